@@ -1,0 +1,270 @@
+// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution did:
+//
+//	go run ./infra/audit verify  -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
+//	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution>
+//	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution>] > receipt.json
+//	go run ./infra/audit check   receipt.json
+//
+// In place of names, -aws-addr is the local stack's AWS endpoint. It uses the AWS CLI's credentials, region and
+// AWS_ENDPOINT_URL. README.md says what it proves; verify.py checks receipts without any of this code.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	configs "ringi/shared/config"
+	"ringi/shared/kinds"
+	"ringi/shared/result"
+	"ringi/shared/seal"
+)
+
+// Exit codes, for scripts.
+const (
+	exitFound = 1 // something is wrong with the log or the proof
+	exitError = 2 // nothing could be checked
+)
+
+// errFound says that the check found something, which is printed already.
+var errFound = errors.New("it does not hold")
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := run(ctx, os.Args[1:], os.Stdout)
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, errFound):
+		os.Exit(exitFound)
+	default:
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(exitError)
+	}
+}
+
+// order is the command line, read.
+type order struct {
+	command, tenant, execution        string
+	table, key, heads, results, local string
+}
+
+func read(args []string, out io.Writer) (o order, err error) {
+	if len(args) == 0 {
+		return o, errors.New("say what to do: verify, prove, receipt or check")
+	}
+	o.command = args[0]
+	f := flag.NewFlagSet("audit "+o.command, flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&o.tenant, "tenant", "", "the tenant's `id`, of 26 characters")
+	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
+	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
+	f.StringVar(&o.heads, "heads", "", "the `name` of the bucket of heads (output HeadsBucketName)")
+	f.StringVar(&o.results, "results", "", "the `name` of the bucket of results (output ResultsBucketName); of an execution only")
+	f.StringVar(&o.local, "aws-addr", "", "`host:port` of the local stack's AWS endpoint, in place of these four")
+	if err := f.Parse(args[1:]); err != nil {
+		return o, err
+	}
+	o.execution = f.Arg(0)
+	ofExecution := o.command == "prove" || o.command == "receipt" && o.execution != ""
+	switch {
+	case f.NArg() > 1:
+		return o, fmt.Errorf("unexpected argument %q", f.Arg(1))
+	case o.command == "check" && o.execution == "":
+		return o, errors.New("name the receipt's file")
+	case o.command == "check":
+		return o, nil
+	case o.command != "verify" && o.command != "prove" && o.command != "receipt":
+		return o, fmt.Errorf("%.20q is none of verify, prove, receipt and check", o.command)
+	case o.command == "verify" && o.execution != "":
+		return o, fmt.Errorf("unexpected argument %q", o.execution)
+	case o.command == "prove" && o.execution == "":
+		return o, errors.New("name the execution")
+	case o.tenant == "":
+		return o, errors.New("-tenant is missing")
+	case o.local != "":
+		return o, nil
+	case o.table == "" || o.key == "" || o.heads == "":
+		return o, errors.New("-table, -key and -heads are the stack's outputs TableName, ChainKeyArn and HeadsBucketName; all are wanted, or -aws-addr")
+	case ofExecution && o.results == "":
+		return o, errors.New("-results is missing: the stack's output ResultsBucketName")
+	}
+	return o, nil
+}
+
+func run(ctx context.Context, args []string, out io.Writer) error {
+	o, err := read(args, out)
+	if err != nil {
+		return err
+	}
+	if o.command == "check" {
+		b, err := os.ReadFile(o.execution)
+		if err != nil {
+			return err
+		}
+		var r Receipt
+		if err := json.Unmarshal(b, &r); err != nil {
+			return fmt.Errorf("read %s: %w", o.execution, err)
+		}
+		return report(r, nil, out)
+	}
+	s, err := o.open(ctx)
+	if err != nil {
+		return err
+	}
+	return s.run(ctx, o, out)
+}
+
+// run reads the log, and prints what is found or the receipt.
+func (s *source) run(ctx context.Context, o order, out io.Writer) error {
+	l, strange, err := s.log(ctx, o.tenant)
+	if err != nil {
+		return err
+	}
+	r := l.receipt()
+	if o.execution != "" {
+		if r.Head == nil {
+			return errors.New("no head of the chain was put away yet: try again in a minute")
+		}
+		if r.Execution, err = s.proof(ctx, r, o.execution); err != nil {
+			return err
+		}
+		r = r.part()
+	}
+	if o.command != "receipt" {
+		return report(r, strange, out)
+	}
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	return e.Encode(r)
+}
+
+// open is the source that the command line names.
+func (o order) open(ctx context.Context) (*source, error) {
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if o.local != "" {
+		if cfg, err = o.look(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return o.source(cfg), nil
+}
+
+func (o order) source(cfg aws.Config) *source {
+	return &source{
+		store: kinds.Open(cfg, configs.Table{TableName: o.table}), signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: o.key},
+		heads: seal.Open(cfg, o.heads), results: result.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
+	}
+}
+
+// look asks the local stack for its names.
+func (o *order) look(ctx context.Context) (aws.Config, error) {
+	endpoint := "http://" + o.local
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+"/_ringi/functions", nil)
+	if err != nil {
+		return aws.Config{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return aws.Config{}, fmt.Errorf("no local stack answers at %s: %w", o.local, err)
+	}
+	defer resp.Body.Close()
+	var functions []struct {
+		Folder      string
+		Environment map[string]string
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&functions); err != nil {
+		return aws.Config{}, fmt.Errorf("what answers at %s is no local stack: %w", o.local, err)
+	}
+	for _, f := range functions {
+		switch f.Folder {
+		case "seal-audit":
+			o.table, o.key, o.heads = f.Environment["TABLE_NAME"], f.Environment["CHAIN_KEY_ID"], f.Environment["HEADS_BUCKET"]
+		case "execute-process":
+			o.results = f.Environment["RESULTS_BUCKET"]
+		}
+	}
+	return aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, nil
+}
+
+// few is how many keys are named of what may be many.
+const few = 20
+
+// report prints what a receipt proves, and returns errFound if it does not hold.
+func report(r Receipt, strange []string, out io.Writer) error {
+	checked, err := r.check()
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "tenant %s: %d rows, %d links", r.Tenant, len(r.Rows), len(r.Links))
+	if r.Head != nil {
+		fmt.Fprintf(out, ", the head of %s names link %d", r.Head.At.Format(time.RFC3339), r.Head.Seq)
+	}
+	fmt.Fprintf(out, "\n%d rows are as they were sealed\n", checked.Sealed)
+	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
+	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
+	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)
+	var found []string
+	for _, x := range strange {
+		found = append(found, "forged "+x+": an object among the heads that the key did not sign")
+	}
+	for _, x := range checked.Findings {
+		found = append(found, string(x.Flaw)+" "+x.Where)
+	}
+	if r.Execution != nil {
+		found = append(found, prove(r, out)...)
+	}
+	if len(found) == 0 {
+		fmt.Fprintln(out, "it holds")
+		return nil
+	}
+	fmt.Fprintf(out, "%d findings:\n  %s\n", len(found), strings.Join(found, "\n  "))
+	return errFound
+}
+
+// prove prints what is proved of the execution, and returns what does not hold.
+func prove(r Receipt, out io.Writer) []string {
+	p := proving{Proof: r.Execution}
+	for _, x := range r.Rows {
+		e, err := entryOf(x)
+		if err != nil {
+			return []string{err.Error()}
+		}
+		p.entries = append(p.entries, e)
+	}
+	p.check()
+	for _, line := range append(p.said, p.unproved...) {
+		fmt.Fprintln(out, line)
+	}
+	return p.found
+}
+
+func list(out io.Writer, what string, keys []string) {
+	if len(keys) == 0 {
+		return
+	}
+	fmt.Fprintf(out, "%d %s\n", len(keys), what)
+	for _, key := range keys[:min(few, len(keys))] {
+		fmt.Fprintf(out, "  %s\n", key)
+	}
+	if len(keys) > few {
+		fmt.Fprintf(out, "  and %d more\n", len(keys)-few)
+	}
+}

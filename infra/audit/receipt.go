@@ -1,0 +1,143 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/chain"
+	"ringi/shared/seal"
+)
+
+// receiptForm is what a receipt begins with; another form gets another text.
+const receiptForm = "ringi-receipt 1"
+
+// Receipt is what it takes to check a log, or what was proved of one execution, without the stack: see README.md.
+type Receipt struct {
+	Form      string       `json:"form"`
+	Tenant    string       `json:"tenant_id"`
+	MadeAt    time.Time    `json:"made_at"`
+	PublicKey string       `json:"public_key"` // DER, in base64
+	Head      *chain.Head  `json:"head"`
+	Links     []chain.Link `json:"links"`
+	Rows      []sealedRow  `json:"rows"`
+	Execution *Proof       `json:"execution,omitempty"` // then links and rows are those that it takes
+}
+
+type sealedRow struct {
+	Key     string    `json:"key"`
+	Content string    `json:"content"`
+	At      time.Time `json:"at"`
+}
+
+// log is a tenant's whole audit log with its chain.
+type log struct {
+	tenant string
+	at     time.Time // before anything of it was read
+	public []byte
+	head   *chain.Head
+	links  []chain.Link
+	rows   []chain.Row
+}
+
+// receipt is of the whole log.
+func (l *log) receipt() Receipt {
+	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), PublicKey: base64.StdEncoding.EncodeToString(l.public), Head: l.head, Links: l.links}
+	for _, x := range l.rows {
+		r.Rows = append(r.Rows, sealedRow{x.Key, string(x.Content), x.At})
+	}
+	return r
+}
+
+// part leaves of a receipt the rows of the execution's task, and the links from the first that seals one of them to the head.
+// Rows that are too young to be under the head are left out: nothing is proved by them.
+func (r Receipt) part() Receipt {
+	r.Links = slices.DeleteFunc(slices.Clone(r.Links), func(l chain.Link) bool { return r.Head != nil && l.Seq > r.Head.Seq })
+	by := map[string]int{} // index of the first link that seals a row
+	for i, l := range slices.Backward(r.Links) {
+		for _, e := range l.Entries {
+			by[e.Key] = i
+		}
+	}
+	first := len(r.Links)
+	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(x sealedRow) bool {
+		e, err := entryOf(x)
+		link, sealed := by[x.Key]
+		if err != nil || e.Task != r.Execution.Task || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) {
+			return true
+		}
+		if sealed {
+			first = min(first, link)
+		}
+		return false
+	})
+	r.Links = r.Links[min(first, max(len(r.Links)-1, 0)):]
+	return r
+}
+
+// check holds a receipt's rows against its chain.
+func (r Receipt) check() (chain.Report, error) {
+	if r.Form != receiptForm {
+		return chain.Report{}, fmt.Errorf("form %.40q is not %q", r.Form, receiptForm)
+	}
+	public, err := base64.StdEncoding.DecodeString(r.PublicKey)
+	if err != nil {
+		return chain.Report{}, fmt.Errorf("read public_key: %w", err)
+	}
+	signed, err := seal.Check(public)
+	if err != nil {
+		return chain.Report{}, err
+	}
+	var rows []chain.Row
+	for _, x := range r.Rows {
+		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
+	}
+	if r.Execution != nil {
+		return chain.VerifyPart(r.Tenant, r.Head, r.Links, rows, signed), nil
+	}
+	return chain.Verify(r.Tenant, r.Head, r.Links, rows, signed, r.MadeAt), nil
+}
+
+// entry is what an audit row says, as far as a proof needs it.
+type entry struct {
+	Key        string `json:"-"`
+	Action     string `json:"action"`
+	ActorType  string `json:"actor_type"`
+	ActorID    string `json:"actor_id"`
+	ResourceID string `json:"resource_id"`
+	Task       string `json:"task_id"`
+	Timestamp  string `json:"timestamp"`
+	details    details
+}
+
+type details struct {
+	Version       int               `json:"version"`
+	Hash          string            `json:"hash"`
+	Step          string            `json:"step"`
+	ArgumentsHash string            `json:"arguments_hash"`
+	Writes        map[string]string `json:"writes"`
+}
+
+// entryOf reads a row's content. Its details stand in it as an object, or as the text of one.
+func entryOf(x sealedRow) (entry, error) {
+	var row struct {
+		entry
+		Details json.RawMessage `json:"details"`
+	}
+	if err := json.Unmarshal([]byte(x.Content), &row); err != nil {
+		return entry{}, fmt.Errorf("read %s: %w", x.Key, err)
+	}
+	e := row.entry
+	e.Key = x.Key
+	var text string
+	if json.Unmarshal(row.Details, &text) == nil {
+		row.Details = json.RawMessage(text)
+	}
+	if len(row.Details) > 0 {
+		// Details of other entries have other forms; they prove nothing here.
+		_ = json.Unmarshal(row.Details, &e.details)
+	}
+	return e, nil
+}

@@ -1,0 +1,211 @@
+package main
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	crand "crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+)
+
+const tenant = "00000000006KYFXYRCTT23PT5E"
+
+func began() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 120_000_000, time.UTC) }
+
+// sealer signs as KMS does.
+type sealer struct{ key *ecdsa.PrivateKey }
+
+func newSealer(t *testing.T) sealer {
+	t.Helper()
+	return sealer{expect.Value(ecdsa.GenerateKey(elliptic.P256(), crand.Reader))(t)}
+}
+
+func (s sealer) sign(t *testing.T, text []byte) []byte {
+	t.Helper()
+	sum := sha256.Sum256(text)
+	return expect.Value(ecdsa.SignASN1(crand.Reader, s.key, sum[:]))(t)
+}
+
+func row(n int) chain.Row {
+	at := began().Add(time.Duration(n) * time.Second)
+	content, _ := chain.Canonical(map[string]any{"action": "prompt.approved", "text": "承認 \u2028 <&>", "n": n})
+	return chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", fmt.Sprintf("%s#%06d", at.Format(time.RFC3339), n)), Content: content, At: at}
+}
+
+// seal makes a log of rows, in links of at most per.
+func (s sealer) seal(t *testing.T, rows []chain.Row, per int) *log {
+	t.Helper()
+	l := &log{tenant: tenant, rows: rows, public: expect.Value(x509.MarshalPKIXPublicKey(&s.key.PublicKey))(t), at: began().Add(48 * time.Hour)}
+	last := chain.Head{Tenant: tenant}
+	for part := range slices.Chunk(rows, per) {
+		next := expect.Value(chain.Next(last, fmt.Sprintf("%064x", len(l.links)+1), part, part[len(part)-1].At))(t)
+		next.Signature = s.sign(t, next.Text())
+		l.links = append(l.links, next)
+		last = next.Head(next.At)
+	}
+	last.Signature = s.sign(t, last.Text())
+	l.head = &last
+	return l
+}
+
+func sealed(t *testing.T, n, per int) *log {
+	t.Helper()
+	var rows []chain.Row
+	for i := range n {
+		rows = append(rows, row(i))
+	}
+	return newSealer(t).seal(t, rows, per)
+}
+
+// tampered is the receipt with one thing changed by somebody who has the whole table, and no key.
+func tampered(r Receipt, how int, by *rand.Rand) (Receipt, string) {
+	r.Rows, r.Links = slices.Clone(r.Rows), slices.Clone(r.Links)
+	i, j := by.IntN(len(r.Rows)), by.IntN(len(r.Rows)-1)
+	if j >= i {
+		j++
+	}
+	k := by.IntN(len(r.Links))
+	entries := slices.Clone(r.Links[k].Entries)
+	switch how % 10 {
+	case 0:
+		content := []byte(r.Rows[i].Content)
+		content[by.IntN(len(content))] ^= 1 << by.IntN(7)
+		r.Rows[i].Content = string(content)
+		return r, "change a row"
+	case 1:
+		r.Rows = append(r.Rows, sealedRow{r.Rows[i].Key + "x", r.Rows[j].Content, r.Rows[i].At})
+		return r, "insert a row"
+	case 2:
+		r.Rows = slices.Delete(r.Rows, i, i+1)
+		return r, "remove a row"
+	case 3:
+		r.Rows[i].Content, r.Rows[j].Content = r.Rows[j].Content, r.Rows[i].Content
+		return r, "swap two rows"
+	case 4:
+		r.Links = r.Links[:max(k, 1)]
+		n := 0
+		for _, l := range r.Links {
+			n += len(l.Entries)
+		}
+		r.Rows = r.Rows[:n]
+		return r, "remove the tail with its links"
+	case 5:
+		key := entries[0].Key
+		r.Links[k].Entries = entries[1:]
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool { return x.Key == key })
+		return r, "remove a row and its entry"
+	case 6:
+		at := slices.IndexFunc(r.Rows, func(x sealedRow) bool { return x.Key == entries[0].Key })
+		r.Rows[at].Content = `{"action":"prompt.rejected"}`
+		entries[0].Hash, _ = chain.HashOf(r.Links[k].Salt, chain.Row{Key: entries[0].Key, Content: []byte(r.Rows[at].Content)})
+		r.Links[k].Entries = entries
+		return r, "change a row and its entry"
+	case 7:
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
+			return slices.ContainsFunc(entries, func(e chain.Entry) bool { return e.Key == x.Key })
+		})
+		r.Links = slices.Delete(r.Links, k, k+1)
+		for n := k; n < len(r.Links); n++ {
+			r.Links[n].Seq = n + 1
+		}
+		return r, "remove a link and its rows"
+	case 8:
+		r.Links[k].Signature = r.Links[(k+1)%len(r.Links)].Signature
+		return r, "put another's signature"
+	default:
+		h := *r.Head
+		h.Seq, h.Link = k, fmt.Sprintf("%064x", k)
+		r.Head = &h
+		return r, "put another head"
+	}
+}
+
+// python runs verify.py on receipts, one a line, and returns what it says of each.
+func python(t *testing.T, receipts []byte) (all []said) {
+	t.Helper()
+	c := exec.Command("python3", "verify.py", "--lines")
+	c.Stdin = bytes.NewReader(receipts)
+	var errs bytes.Buffer
+	c.Stderr = &errs
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("verify.py: %v\n%s", err, &errs)
+	}
+	for line := range bytes.Lines(out) {
+		var s said
+		expect.NoError(t, json.Unmarshal(line, &s))
+		all = append(all, s)
+	}
+	return all
+}
+
+type said struct {
+	Chain     [][2]string `json:"chain"`
+	Execution int         `json:"execution"`
+}
+
+func findings(t *testing.T, r Receipt) (all [][2]string) {
+	t.Helper()
+	report := expect.Value(r.check())(t)
+	for _, f := range report.Findings {
+		all = append(all, [2]string{string(f.Flaw), f.Where})
+	}
+	return all
+}
+
+// What one check finds the other finds, and each finds each.
+func TestBothVerifiersFindEveryTampering(t *testing.T) {
+	whole := sealed(t, 500, 25).receipt()
+	by := rand.New(rand.NewPCG(9, 9))
+	var lines bytes.Buffer
+	var want [][][2]string
+	var names []string
+	seconds := time.Duration(0)
+	for n := range 1000 {
+		r, name := tampered(whole, n, by)
+		text := expect.Value(json.Marshal(r))(t)
+		lines.Write(append(text, '\n'))
+		var read Receipt // a text that is no UTF-8 is another by now
+		expect.NoError(t, json.Unmarshal(text, &read))
+		start := time.Now()
+		want, names = append(want, findings(t, read)), append(names, name)
+		seconds += time.Since(start)
+		if len(want[n]) == 0 {
+			t.Fatalf("tampering %d, %s, is not found", n, name)
+		}
+	}
+	start := time.Now()
+	got := python(t, lines.Bytes())
+	for n := range want {
+		if !slices.Equal(got[n].Chain, want[n]) {
+			t.Fatalf("tampering %d, %s: this finds %v, verify.py %v", n, names[n], want[n], got[n].Chain)
+		}
+	}
+	t.Logf("1,000 tamperings of 500 rows: %v here, %v by verify.py", seconds.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+}
+
+func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
+	r := sealed(t, 100_000, 500).receipt()
+	text := expect.Value(json.Marshal(r))(t)
+	start := time.Now()
+	if f := findings(t, r); len(f) > 0 {
+		t.Errorf("%d findings, the first %v", len(f), f[0])
+	}
+	here := time.Since(start)
+	start = time.Now()
+	if got := python(t, append(text, '\n')); len(got) != 1 || len(got[0].Chain) != 0 {
+		t.Errorf("verify.py finds %v", got)
+	}
+	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
+}

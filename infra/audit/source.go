@@ -1,0 +1,145 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/result"
+	"ringi/shared/seal"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tool"
+)
+
+// source is where a log and its executions are read.
+type source struct {
+	store   *store.Store
+	signer  seal.Signer
+	heads   seal.Heads
+	results result.Store
+	now     func() time.Time
+}
+
+// log reads all of a tenant's, and the names of objects among its heads that are none. The head comes first and the rows last:
+// whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
+func (s *source) log(ctx context.Context, tenant string) (l *log, strange []string, err error) {
+	l = &log{tenant: tenant, at: s.now()}
+	if l.public, err = s.signer.Public(ctx); err != nil {
+		return nil, nil, err
+	}
+	signed, err := seal.Check(l.public)
+	if err != nil {
+		return nil, nil, err
+	}
+	if l.head, strange, err = s.heads.Newest(ctx, tenant, signed); err != nil {
+		return nil, nil, err
+	}
+	for x, err := range s.store.Links(ctx, tenant, false) {
+		if err != nil {
+			return nil, nil, err
+		}
+		l.links = append(l.links, x)
+	}
+	for r, err := range s.store.RowsOfLog(ctx, tenant, time.Time{}, l.at.AddDate(0, 1, 0)) {
+		if err != nil {
+			return nil, nil, err
+		}
+		l.rows = append(l.rows, r)
+	}
+	return l, strange, nil
+}
+
+// proof gathers what is claimed of an execution, from its task's rows and from kept results.
+func (s *source) proof(ctx context.Context, r Receipt, execution string) (*Proof, error) {
+	id := ""
+	for _, x := range r.Rows {
+		if e, err := entryOf(x); err == nil && e.ResourceID == execution && strings.HasPrefix(e.Action, "execution.") {
+			id = e.Task
+			break
+		}
+	}
+	if id == "" {
+		return nil, fmt.Errorf("the audit log of %s knows no execution %.40q", r.Tenant, execution)
+	}
+	loaded, err := s.store.Load(ctx, task.RefOf(r.Tenant, id))
+	if err != nil {
+		return nil, fmt.Errorf("read task %s: %w", id, err)
+	}
+	a := loaded.(*task.Aggregate)
+	at := slices.IndexFunc(a.Executions, func(e *task.Execution) bool { return e.ID == execution })
+	if at < 0 {
+		return nil, fmt.Errorf("task %s has no execution %s", id, execution)
+	}
+	e := a.Executions[at]
+	process := a.ProcessOf(e)
+	if process == nil {
+		return nil, fmt.Errorf("task %s has no steps of version %d", id, e.ProcessVersion)
+	}
+	steps, err := json.Marshal(process.Steps)
+	if err != nil {
+		return nil, err
+	}
+	p := &Proof{
+		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
+		Steps: stamped{process.ID, process.Version, string(steps)}, Writes: []writeCall{},
+	}
+	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
+		p.Policy = stamped{a.Prompts[at].ID, a.Prompts[at].Version, a.Prompts[at].Content}
+	}
+	for _, row := range a.StepsOf(e) {
+		if row.Access != aggregate.Write || row.Reused {
+			continue
+		}
+		w, err := s.write(ctx, a, e, row)
+		if err != nil {
+			return nil, err
+		}
+		p.Writes = append(p.Writes, w)
+	}
+	return p, nil
+}
+
+// write is one call, with the results that its arguments were made of unless somebody stamped them.
+func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution, row *task.StepResult) (writeCall, error) {
+	text, err := s.results.Open(ctx, a.Ref(), row.Arguments)
+	if err != nil {
+		return writeCall{}, fmt.Errorf("open the arguments of %s: %w", row.StepID, err)
+	}
+	w := writeCall{Step: row.StepID, Tool: row.Tool, Status: string(row.Status), Arguments: string(text), Gated: a.GateOf(e, row.Order) != nil}
+	process := a.ProcessOf(e)
+	at := slices.IndexFunc(process.Steps, func(x task.Step) bool { return x.StepID == row.StepID })
+	if w.Gated || at < 0 {
+		return w, nil
+	}
+	planned, err := tool.Parse(process.Steps[at].ToolInput)
+	if err != nil {
+		return w, nil // it is found when the proof is checked
+	}
+	w.Results = map[string]string{}
+	for _, ref := range planned.Refs() {
+		from := ref.Path.StepID
+		if _, known := w.Results[from]; known || slices.Contains(w.Expired, from) {
+			continue
+		}
+		i := slices.IndexFunc(a.StepsOf(e), func(x *task.StepResult) bool { return x.StepID == from && x.Result != nil })
+		if i < 0 {
+			continue
+		}
+		text, err := s.results.Open(ctx, a.Ref(), *a.StepsOf(e)[i].Result)
+		switch {
+		case errors.Is(err, result.ErrExpired):
+			w.Expired = append(w.Expired, from)
+		case err != nil:
+			return w, fmt.Errorf("open the result of %s: %w", from, err)
+		default:
+			w.Results[from] = string(text)
+		}
+	}
+	return w, nil
+}

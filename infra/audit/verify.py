@@ -1,0 +1,398 @@
+#!/usr/bin/env python3
+"""Checks receipts of an audit log: that they hold together, and were signed.
+
+    verify.py [--key FINGERPRINT] receipt.json
+    verify.py --lines < receipts        one a line; findings as JSON, one a line
+
+It needs Python 3.9 and nothing else, and shares no code with what made the
+receipts. README.md says what a receipt proves. Exit codes: 0 it holds, 1 it
+does not, 2 it can't be checked.
+"""
+
+import base64
+import functools
+import hashlib
+import json
+import re
+import sys
+from datetime import datetime, timedelta, timezone
+
+UNSEALED = timedelta(minutes=1)
+UNKEPT = timedelta(minutes=3)
+
+# ---- ECDSA with P-256 over SHA-256 (FIPS 186-5, SEC 1) ----
+
+P = 2**256 - 2**224 + 2**192 + 2**96 - 1
+N = 0xFFFFFFFF00000000FFFFFFFFFFFFFFFFBCE6FAADA7179E84F3B9CAC2FC632551
+B = 0x5AC635D8AA3A93E7B3EBBD55769886BC651D06B0CC53B0F63BCE3C3E27D2604B
+G = (
+    0x6B17D1F2E12C4247F8BCE6E563A440F277037D812DEB33A0F4A13945D898C296,
+    0x4FE342E2FE1A7F9B8EE7EB4A7C0F9E162BCE33576B315ECECBB6406837BF51F5,
+)
+# An elliptic curve's public key of P-256, before the point (RFC 5480).
+SPKI = bytes.fromhex("3059301306072a8648ce3d020106082a8648ce3d030107034200" + "04")
+
+
+def double(p):
+    x, y, z = p
+    if not y or not z:
+        return 0, 1, 0
+    yy = y * y % P
+    s = 4 * x * yy % P
+    zz = z * z % P
+    m = 3 * (x - zz) * (x + zz) % P
+    nx = (m * m - 2 * s) % P
+    return nx, (m * (s - nx) - 8 * yy * yy) % P, 2 * y * z % P
+
+
+def add(p, q):
+    if not p[2]:
+        return q
+    if not q[2]:
+        return p
+    pz, qz = p[2] * p[2] % P, q[2] * q[2] % P
+    u, v = p[0] * qz % P, q[0] * pz % P
+    s, t = p[1] * qz * q[2] % P, q[1] * pz * p[2] % P
+    h, r = (v - u) % P, (t - s) % P
+    if not h:
+        return (0, 1, 0) if r else double(p)
+    hh = h * h % P
+    hhh = h * hh % P
+    x = (r * r - hhh - 2 * u * hh) % P
+    return x, (r * (u * hh - x) - s * hhh) % P, h * p[2] * q[2] % P
+
+
+def public_key(der):
+    if len(der) != len(SPKI) + 64 or not der.startswith(SPKI):
+        raise ValueError("public_key is not of P-256")
+    x, y = (int.from_bytes(der[i : i + 32], "big") for i in (len(SPKI), len(SPKI) + 32))
+    if x >= P or y >= P or (y * y - x * x * x + 3 * x - B) % P:
+        raise ValueError("public_key is no point of P-256")
+    return x, y
+
+
+def integers(der):
+    """The two of a signature, None if it is malformed."""
+    out = []
+    if len(der) < 8 or der[0] != 0x30 or der[1] != len(der) - 2 or der[1] > 127:
+        return None
+    at = 2
+    while at + 2 <= len(der):
+        size = der[at + 1]
+        part = der[at + 2 : at + 2 + size]
+        if der[at] != 2 or not size or len(part) != size or part[0] > 127 or size > 1 and not part[0] and part[1] < 128:
+            return None
+        out.append(int.from_bytes(part, "big"))
+        at += 2 + size
+    return out if len(out) == 2 and at == len(der) else None
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def signed(key, text, signature):
+    pair = integers(signature)
+    if not pair or not all(0 < n < N for n in pair):
+        return False
+    r, s = pair
+    e = int.from_bytes(hashlib.sha256(text).digest(), "big")
+    w = pow(s, -1, N)
+    u, v = e * w % N, r * w % N
+    g, q = (*G, 1), (*key, 1)
+    both = add(g, q)
+    at = (0, 1, 0)
+    for bit in range(255, -1, -1):
+        at = double(at)
+        a, b = u >> bit & 1, v >> bit & 1
+        if a or b:
+            at = add(at, both if a and b else g if a else q)
+    if not at[2]:
+        return False
+    return at[0] * pow(at[2] * at[2], -1, P) % P % N == r
+
+
+# ---- the chain ----
+
+
+def when(text):
+    m = re.fullmatch(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?Z", text)
+    if not m:
+        raise ValueError("%r is no time in UTC" % text)
+    micro = int((m[2] or "").ljust(6, "0")[:6])
+    return datetime.strptime(m[1], "%Y-%m-%dT%H:%M:%S").replace(tzinfo=timezone.utc, microsecond=micro)
+
+
+def moment(text):
+    t = when(text)
+    return t.strftime("%Y-%m-%dT%H:%M:%S.") + "%03dZ" % (t.microsecond // 1000)
+
+
+def link_text(link):
+    lines = [
+        "ringi-chain 1",
+        "tenant " + link["tenant_id"],
+        "seq %d" % link["seq"],
+        "previous " + link["previous"],
+        "salt " + link["salt"],
+        "at " + moment(link["at"]),
+        "late" if link.get("late") else "in time",
+    ]
+    for e in link["entries"] or []:
+        lines.append("row %s %s%s" % (e["key"], e["hash"], " " + e["note"] if e.get("note") else ""))
+    return ("\n".join(lines) + "\n").encode()
+
+
+def head_text(head):
+    return ("ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n" % (head["tenant_id"], head["seq"], head["link"], moment(head["at"]))).encode()
+
+
+def signature(of):
+    return base64.b64decode(of.get("signature") or "")
+
+
+def hash_of(salt, row):
+    if not re.fullmatch(r"[0-9a-fA-F]{64}", salt):
+        return None
+    text = row["key"].encode() + b"\0" + row["content"].encode("utf-8", "surrogatepass")
+    return hashlib.sha256(bytes.fromhex(salt) + text).hexdigest()
+
+
+class Chain:
+    """What holds of a receipt's rows."""
+
+    def __init__(self, receipt):
+        self.part = receipt.get("execution") is not None
+        self.tenant, self.head = receipt["tenant_id"], receipt.get("head")
+        self.key = public_key(base64.b64decode(receipt["public_key"]))
+        self.found, self.touched, self.entries = [], [], {}
+        self.sealed, self.late, self.waiting, self.behind, self.kept = 0, [], [], [], 0
+        now = when(receipt["made_at"])
+        links = sorted(receipt["links"] or [], key=lambda l: l["seq"])
+        self.check_links(links)
+        self.check_head(links, now)
+        self.check_rows(receipt["rows"] or [], now)
+        self.found.sort(key=lambda f: (f[1], f[0]))
+
+    def check_links(self, links):
+        seq, previous = (links[0]["seq"], links[0]["previous"]) if self.part and links else (1, "")
+        self.ids = set()
+        for i, link in enumerate(links):
+            where, text = "link %d" % link["seq"], link_text(link)
+            if link["tenant_id"] != self.tenant or not signed(self.key, text, signature(link)):
+                self.found.append(("forged", where))
+            if link["seq"] != seq + i or link["previous"] != previous:
+                self.found.append(("broken", where))
+            previous = hashlib.sha256(text).hexdigest()
+            self.ids.add((link["seq"], previous))
+            for e in link["entries"] or []:
+                note = e.get("note", "")
+                if note in ("modified", "deleted"):
+                    self.touched.append(("touched", e["key"]))
+                    continue
+                if note == "misdated":
+                    self.touched.append(("dated", e["key"]))
+                self.entries.setdefault(e["key"], []).append((e["hash"], link["salt"], bool(link.get("late")), link["seq"]))
+
+    def check_head(self, links, now):
+        head = self.head
+        if head is None:
+            if self.part:
+                self.found.append(("cut", "head"))
+        elif head["tenant_id"] != self.tenant or not signed(self.key, head_text(head), signature(head)):
+            self.found.append(("forged", "head"))
+        else:
+            self.kept = head["seq"]
+            if (head["seq"], head["link"]) not in self.ids:
+                self.found.append(("cut", "head"))
+        for link in links:
+            if not self.part and link["seq"] > self.kept and when(link["at"]) < now - UNKEPT:
+                self.found.append(("loose", "link %d" % link["seq"]))
+
+    def check_rows(self, rows, now):
+        there = set()
+        for row in rows:
+            key = row["key"]
+            seals = self.entries.get(key, [])
+            if key in there:
+                self.found.append(("inserted", key))
+            elif not seals and not self.part and when(row["at"]) >= now - UNSEALED:
+                self.waiting.append(key)
+            elif not seals:
+                self.found.append(("inserted", key))
+            elif all(hash_of(salt, row) == h for h, salt, _, _ in seals):
+                self.sealed += 1
+                if all(late for _, _, late, _ in seals):
+                    self.late.append(key)
+                if all(seq > self.kept for _, _, _, seq in seals):
+                    self.behind.append(key)
+            else:
+                self.found.append(("changed", key))
+            there.add(key)
+        if not self.part:
+            self.found += [("removed", key) for key in self.entries if key not in there]
+        self.found += [f for f in self.touched if not self.part or f[1] in there]
+
+
+# ---- an execution ----
+
+
+def sha256(text):
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def exact(text):
+    """JSON with its numbers as they are written."""
+    return json.loads(text, parse_float=lambda n: ("number", n), parse_int=lambda n: ("number", n))
+
+
+class Expired(Exception):
+    pass
+
+
+def resolve(value, result):
+    if isinstance(value, dict):
+        if "$ref" in value:
+            step, _, *keys = value["$ref"].split(".")
+            at = result(step)
+            for key in keys:
+                at = at[int(key)] if isinstance(at, list) else at[key]
+            return at
+        return {k: resolve(v, result) for k, v in value.items()}
+    if isinstance(value, list):
+        return [resolve(v, result) for v in value]
+    return value
+
+
+class Execution:
+    """What holds of what is claimed of an execution."""
+
+    def __init__(self, claim, rows):
+        self.claim, self.found, self.said, self.lacks = claim, [], [], []
+        self.entries = [json.loads(row["content"]) for row in rows]
+        for e in self.entries:
+            d = e.get("details")
+            e["details"] = (json.loads(d) if isinstance(d, str) and d else d) or {}
+        self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
+        self.stamp("policy", "prompt.approved", claim["policy"])
+        self.stamp("steps", "process.approved", claim["steps"])
+        ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
+        self.sealed = (ended[0]["details"].get("writes") or {}) if ended else {}
+        self.steps = json.loads(claim["steps"]["text"])
+        for write in claim["writes"]:
+            self.write(write)
+        for step in self.sealed.keys() - {w["step"] for w in claim["writes"]}:
+            self.found.append("%s was called, and what it was called with is missing" % step)
+
+    def of(self, action, resource):
+        return [e for e in self.entries if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.claim["task_id"])]
+
+    def stamp(self, what, action, stamped):
+        entries = self.of(action, stamped["id"])
+        if not entries:
+            self.found.append("no entry %s is of the %s %s" % (action, what, stamped["id"]))
+            return
+        want = entries[0]["details"].get("hash")
+        if not want:
+            self.lacks.append("the entry of the %s has no hash: it is of an earlier release" % what)
+        elif want != sha256(stamped["text"]):
+            self.found.append("the %s is not what was stamped" % what)
+        self.said.append("%s version %s, sha256 %s: %s" % (what, entries[0]["details"].get("version"), sha256(stamped["text"]), by(entries[0])))
+
+    def write(self, w):
+        step, digest = w["step"], sha256(w["arguments"])
+        self.said.append("write %s %s: %s\n  arguments %s\n  sha256 %s" % (step, w["tool"], w["status"], w["arguments"], digest))
+        planned = [s for s in self.steps if (s["stepId"], s["tool"]) == (step, w["tool"])]
+        if not planned:
+            self.found.append("the stamped steps have no %s that calls %s" % (step, w["tool"]))
+            return
+        if w["gated"]:
+            stamps = [e for e in self.of("step.approved", self.claim["id"]) if e["details"].get("step") == step]
+            if not stamps:
+                self.found.append("no entry step.approved is of %s" % step)
+            elif stamps[0]["details"].get("arguments_hash") != digest:
+                self.found.append("%s: other arguments were stamped" % step)
+            else:
+                self.said.append("  these very arguments: " + by(stamps[0]))
+        else:
+            self.follows(w, planned[0])
+        if step not in self.sealed:
+            self.lacks.append("no entry seals the arguments that %s was called with" % step)
+        elif self.sealed[step] != digest:
+            self.found.append("%s was called with other arguments" % step)
+
+    def follows(self, w, planned):
+        def result(step):
+            if step in (w.get("expired") or []):
+                raise Expired(step)
+            return exact(w["results"][step])
+
+        try:
+            raw = planned["toolInput"]
+            # The steps' own numbers, as they are written in the stamped text.
+            inputs = [s["toolInput"] for s in exact(self.claim["steps"]["text"]) if s["stepId"] == w["step"]]
+            if resolve(exact(raw) if isinstance(raw, str) else inputs[0], result) != exact(w["arguments"]):
+                self.found.append("%s: its arguments don't follow from the stamped steps" % w["step"])
+            else:
+                self.said.append("  no stamp of its own: they follow from the stamped steps and %d earlier results" % len(w.get("results") or {}))
+        except Expired as e:
+            self.lacks.append("%s: the result of %s is past its retention, so its arguments can't be resolved again" % (w["step"], e))
+        except (KeyError, IndexError, TypeError, ValueError) as e:
+            self.found.append("%s: its arguments can't be resolved: %s" % (w["step"], e))
+
+
+def by(entry):
+    if not entry.get("actor_id"):
+        return "approved at %s without a person, as the settings said" % entry["timestamp"]
+    return "stamped by %s at %s" % (entry["actor_id"], entry["timestamp"])
+
+
+# ---- the command line ----
+
+
+def check(receipt):
+    if receipt.get("form") != "ringi-receipt 1":
+        raise ValueError("form %r is not 'ringi-receipt 1'" % receipt.get("form"))
+    chain = Chain(receipt)
+    return chain, Execution(receipt["execution"], receipt["rows"] or []) if chain.part else None
+
+
+def report(receipt, key):
+    chain, execution = check(receipt)
+    fingerprint = hashlib.sha256(base64.b64decode(receipt["public_key"])).hexdigest()
+    print("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
+    print("signed by the key with the fingerprint " + fingerprint)
+    for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"), (chain.behind, "behind the head")):
+        if keys:
+            print("%d rows are %s: %s%s" % (len(keys), what, ", ".join(keys[:20]), " ..." if len(keys) > 20 else ""))
+    found = ["%s %s" % f for f in chain.found]
+    if execution:
+        print("\n".join(execution.said + execution.lacks))
+        found += execution.found
+    if key and key.lower() != fingerprint:
+        found.append("the key is another than the one that was asked for")
+    if not key:
+        print("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as --key")
+    print("%d findings:\n  %s" % (len(found), "\n  ".join(found)) if found else "it holds")
+    return 1 if found else 0
+
+
+def main(args):
+    if args == ["--lines"]:
+        for line in sys.stdin:
+            chain, execution = check(json.loads(line))
+            print(json.dumps({"chain": chain.found, "execution": len(execution.found) if execution else 0}))
+        return 0
+    key = args.pop(1) if len(args) == 3 and args[0] == "--key" else None
+    if key:
+        args.pop(0)
+    if len(args) != 1 or args[0].startswith("-"):
+        print(__doc__, file=sys.stderr)
+        return 2
+    with open(args[0], encoding="utf-8") as file:
+        return report(json.load(file), key)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        print("it can't be checked: %r" % e, file=sys.stderr)
+        sys.exit(2)
