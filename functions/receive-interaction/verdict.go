@@ -32,9 +32,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With("task_id", c.Ref.ID, "user", c.User)
 	if v.Err == nil && !v.Empty {
 		log.InfoContext(ctx, "decided", "id", c.ID)
-		if !v.Asked.IsZero() {
-			metric.Put(metric.Value{Name: metric.DecisionSeconds, N: h.Now().Sub(v.Asked).Seconds()})
-		}
+		v.Measure(h.Now())
 		return
 	}
 	if v.Request != nil {

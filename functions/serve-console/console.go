@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/people"
-	"ringi/shared/result"
 	"ringi/shared/signin"
 	"ringi/shared/tasks"
 	"ringi/shared/web"
@@ -15,13 +14,15 @@ import (
 // Console serves the pages.
 type Console struct {
 	Store   *tasks.Store
-	Results result.Store
+	Results Results
 	Slack   people.Directory
 	People  *people.People
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
 	SignIn  *signin.Slack
 	Exports Exporter
+	Links   Links  // to messages; nil: there are none
+	Machine string // the pipeline's address; empty: no run is linked to
 	Now     func() time.Time
 
 	names people.Names
@@ -54,6 +55,7 @@ func (c *Console) routes() []route {
 		c.approvalsRoutes(),
 		c.settingsRoutes(),
 		c.auditRoutes(),
+		c.storyRoutes(),
 	} {
 		all = append(all, topic...)
 	}

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"ringi/shared/legible"
 )
 
 //go:embed ui
@@ -77,7 +79,7 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 		if name == "ui/layout.html" {
 			continue
 		}
-		t, err := template.New(path.Base(name)).Funcs(template.FuncMap{"when": when, "count": count}).ParseFS(ui, "ui/layout.html", name)
+		t, err := template.New(path.Base(name)).Funcs(pageFuncs).ParseFS(ui, "ui/layout.html", name)
 		if err != nil {
 			return nil, err
 		}
@@ -85,6 +87,16 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 	}
 	return all, nil
 })
+
+// pageFuncs are what templates may call.
+var pageFuncs = template.FuncMap{
+	"when": when, "count": count, "count64": func(n int) string { return count(int64(n)) },
+	"pair": func(a, b any) pair { return pair{a, b} }, "badge": func(status any) string { return statusBadge(fmt.Sprint(status)) },
+	"spelled": legible.Spelled,
+}
+
+// pair gives a template that is used within others two values.
+type pair struct{ A, B any }
 
 // zone is where times are shown until a browser says where it is.
 var zone = time.FixedZone("JST", 9*60*60)

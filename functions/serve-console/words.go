@@ -30,10 +30,14 @@ var layoutWords = language.InEach(
 // noticeWords are what a page says after something was done, by the key in its address.
 var noticeWords = language.InEach(
 	map[string]string{
-		"saved": "保存しました。",
+		"saved":       "保存しました。",
+		"act_approve": "承認しました。", "act_reject": "却下しました。", "act_take_as_reason": "却下理由にしました。", "act_take_as_request": "新しい依頼にしました。",
+		"act_retry_generation": "もう一度作成します。", "act_retry_execution": "もう一度実行します。", "act_cancel_execution": "中止しました。", "act_cancel_task": "依頼を取り消しました。",
 	},
 	map[string]string{
-		"saved": "Saved.",
+		"saved":       "Saved.",
+		"act_approve": "Approved.", "act_reject": "Rejected.", "act_take_as_reason": "It became the reason of a rejection.", "act_take_as_request": "It became a new request.",
+		"act_retry_generation": "It is written once more.", "act_retry_execution": "It is run once more.", "act_cancel_execution": "Stopped.", "act_cancel_task": "The request is cancelled.",
 	},
 )
 

@@ -24,7 +24,6 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/people"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/signin"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
@@ -122,9 +121,10 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
-		Store: s, Results: result.Store{}, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
+		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
 		SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
+	w.c.Links = w.slack.Client
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)
 	return w
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
+	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
@@ -162,3 +163,10 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 
 // Unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
 func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
+
+// Measure counts how long what was decided had waited.
+func (v Verdict) Measure(now time.Time) {
+	if !v.Asked.IsZero() {
+		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: now.Sub(v.Asked).Seconds()})
+	}
+}

@@ -37,7 +37,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 			if end, err = f(own); err != nil || end.Empty() {
 				return aggregate.Change{}, aggregate.Change{}, err
 			}
-			rejection, refused = reject.once(own.Request.Text)(other, gate.ID, by, policy, m.Now())
+			rejection, refused = reject.Once(own.Request.Text)(other, gate.ID, by, policy, m.Now())
 			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
 				return end, rejection, refused
 			}
@@ -50,9 +50,9 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 	return v, gate, refused
 }
 
-// once is With for a gate that may be rejected already: by the same person with the same reason it
+// Once is With for a gate that may be rejected already: by the same person with the same reason it
 // is no change; with another reason it is ErrDecided, since this reason would not be saved.
-func (r Rejection) once(reason string) Act {
+func (r Rejection) Once(reason string) Act {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := r(a, id, reason, by, p, now)
 		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {

@@ -91,6 +91,12 @@ func (c *Client) Ephemeral(ctx context.Context, channel, thread, user, text stri
 	return outcome("chat.postEphemeral", err)
 }
 
+// Permalink is the address of a message.
+func (c *Client) Permalink(ctx context.Context, channel, ts string) (string, error) {
+	link, err := c.api.GetPermalinkContext(ctx, &slack.PermalinkParameters{Channel: channel, Ts: ts})
+	return link, outcome("chat.getPermalink", err)
+}
+
 // Direct sends a person a message of plain text.
 func (c *Client) Direct(ctx context.Context, user, text string) error {
 	channel, err := c.OpenDM(ctx, user)

@@ -2,6 +2,7 @@ package story
 
 import (
 	"errors"
+	"fmt"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -26,15 +27,14 @@ type Attempt struct {
 	Version, Number    int
 	Status             task.ExecutionStatus
 	Started, Completed time.Time
-	Took               time.Duration
-	Waited             time.Duration // for people
+	Took, Waited       string // in words; for people
 	Executor           string
 	Error              string // why it failed, in a sentence
 	StoppedBy, Retried string
 	Summary            string
 	Steps              []Run
 	Bars               []Bar
-	Span               time.Duration // of the bars
+	Height             int
 }
 
 // Run is a step in an attempt.
@@ -49,8 +49,9 @@ type Run struct {
 	Address string // of what it made
 	Error   string
 	Started time.Time
-	Took    time.Duration
+	Took    string
 	Crashes int
+	lasted  time.Duration
 	Gate    *Verdict // of a person who was asked before it ran
 }
 
@@ -84,21 +85,23 @@ type Result struct {
 type Bar struct {
 	Order, X, Width, Y int
 	Status             string
-	Name               string
-	Took               time.Duration
+	Name, Took         string
 }
 
 func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
 		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Status: e.Status, Executor: e.Terms.Executor,
-		Waited: time.Duration(e.WaitedMS) * time.Millisecond, Summary: card.Prose(e.Summary),
+		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: card.Prose(e.Summary),
 	}
 	if e.StartedAt != nil {
 		t.Started = *e.StartedAt
 	}
 	if e.CompletedAt != nil {
-		t.Completed, t.Took = *e.CompletedAt, e.CompletedAt.Sub(t.Started)
+		t.Completed = *e.CompletedAt
+	}
+	if e.StartedAt != nil && e.CompletedAt != nil {
+		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
 		t.Error = reason.Sentence(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
@@ -115,7 +118,8 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 			t.Steps = append(t.Steps, r.run(s, e, planned, steps[i]))
 		}
 	}
-	t.Bars, t.Span = bars(t, r.Now)
+	t.Bars = r.bars(t)
+	t.Height = 14 * len(t.Bars)
 	return t
 }
 
@@ -145,7 +149,11 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	if row == nil {
 		return out
 	}
-	out.Status, out.Reused, out.Started, out.Took, out.Crashes = string(row.Status), row.Reused, row.StartedAt, time.Duration(row.DurationMS)*time.Millisecond, row.Crashes
+	out.Status, out.Reused, out.Started, out.Crashes = string(row.Status), row.Reused, row.StartedAt, row.Crashes
+	if row.CompletedAt != nil {
+		out.lasted = time.Duration(row.DurationMS) * time.Millisecond
+		out.Took = r.length(out.lasted)
+	}
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil && row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
 		out.Error = reason.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
@@ -239,7 +247,7 @@ func cutTo(s string, most int) string {
 }
 
 // bars are an attempt's steps on a line from its start to its end.
-func bars(t Attempt, now time.Time) ([]Bar, time.Duration) {
+func (r Reader) bars(t Attempt) []Bar {
 	from, until := t.Started, t.Completed
 	for _, s := range t.Steps {
 		if s.Started.IsZero() || s.Reused {
@@ -248,30 +256,50 @@ func bars(t Attempt, now time.Time) ([]Bar, time.Duration) {
 		if from.IsZero() || s.Started.Before(from) {
 			from = s.Started
 		}
-		if end := s.Started.Add(s.Took); end.After(until) {
+		if end := s.Started.Add(s.lasted); end.After(until) {
 			until = end
 		}
 	}
-	if t.Completed.IsZero() && t.Status == task.ExecutionRunning && now.After(until) {
-		until = now
+	if t.Completed.IsZero() && r.Now.After(until) {
+		until = r.Now
 	}
 	span := until.Sub(from)
 	if from.IsZero() || span <= 0 {
-		return nil, 0
+		return nil
 	}
 	var out []Bar
 	for _, s := range t.Steps {
 		if s.Started.IsZero() || s.Reused {
 			continue
 		}
-		took := s.Took
+		lasted := s.lasted
 		if s.Status == string(task.StepRunning) {
-			took = until.Sub(s.Started)
+			lasted = until.Sub(s.Started)
 		}
-		x := int(1000 * s.Started.Sub(from) / span)
-		out = append(out, Bar{
-			Order: s.Step.Order, X: min(x, 994), Width: max(6, int(1000*took/span)), Y: 14 * len(out), Status: s.Status, Name: s.Step.Name, Took: took,
-		})
+		x := min(int(1000*s.Started.Sub(from)/span), 994)
+		width := min(max(6, int(1000*lasted/span)), 1000-x)
+		out = append(out, Bar{Order: s.Step.Order, X: x, Width: width, Y: 14 * len(out), Status: s.Status, Name: s.Step.Name, Took: r.length(lasted)})
 	}
-	return out, span
+	return out
+}
+
+// length is how long something took, in words: with a tenth below ten seconds. Nothing has none.
+func (r Reader) length(d time.Duration) string {
+	h, m, s := " 時間", " 分", " 秒"
+	if r.Locale == "en" {
+		h, m, s = " h", " min", " s"
+	}
+	d = d.Round(100 * time.Millisecond)
+	switch seconds := int(d.Seconds()); {
+	case d <= 0:
+		return ""
+	case d < 10*time.Second:
+		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
+	case seconds < 60:
+		return fmt.Sprintf("%d%s", seconds, s)
+	case seconds < 3600:
+		return fmt.Sprintf("%d%s %d%s", seconds/60, m, seconds%60, s)
+	default:
+		return fmt.Sprintf("%d%s %d%s", seconds/3600, h, seconds/60%60, m)
+	}
 }

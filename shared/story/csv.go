@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"strings"
 
+	"ringi/shared/auditlog"
 	"ringi/shared/card"
 )
 
@@ -28,15 +29,10 @@ func CSV(t card.Table) []byte {
 	return b.Bytes()
 }
 
-// harmless keeps a spreadsheet from taking a text for a formula (https://owasp.org/www-community/attacks/CSV_Injection).
-// A number with its sign is none.
+// harmless keeps a spreadsheet from taking a text for a formula. A number with its sign is none.
 func harmless(s string) string {
-	t := strings.TrimLeft(s, " \t\r\n\u3000\ufeff")
-	if t == "" || !strings.ContainsAny(t[:1], "=+-@|%") && !strings.HasPrefix(t, "＝") && !strings.HasPrefix(t, "＋") && !strings.HasPrefix(t, "－") && !strings.HasPrefix(t, "＠") && s == strings.TrimLeft(s, "\t\r\n") {
+	if digits, negative := strings.CutPrefix(s, "-"); negative && digits != "" && strings.Trim(digits, "0123456789.") == "" {
 		return s
 	}
-	if strings.Trim(s, "0123456789.") == "-" && strings.HasPrefix(s, "-") && strings.Count(s, ".") < 2 {
-		return s
-	}
-	return "'" + s
+	return auditlog.Cell(s)
 }

@@ -31,7 +31,7 @@ func uses(a *task.Aggregate) []Use {
 		number, _, _ := strings.Cut(rest, "#")
 		n, _ := strconv.Atoi(number)
 		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Sent != nil && u.Sent.S3Key != ""}
-		x.Provider, x.Model, x.Usage.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Usage.Prompt)
+		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
 		out = append(out, x)
 	}
 	slices.SortStableFunc(out, func(a, b Use) int { return a.At.Compare(b.At) })

@@ -80,7 +80,10 @@ type Choice struct {
 // Tell tells it.
 func (r Reader) Tell(s Source) Story {
 	a := s.Task
-	t := Story{ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Actions(), Total: *a.Used(), LogGoesOn: s.More}
+	t := Story{ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Actions(), LogGoesOn: s.More}
+	if used := a.Used(); used != nil {
+		t.Total = *used
+	}
 	t.Moves = a.Head.Ended == nil || a.OpenSession() != nil
 	r.begin(&t, a)
 	r.end(&t, a)

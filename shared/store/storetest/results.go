@@ -2,9 +2,11 @@ package storetest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/result"
 	"ringi/shared/task"
 )
 
@@ -28,4 +30,15 @@ func (s Bucket) Opened(_ context.Context, a *task.Aggregate, gate string) (*task
 		}
 	}
 	return &out, nil
+}
+
+// Open is result.Store's; what is not there has expired.
+func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	if b.S3Key == "" {
+		return json.RawMessage(b.JSON), nil
+	}
+	if v, ok := s[b.S3Key]; ok {
+		return json.RawMessage(v), nil
+	}
+	return nil, result.ErrExpired
 }

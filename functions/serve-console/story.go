@@ -1,0 +1,302 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/decision"
+	"ringi/shared/refusal"
+	"ringi/shared/store"
+	"ringi/shared/story"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Results opens values that are too large for a row.
+type Results interface {
+	decision.Results
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+// Links are addresses of messages.
+type Links interface {
+	Permalink(ctx context.Context, channel, ts string) (string, error)
+}
+
+// Bounds of what the page of a task reads beside its rows: results by their number and bytes together, and audit rows. A
+// result beyond them is shown by its preview, and whole in its file.
+const (
+	mostOpened  = 24
+	openedBytes = 2 << 20
+	openAtOnce  = 8
+	mostEntries = 100
+)
+
+func (c *Console) storyRoutes() []route {
+	return []route{
+		{"GET /console/tasks/{id}", anyMember, c.showTask},
+		{"POST /console/tasks/{id}/act", anyMember, c.actOnTask},
+		{"GET /console/tasks/{id}/message", anyMember, c.openMessage},
+		{"GET /console/tasks/{id}/results/{step}/{file}", anyMember, c.sendResult},
+		{"GET /console/tasks/{id}/sent/{use}", anyMember, c.showSent},
+	}
+}
+
+// telling is what the page of a task is drawn from.
+type telling struct {
+	task     *task.Aggregate
+	settings tenancy.Settings
+	reader   story.Reader
+	surface  refusal.Surface
+	story    story.Story
+}
+
+// refOf is the task that an address names, of the viewer's workspace and no other.
+func refOf(r *http.Request, v *viewer) (aggregate.Ref, error) {
+	id := r.PathValue("id")
+	if !aggregate.ValidID(id) {
+		return aggregate.Ref{}, fmt.Errorf("a task's id: %w", aggregate.ErrNotFound)
+	}
+	return task.RefOf(v.Tenant, id), nil
+}
+
+func (c *Console) tell(ctx context.Context, v *viewer, ref aggregate.Ref) (t telling, err error) {
+	if t.task, err = c.Store.Load(ctx, ref); err != nil {
+		return t, err
+	}
+	if t.settings, err = c.readable(ctx, v, t.task); err != nil {
+		return t, err
+	}
+	if open, waits := t.task.OpenGate(); waits {
+		if t.task, err = c.Results.Opened(ctx, t.task, open.ID); err != nil {
+			return t, err
+		}
+	}
+	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	if err != nil {
+		return t, err
+	}
+	slices.Reverse(log.Items)
+	source := story.Source{Task: t.task, Opened: c.opened(ctx, t.task), Audit: log.Items, More: log.Next != ""}
+	c.toldTo(ctx, v, &t, source)
+	return t, nil
+}
+
+// readable is the tenant's settings, for somebody who may read the task: an administrator, whoever asked, is in its channel
+// or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+func (c *Console) readable(ctx context.Context, v *viewer, a *task.Aggregate) (s tenancy.Settings, err error) {
+	if a.Request == nil {
+		return s, aggregate.ErrConflict // a torn read
+	}
+	if s, err = c.Store.Settings(ctx, v.Tenant); err != nil {
+		return s, err
+	}
+	o := a.Request.Origin()
+	if v.Admin || o.User == v.User {
+		return s, nil
+	}
+	reach, err := c.People.Reach(ctx, v.Team, v.User, s)
+	switch {
+	case reach.Sees(o) || reach.Decides(o):
+		return s, nil
+	case err != nil:
+		return s, err
+	}
+	return s, fmt.Errorf("of a channel that the viewer is not in: %w", aggregate.ErrNotFound)
+}
+
+// loaded is the task that an address names, for somebody who may read it.
+func (c *Console) loaded(r *http.Request, v *viewer) (*task.Aggregate, error) {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.Store.Load(r.Context(), ref)
+	if err == nil {
+		_, err = c.readable(r.Context(), v, a)
+	}
+	return a, err
+}
+
+// toldTo tells it twice: who is in it is known after the first time.
+func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Source) {
+	words := storyWords.In(v.Locale)
+	asked := map[string]bool{}
+	var called map[string]string
+	person := func(id string) string {
+		if id == "" {
+			return words.System
+		}
+		if called == nil {
+			asked[id] = true
+			return id
+		}
+		return cmp.Or(card.OneLine(called[id]), id)
+	}
+	clock := func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04") }
+	t.reader = story.Reader{Locale: v.Locale, Person: person, Time: clock, Settings: t.settings, Now: c.Now()}
+	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, clock, words.ThatChannel}}
+	t.reader.Tell(s)
+	t.surface.WhoDecides(t.settings, t.task.Request.Origin())
+	ids := make([]string, 0, len(asked))
+	for id := range asked {
+		ids = append(ids, id)
+	}
+	called = c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
+	t.story = t.reader.Tell(s)
+}
+
+// opened are results and arguments that do not stand in their rows, those of the newest steps first.
+func (c *Console) opened(ctx context.Context, a *task.Aggregate) map[string]story.Value {
+	var blobs []aggregate.Blob
+	left := openedBytes
+	for i := len(a.Steps) - 1; i >= 0; i-- {
+		for _, b := range []*aggregate.Blob{&a.Steps[i].Arguments, a.Steps[i].Result} {
+			if b != nil && b.S3Key != "" && b.Bytes <= left && len(blobs) < mostOpened {
+				blobs, left = append(blobs, *b), left-b.Bytes
+			}
+		}
+	}
+	values := make([]story.Value, len(blobs))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, openAtOnce)
+	for i, b := range blobs {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			values[i].JSON, values[i].Err = c.Results.Open(ctx, a.Ref(), b)
+		})
+	}
+	wg.Wait()
+	out := map[string]story.Value{}
+	for i, b := range blobs {
+		if values[i].Err != nil {
+			slog.WarnContext(ctx, "a result is not shown", "task_id", a.Head.TaskID, "err", values[i].Err)
+		}
+		out[b.S3Key] = values[i]
+	}
+	return out
+}
+
+// pageMarks are how pages show people, channels and times in sentences: as text, which a template escapes.
+type pageMarks struct {
+	person  func(string) string
+	clock   func(time.Time) string
+	channel string
+}
+
+func (m pageMarks) Person(id string) string  { return m.person(id) }
+func (m pageMarks) Group(id string) string   { return m.Text(id, 64) }
+func (m pageMarks) Channel(id string) string { return m.channel }
+func (m pageMarks) Time(t time.Time) string  { return m.clock(t) }
+
+func (m pageMarks) Text(s string, most int) string {
+	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {
+		return string(runes[:most]) + "…"
+	}
+	return s
+}
+
+// storyPage is what the template of a task's page gets.
+type storyPage struct {
+	story.Story
+	Live    string // where it is fetched anew; empty: it does not change by itself
+	Path    string
+	Who     string // who may decide
+	Buttons []actButton
+	Prompts bool   // the viewer may read what models were sent
+	RunAt   string // the run's page at AWS
+	RunHere bool   // it runs on this machine
+	Problem string // why what was wanted was not done
+	Typed   string // the reason that was typed for it
+}
+
+// actButton is an act that the viewer may try.
+type actButton struct {
+	task.Action
+	Label, Class, Confirm, About string
+	Reasons                      bool   // it needs a reason
+	No                           string // why it is not offered to this viewer
+}
+
+func (c *Console) showTask(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.tell(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	return c.showStory(w, r, v, t, storyPage{}, 0)
+}
+
+// showStory writes the page; p has what was tried.
+func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t telling, p storyPage, status int) error {
+	words := storyWords.In(v.Locale)
+	p.Story, p.Path = t.story, "/console/tasks/"+t.story.ID
+	if p.Moves {
+		p.Live = p.Path
+	}
+	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin())
+	p.Buttons = buttonsFor(words, t, v)
+	p.Prompts = mayReadPrompts(v, t.task)
+	if p.RunAt = runAt(c.Machine, t.story.ID, t.story.Run); p.RunAt == "" && c.Machine != "" {
+		p.RunHere = true
+	}
+	title := t.story.Title
+	if title == "" {
+		title = words.Untitled
+	}
+	return c.show(w, r, v, document{Title: title, Here: "tasks", Words: words, Data: p, Status: status}, "story.html")
+}
+
+// mayReadPrompts: what models were sent repeats results, unmasked, and the texts of others in the thread.
+func mayReadPrompts(v *viewer, a *task.Aggregate) bool {
+	return v.Admin || v.User != "" && v.User == a.Head.Requester
+}
+
+// runAt is where AWS shows a task's run; empty for one that runs on a laptop.
+func runAt(machine, id string, run int) string {
+	parts := strings.Split(machine, ":")
+	if len(parts) != 7 || parts[4] == localAccount {
+		return ""
+	}
+	region := parts[3]
+	parts[5], parts[6] = "execution", fmt.Sprintf("%s:%s-%d", parts[6], id, run)
+	host := region + ".console.aws.amazon.com"
+	if strings.HasPrefix(region, "cn-") {
+		host = region + ".console.amazonaws.cn"
+	}
+	return fmt.Sprintf("https://%s/states/home?region=%s#/v2/executions/details/%s", host, region, strings.Join(parts, ":"))
+}
+
+// localAccount is the emulator's.
+const localAccount = "123456789012"
+
+// openMessage leads to the request's message in Slack.
+func (c *Console) openMessage(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, err := c.loaded(r, v)
+	if err != nil {
+		return err
+	}
+	if c.Links == nil {
+		return aggregate.ErrNotFound
+	}
+	link, err := c.Links.Permalink(r.Context(), a.Request.Channel, a.Request.MessageTS)
+	if err != nil {
+		return fmt.Errorf("where the message is: %w", err)
+	}
+	http.Redirect(w, r, link, http.StatusSeeOther)
+	return nil
+}
