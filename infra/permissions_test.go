@@ -272,6 +272,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
+	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
 	case id == "ReceiveEventFunction" && !keeps && !ends:

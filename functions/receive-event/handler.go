@@ -10,6 +10,7 @@ import (
 	"ringi/shared/intake"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -23,6 +24,7 @@ const maxChallenge = 4096
 // Store keeps a new task with one call, and ends integrations with one conditional write.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
+	HomeOpened(ctx context.Context, tenant string, h store.Home) error
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 

@@ -314,3 +314,16 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+func TestTheHomeTabIsNotedAndTheMessagesTabIsNot(t *testing.T) {
+	for tab, want := range map[string]int{"home": 1, "messages": 0, "about": 0} {
+		k := &kept{}
+		body := callback(t, map[string]any{"type": "app_home_opened", "tab": tab, "channel": "D0ALICE", "text": nil, "ts": nil}, nil)
+		if out := post(t, handler(k), signed(body)); out.StatusCode != 200 || len(k.homes) != want {
+			t.Errorf("%s: answered %d, noted %v", tab, out.StatusCode, k.homes)
+		}
+		if want == 1 && (k.homes[0].User != "U0ALICE" || k.homes[0].Team != "T0TEAM" || len(k.changes) != 0) {
+			t.Errorf("%+v, %d changes", k.homes[0], len(k.changes))
+		}
+	}
+}

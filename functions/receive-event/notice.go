@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"log/slog"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
@@ -19,7 +21,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	if err := inbound.Decode(e.Event, &home, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	if home.Tab != "messages" {
+	if home.Tab != "messages" && home.Tab != "home" {
 		return ignore(ctx, e, ignoredType)
 	}
 	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event.user", home.User}, {"event.channel", home.Channel}} {
@@ -27,11 +29,25 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 			return inbound.Response{}, err
 		}
 	}
+	if home.Tab == "home" {
+		return h.openedHome(ctx, e, home.User)
+	}
 	r := task.Request{
 		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer, EventID: e.EventID,
 	}
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
 	return h.create(ctx, change, ref, r)
+}
+
+// openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may look.
+func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()), store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
+		slog.ErrorContext(ctx, "not kept", "event_id", e.EventID, "err", err)
+		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+	}
+	return inbound.OK(), nil
 }
 
 // hint tells a person, once for each thread of a direct message, that replies there are not

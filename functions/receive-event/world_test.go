@@ -10,6 +10,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -21,6 +22,7 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 // kept records what would be written.
 type kept struct {
 	changes []aggregate.Change
+	homes   []store.Home
 	ended   []ending
 	err     error
 }
@@ -34,6 +36,11 @@ type ending struct {
 
 func (k *kept) Create(_ context.Context, c aggregate.Change) error {
 	k.changes = append(k.changes, c)
+	return k.err
+}
+
+func (k *kept) HomeOpened(_ context.Context, _ string, h store.Home) error {
+	k.homes = append(k.homes, h)
 	return k.err
 }
 

@@ -42,6 +42,7 @@ type Store interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 	intake.Store
 	Once(ctx context.Context, tenant, what string) (bool, error)
+	HomeChanged(ctx context.Context, tenant string, h store.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
@@ -78,6 +79,8 @@ type Handler struct {
 type click struct {
 	decision.Click
 	thread string
+	tab    string // trigger of a click on the Home tab, where nothing can be said but in a dialog
+	team   string
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -152,7 +155,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 }
 
 func (p payload) click(taskID, id string) click {
-	return click{thread: p.thread(), Click: decision.Click{
+	return click{thread: p.thread(), team: p.Team.ID, Click: decision.Click{
 		Ref: task.RefOf(aggregate.TenantID(p.Team.ID), taskID), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
@@ -167,10 +170,12 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if p.View.CallbackID == card.ReviewCallback {
 		return inbound.OK(), h.turn(ctx, p, a)
 	}
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+	c := p.click(a.BlockID, a.Value)
+	if p.View.CallbackID == card.HomeCallback {
+		c.tab = p.TriggerID
+	} else if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	c := p.click(a.BlockID, a.Value)
 	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
 		h.ask(ctx, c, aggregate.CardType(kind), p.TriggerID)
 		return inbound.OK(), nil

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/metric"
+	"ringi/shared/store"
 )
 
 // verdict is what became of a click, in Slack's words.
@@ -30,6 +31,11 @@ func (h *Handler) check(ctx context.Context, c click, act decision.Act) verdict 
 // showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With("task_id", c.Ref.ID, "user", c.User)
+	if c.tab != "" { // it showed a button that is not to be pressed any more
+		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant, store.Home{Team: c.team, User: c.User, OpenedAt: h.Now()}); err != nil {
+			log.WarnContext(ctx, "the Home tab is behind", "err", err)
+		}
+	}
 	if v.Err == nil && !v.Empty {
 		log.InfoContext(ctx, "decided", "id", c.ID)
 		v.Measure(h.Now())
@@ -54,6 +60,12 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
+	if c.tab != "" {
+		if err := h.Slack.OpenView(ctx, c.tab, *card.Told(text, v.Settings.Locale)); err != nil {
+			slog.WarnContext(ctx, "the person was not told", "task_id", c.Ref.ID, "user", c.User, "err", err)
+		}
+		return
+	}
 	if c.Channel == "" && v.Request != nil {
 		c.Channel, c.thread = v.Request.Channel, v.Request.ThreadTS
 	}

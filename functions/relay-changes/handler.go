@@ -67,6 +67,12 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 // given back anyway.
 func (h *Handler) relay(ctx context.Context, m move, draw bool) (err error) {
 	defer panics.Recover(ctx, &err, m.ref.Log())
+	if m.ref.Kind == effect.Home {
+		if !draw {
+			return nil
+		}
+		return h.Effects.Redraw(ctx, m.ref, m.event)
+	}
 	a, err := h.Store.Load(ctx, m.ref)
 	if err != nil {
 		return fmt.Errorf("load it: %w", err)

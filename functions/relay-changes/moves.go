@@ -6,6 +6,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/effect"
+	"ringi/shared/store"
 )
 
 // move is what has changed of one aggregate in a batch.
@@ -23,11 +25,14 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 	var out []move
 	at := map[aggregate.Ref]int{}
 	for _, r := range records {
+		run, cards, wait := changed(r)
 		ref, ok := kinds.Ref(text(r.Change.Keys, "PK"))
+		if tenant, user, home := store.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
+			ref, ok, cards = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0, true
+		}
 		if !ok {
 			continue
 		}
-		run, cards, wait := changed(r)
 		if !run && !cards && !wait {
 			continue
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/task"
 )
@@ -90,5 +91,15 @@ func TestMoves(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind}, tt.records), cmp.AllowUnexported(move{}))
 		})
+	}
+}
+
+func TestAnOpenHomeTabIsAskedFor(t *testing.T) {
+	key := map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute("HOME#T1"), "SK": events.NewStringAttribute("U1")}
+	opened := events.DynamoDBEventRecord{EventID: "e", Change: events.DynamoDBStreamRecord{Keys: key, NewImage: key, SequenceNumber: "1"}}
+	gone := events.DynamoDBEventRecord{EventID: "f", Change: events.DynamoDBStreamRecord{Keys: key, OldImage: key, SequenceNumber: "2"}}
+	found := moves(aggregate.Kinds{task.Kind}, []events.DynamoDBEventRecord{opened, gone})
+	if len(found) != 1 || found[0].ref != (aggregate.Ref{Tenant: "T1", Kind: effect.Home, ID: "U1"}) || found[0].event != "e" {
+		t.Errorf("%+v", found)
 	}
 }

@@ -80,6 +80,7 @@ type drawing struct {
 	by       string // this invocation
 	told     bool   // the requester knows that a card can't be shown
 	last     bool   // the card that is being drawn is the last one to draw
+	drew     bool   // something was posted or updated
 	noted    bool   // a card's row says that all cards are shown
 
 	urgency map[string]urgency // of each card
@@ -116,6 +117,9 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
+	if d.drew {
+		h.homes(ctx, ref.Tenant)
+	}
 	if err != nil || behind || d.noted {
 		return err
 	}
@@ -256,6 +260,7 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	if err != nil {
 		return d.failed(ctx, c, err)
 	}
+	d.drew = true
 	d.log(c).InfoContext(ctx, "updated", "ts", c.MessageTS)
 	if err := d.Rows.ShownCard(ctx, d.ref, c.Key(), c.MessageTS, hash, d.all()); err != nil {
 		return fmt.Errorf("save: %w", err)

@@ -31,6 +31,7 @@ const (
 
 // Queue is where the messages came from.
 type Queue interface {
+	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 	ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, o ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
@@ -40,6 +41,7 @@ type Handler struct {
 	Rows  Rows
 	Kinds map[string]Kind // by name
 	Slack Slack
+	Homes *Homes // nil: there are none
 	// Pace is Slack's budget; nil keeps none. PaceScale is how many times Slack's
 	// published pace it allows: 1, unless Slack granted the app more.
 	Pace      Pace
@@ -81,13 +83,17 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // record handles one message. A message that can never be handled is logged and removed.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ref, err := effect.ReadMessage(r.Body)
-	if err != nil || h.Kinds[ref.Kind] == nil {
+	tab := ref.Kind == effect.Home && h.Homes != nil
+	if err != nil || h.Kinds[ref.Kind] == nil && !tab {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
 	}
 	defer panics.Recover(ctx, &err, ref.Log())
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
+	if tab {
+		return h.home(slackapi.For(ctx, ref.Tenant), ref, effect.ReadAfter(r.Body))
+	}
 	err = h.draw(ctx, ref)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())

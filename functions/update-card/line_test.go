@@ -247,3 +247,7 @@ func (*backlogged) Team(context.Context) (string, error) {
 func (*backlogged) Integrations(context.Context, string) ([]tenancy.Integration, error) {
 	return nil, nil
 }
+
+func (b *backlogged) SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	return &sqs.SendMessageOutput{}, nil
+}

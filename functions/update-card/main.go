@@ -11,12 +11,14 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/inbox"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 )
 
 func main() {
@@ -38,9 +40,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	scale, err := paceScale(env.SlackPace)
 	s := kinds.Open(cfg, env.Table)
+	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
-		Slack: bots.Open(cfg, keys, env.Credentials, s, slackTimeout), Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

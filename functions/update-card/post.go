@@ -62,6 +62,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	case err != nil:
 		return d.notPosted(ctx, c, err)
 	}
+	d.drew = true
 	d.log(c).InfoContext(ctx, "posted", "ts", ts)
 	if err := d.keep(ctx, c, ts, hash); err != nil {
 		return err

@@ -35,6 +35,7 @@ type world struct {
 type queue struct {
 	mu     sync.Mutex
 	hidden []int32
+	sent   []*sqs.SendMessageInput
 	err    error
 }
 
@@ -43,6 +44,13 @@ func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessage
 	defer q.mu.Unlock()
 	q.hidden = append(q.hidden, in.VisibilityTimeout)
 	return &sqs.ChangeMessageVisibilityOutput{}, q.err
+}
+
+func (q *queue) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.sent = append(q.sent, in)
+	return &sqs.SendMessageOutput{}, q.err
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,6 +84,9 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 // onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
 	q, w := x.Question, askWordsOf(s.Locale)
+	if slices.ContainsFunc(x.Task.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
+		return nil, false // what it would be called with is not in the row
+	}
 	m := RenderUnder(x.Task, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
 	if m.Plain != nil { // a Home tab takes no tables
 		m = *m.Plain

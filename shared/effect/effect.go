@@ -145,12 +145,37 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 	return nil
 }
 
+// Home is the kind of a message that asks for a person's Home tab: its id is the person's.
+const Home = "home"
+
+// HomeLater is a message that asks for a person's Home tab, not before a time. All that are asked for within one stretch of
+// every are one message, and published at its end. They stand in a group of their own, so that a tab that
+// is opened meanwhile need not wait.
+func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
+	at := now.Truncate(every).Add(every)
+	body, _ := json.Marshal(message{Tenant: tenant, Kind: Home, ID: user, After: at.Unix()}) // of strings and a number it cannot fail
+	return &sqs.SendMessageInput{
+		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(user + "-later"),
+		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-%d", user, at.Unix())),
+	}
+}
+
 // message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a kind.
 type message struct {
 	Tenant string `json:"tenant"`
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Task   string `json:"task,omitempty"`
+	After  int64  `json:"after,omitempty"` // of a Home tab: not before, in seconds
+}
+
+// ReadAfter is the time before which a message is not to be dealt with, zero for at once.
+func ReadAfter(body string) time.Time {
+	var m message
+	if json.Unmarshal([]byte(body), &m) != nil || m.After <= 0 {
+		return time.Time{}
+	}
+	return time.Unix(m.After, 0)
 }
 
 // ReadMessage is the aggregate that a message of the card queue names. It returns an error for one that names none.

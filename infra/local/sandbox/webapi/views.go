@@ -74,3 +74,22 @@ func updateView(a *API, p params) (reply, error) {
 	}
 	return reply{"view": v}, nil
 }
+
+// publishView shows a Home tab; hash is checked when it is there.
+func publishView(a *API, p params) (reply, error) {
+	if !p.has("user_id") {
+		return nil, missing("user_id")
+	}
+	view, err := readView(p)
+	if err != nil {
+		return nil, err
+	}
+	if view["type"] != "home" {
+		return nil, refuse("invalid_arguments")
+	}
+	v, err := a.ws.PublishHome(p.str("user_id"), p.str("hash"), view)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"view": v}, nil
+}

@@ -97,7 +97,7 @@ func methods() map[string]method {
 		"conversations.members": conversationMembers, "conversations.history": history, "conversations.replies": replies,
 		"users.info": userInfo, "users.conversations": userConversations, "users.list": listUsers, "users.lookupByEmail": userByEmail,
 		"usergroups.list": listGroups, "usergroups.users.list": groupUsers,
-		"views.open": openView, "views.push": pushView, "views.update": updateView,
+		"views.open": openView, "views.push": pushView, "views.update": updateView, "views.publish": publishView,
 		"assistant.threads.setSuggestedPrompts": setPrompts, "agents.sessions.setStatus": setSession,
 	}
 }

@@ -73,6 +73,7 @@ type Workspace struct {
 	channels   []*channel
 	ephemerals []Message
 	views      map[Hand][]*View
+	homes      map[string]View
 	triggers   map[string]*trigger
 	hooks      map[string]*hook
 	prompts    map[string][]Prompt

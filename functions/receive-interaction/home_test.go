@@ -1,0 +1,90 @@
+package main
+
+import (
+	"sync"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
+	"ringi/shared/task"
+)
+
+// onTab is a payload of a button on the Home tab, as Slack publishes it: no channel, no message, the view instead.
+func (w *world) onTab(user, action, value string) map[string]any {
+	p := person("block_actions", user, slacktest.Team)
+	p["trigger_id"] = w.slack.NewTrigger(workspace.Hand{User: user})
+	p["container"] = map[string]any{"type": "view", "view_id": "V1"}
+	p["view"] = map[string]any{"id": "V1", "type": "home", "callback_id": card.HomeCallback, "private_metadata": "", "state": map[string]any{"values": map[string]any{}}}
+	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": value, "type": "button", "action_ts": "1.2"}}
+	return p
+}
+
+func TestDecisionsOnTheHomeTab(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
+		"approve, and the tab is published again": func(t *testing.T, w *world) {
+			p := w.prompted()
+			w.quiet(w.post(w.onTab(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
+			if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
+				t.Errorf("%+v", got.Gate)
+			}
+			if h := expect.Value(w.Store.OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t); h.Team != slacktest.Team {
+				t.Errorf("%+v", h)
+			}
+		},
+		"what is refused is said in a dialog": func(t *testing.T, w *world) {
+			p := w.prompted()
+			w.quiet(w.post(w.onTab(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest)
+			if views := w.slack.Views(workspace.Guest); len(views) != 1 || w.Load().Prompt().Status != aggregate.PendingApproval {
+				t.Errorf("%d dialogs, %s", len(views), w.Load().Prompt().Status)
+			}
+		},
+		"reject opens the form": func(t *testing.T, w *world) {
+			p := w.prompted()
+			w.quiet(w.post(w.onTab(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki)
+			if views := w.slack.Views(workspace.Suzuki); len(views) != 1 || views[0].CallbackID != card.RejectionCallback {
+				t.Errorf("%+v", views)
+			}
+		},
+		// Thread, direct message and Home tab at once: one of them decides.
+		"eight clicks in three places make one decision": func(t *testing.T, w *world) {
+			p := w.prompted()
+			var payloads []map[string]any
+			for i := range 8 {
+				user := []string{workspace.Suzuki, workspace.Tanaka}[i%2]
+				click := w.click(user, "approve_prompt", p.ID)
+				switch i % 3 {
+				case 1:
+					click = w.onTab(user, "approve_prompt", p.ID)
+				case 2: // the copy in direct messages
+					own := workspace.DirectMessage(user)
+					click["channel"] = map[string]any{"id": own, "name": "directmessage"}
+					click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200", "attachment_id": 1, "channel_id": own}
+					click["message"] = map[string]any{"ts": "1776675600.000200"}
+				}
+				payloads = append(payloads, click)
+			}
+			var all sync.WaitGroup
+			for _, x := range payloads {
+				all.Go(func() { w.post(x) })
+			}
+			all.Wait()
+			a := w.Load()
+			if got := a.Prompt(); got.Status != aggregate.Approved || len(got.Stamps) != 1 {
+				t.Errorf("%+v", got.Gate)
+			}
+			n := 0
+			for _, e := range expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{}, "", 100))(t).Items {
+				if e.Action == task.AuditPromptApproved {
+					n++
+				}
+			}
+			if n != 1 {
+				t.Errorf("%d entries of one approval", n)
+			}
+		},
+	})
+}

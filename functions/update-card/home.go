@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/effect"
+	"ringi/shared/home"
+	"ringi/shared/inbox"
+	"ringi/shared/language"
+	"ringi/shared/metric"
+	"ringi/shared/people"
+	"ringi/shared/slackapi"
+	"ringi/shared/store"
+)
+
+// Slack takes over 100 views.publish a minute of a workspace (its Tier 4, https://docs.slack.dev/reference/methods/views.publish).
+const (
+	methodPublish               = "views.publish"
+	publishes, publishingWindow = 20, 13 * time.Second
+)
+
+// mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
+const mostHomes = 100
+
+// Homes are the Home tabs that people look at.
+type Homes struct {
+	Rows interface {
+		OpenHome(ctx context.Context, tenant, user string) (store.Home, error)
+		OpenHomes(ctx context.Context, tenant string, most int) ([]store.Home, error)
+	}
+	Inbox inbox.Reader
+	Slack interface {
+		people.Directory
+		inbox.Links
+		PublishHome(ctx context.Context, user string, view slack.HomeTabViewRequest) error
+	}
+
+	mu    sync.Mutex
+	known map[string]openHomes // by tenant
+	who   people.Requesters
+}
+
+// openHomes is who has a tab open, as it was read.
+type openHomes struct {
+	users []string
+	until time.Time
+}
+
+// home publishes a person's Home tab. Slack's refusal of the person is noted and nothing else: they see it when they open
+// the tab again. A tab that was just opened is published once more, since who has one open is remembered for that long.
+func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) error {
+	now := h.Now()
+	if wait := after.Sub(now); wait > 0 {
+		return later{wait, "its time has not come"}
+	}
+	open, err := h.Homes.Rows.OpenHome(ctx, ref.Tenant, ref.ID)
+	switch over := err == nil && !now.Before(open.OpenedAt.Add(store.HomeFor)); {
+	case over, errors.Is(err, aggregate.ErrNotFound):
+		return nil // nobody looks any more
+	case err != nil:
+		return err
+	}
+	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
+	if err != nil || !ours {
+		return err
+	}
+	view, err := h.homeView(ctx, ref, open, now)
+	if err != nil {
+		return fmt.Errorf("what a Home tab shows: %w", err)
+	}
+	if err := h.publish(ctx, open, view, now); err != nil {
+		return err
+	}
+	if after.IsZero() {
+		return h.homeLater(ctx, ref.Tenant, ref.ID)
+	}
+	return nil
+}
+
+func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time) (slack.HomeTabViewRequest, error) {
+	settings, err := h.Store.Settings(ctx, ref.Tenant)
+	if err != nil {
+		return slack.HomeTabViewRequest{}, err
+	}
+	in, err := h.Homes.Inbox.Read(ctx, ref.Tenant, open.Team, open.User, settings)
+	if err != nil {
+		return slack.HomeTabViewRequest{}, err
+	}
+	locale := h.Homes.who.Language(ctx, h.Homes.Slack, open.Team, open.User, now)
+	if !slices.Contains(language.All, locale) {
+		locale = settings.Locale
+	}
+	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
+}
+
+// publish shows the tab, at Slack's pace.
+func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest, now time.Time) error {
+	if h.Pace != nil {
+		b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes, Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
+		if until, err := h.Pace.TakePace(ctx, b, 0, now); err == nil && !until.IsZero() {
+			return later{until.Sub(now), "Slack's pace"}
+		}
+	}
+	err := h.Homes.Slack.PublishHome(ctx, open.User, view)
+	var refused slackapi.Refused
+	switch {
+	case errors.As(err, &refused) && refused.App:
+		metric.Count(metric.AppRefused, 1)
+		return err
+	case errors.As(err, &refused) && refused.Permanent:
+		slog.WarnContext(ctx, "no Home tab", "user", open.User, "err", err)
+		return nil
+	case err != nil:
+		return err
+	}
+	slog.InfoContext(ctx, "Home tab published", "user", open.User, "blocks", len(view.Blocks.BlockSet))
+	return nil
+}
+
+// homes asks for the Home tabs of those who have one open, after something of a task was drawn. Who they are is read once
+// in a while: a tab that is opened meanwhile is published again after it.
+func (h *Handler) homes(ctx context.Context, tenant string) {
+	if h.Homes == nil {
+		return
+	}
+	users, err := h.Homes.open(ctx, tenant, h.Now())
+	if err != nil {
+		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
+		return
+	}
+	for _, user := range users {
+		if err := h.homeLater(ctx, tenant, user); err != nil {
+			slog.WarnContext(ctx, "a Home tab is behind", "user", user, "err", err)
+		}
+	}
+}
+
+func (h *Handler) homeLater(ctx context.Context, tenant, user string) error {
+	_, err := h.Queue.SendMessage(ctx, effect.HomeLater(h.QueueURL, tenant, user, h.Now(), store.HomeEvery))
+	return err
+}
+
+func (x *Homes) open(ctx context.Context, tenant string, now time.Time) ([]string, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if k, ok := x.known[tenant]; ok && now.Before(k.until) {
+		return k.users, nil
+	}
+	rows, err := x.Rows.OpenHomes(ctx, tenant, mostHomes)
+	if err != nil {
+		return nil, err
+	}
+	k := openHomes{until: now.Add(store.HomeEvery)}
+	for _, r := range rows {
+		k.users = append(k.users, r.User)
+	}
+	if x.known == nil {
+		x.known = map[string]openHomes{}
+	}
+	x.known[tenant] = k
+	return k.users, nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/effect"
+	"ringi/shared/expect"
+	"ringi/shared/inbox"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// withHomes lets the handler publish Home tabs.
+func (w *world) withHomes() {
+	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Slack: w.slack.Client, Now: w.Now}}
+}
+
+// opens is a person opening the tab; what the relay then sends is handled.
+func (w *world) opens(user string) string {
+	w.T.Helper()
+	expect.NoError(w.T, w.Store.HomeOpened(w.T.Context(), w.Ref.Tenant, store.Home{Team: slacktest.Team, User: user, OpenedAt: w.Now()}))
+	return w.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, w.Ref.Tenant, user), user)
+}
+
+func (w *world) publish(body, user string) string {
+	w.T.Helper()
+	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{{MessageId: "1", Body: body}}}))(w.T)
+	if len(out.BatchItemFailures) != 0 {
+		return "given back"
+	}
+	return w.tab(user)
+}
+
+// tab is what a person's Home tab shows, as JSON.
+func (w *world) tab(user string) string {
+	w.T.Helper()
+	v, ok := w.slack.Home(user)
+	if !ok {
+		return "none"
+	}
+	return string(expect.Value(json.Marshal(v.Blocks))(w.T))
+}
+
+func TestHomeTabs(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"show what waits for a person with its buttons, and what they asked for": testHomeShows,
+		"show nothing of what a person may not decide":                           testHomeHides,
+		"follow what is drawn, for those who look":                               testHomeFollows,
+		"hold thirty waiting things within Slack's limits":                       testHomeThirty,
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, db)
+			w.withHomes()
+			run(t, w)
+		})
+	}
+}
+
+func testHomeShows(t *testing.T, w *world) {
+	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
+	shown := w.opens(workspace.Suzuki)
+	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの承認待ち (1 件)"} {
+		if !strings.Contains(shown, want) {
+			t.Errorf("%s is missing in %s", want, shown)
+		}
+	}
+	if mine := w.opens(workspace.Sato); !strings.Contains(mine, "承認待ち") || !strings.Contains(mine, "あなたの依頼") {
+		t.Error(mine)
+	}
+	if alex := w.opens(workspace.Alex); !strings.Contains(alex, "Waiting for your approval") {
+		t.Errorf("not in English: %s", alex)
+	}
+}
+
+func testHomeHides(t *testing.T, w *world) {
+	w.Prompted(tenancy.DefaultSettings())
+	for _, user := range []string{workspace.Guest, workspace.Stranger} {
+		if shown := w.opens(user); strings.Contains(shown, "approve_prompt") || strings.Contains(shown, w.Ref.ID) {
+			t.Errorf("%s sees %s", user, shown)
+		}
+	}
+}
+
+func testHomeFollows(t *testing.T, w *world) {
+	w.done()
+	if len(w.queue.sent) != 0 {
+		t.Errorf("asked for %d tabs, and nobody looks", len(w.queue.sent))
+	}
+	w.Later(store.HomeEvery)
+	w.opens(workspace.Suzuki)
+	w.queue.sent = nil
+	w.Prompted(tenancy.DefaultSettings())
+	w.Later(store.HomeEvery) // until then it is remembered that nobody looks
+	w.done()
+	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != workspace.Suzuki+"-later" {
+		t.Fatalf("asked for %+v", w.queue.sent)
+	}
+	body := *w.queue.sent[0].MessageBody
+	if got := w.publish(body, workspace.Suzuki); got != "given back" {
+		t.Error("published more often than every 30 s")
+	}
+	w.Later(store.HomeEvery + time.Second)
+	if got := w.publish(body, workspace.Suzuki); !strings.Contains(got, "approve_prompt") {
+		t.Error(got)
+	}
+	w.Approve()
+	w.done()
+	w.Later(store.HomeEvery + time.Second)
+	if got := w.publish(*w.queue.sent[len(w.queue.sent)-1].MessageBody, workspace.Suzuki); strings.Contains(got, "approve_prompt") {
+		t.Errorf("what was decided still has its buttons: %s", got)
+	}
+	w.Later(store.HomeFor)
+	before := w.tab(workspace.Suzuki)
+	if effect.ReadAfter(body).IsZero() || w.publish(body, workspace.Suzuki) != before {
+		t.Error("published for somebody who has not looked for an hour")
+	}
+}
+
+func testHomeThirty(t *testing.T, w *world) {
+	for i := range 30 {
+		ts := fmt.Sprintf("1776675700.%06d", i+1)
+		w.Receive(task.Request{User: workspace.Sato, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+		w.Prompted(tenancy.DefaultSettings())
+	}
+	w.slack.Calls()
+	shown := w.opens(workspace.Suzuki)
+	v, _ := w.slack.Home(workspace.Suzuki)
+	if len(v.Blocks) > 100 || !strings.Contains(shown, "あなたの承認待ち (30 件)") {
+		t.Errorf("%d blocks: %s", len(v.Blocks), shown)
+	}
+	whole, rest := strings.Count(shown, "approve_prompt"), strings.Count(shown, "• ")
+	if whole == 0 || whole == 30 || rest == 0 {
+		t.Errorf("%d with buttons, %d lines", whole, rest)
+	}
+	if calls := w.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
+		t.Errorf("Slack was asked about people %d times: %v", len(calls), calls)
+	}
+}

@@ -1,0 +1,92 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+// Rows of who has the app's Home tab before them: HOME#<tenant>, one for each person, with a TTL.
+const homes = "HOME#"
+
+const (
+	// HomeFor is how long a Home tab that was opened is kept up to date.
+	HomeFor = time.Hour
+	// HomeEvery is the least time between two publications of one person's tab that nobody asked for.
+	HomeEvery = 30 * time.Second
+)
+
+// Home is a person who opened the tab.
+type Home struct {
+	Team     string    `json:"team"`
+	User     string    `json:"user"`
+	OpenedAt time.Time `json:"opened_at"`
+}
+
+// HomeOpened notes that a person opened their Home tab; what reads the table's stream has it published then. A tab that
+// was opened a moment ago is up to date.
+func (s *Store) HomeOpened(ctx context.Context, tenant string, h Home) error {
+	return s.home(ctx, tenant, h, func(e *expression) string {
+		return anyOf(e.absent(), e.is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
+	})
+}
+
+// HomeChanged has a person's Home tab published again, after they decided something there.
+func (s *Store) HomeChanged(ctx context.Context, tenant string, h Home) error {
+	return s.home(ctx, tenant, h, func(e *expression) string { return anyOf(e.absent(), e.exists()) })
+}
+
+func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*expression) string) error {
+	pk, err := tenantPartition(homes, tenant)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.row("home", h.OpenedAt.Add(HomeFor))
+	e.set("team", h.Team)
+	e.set("user", h.User)
+	e.set("opened_at", h.OpenedAt)
+	condition := when(e)
+	if _, err = s.update(ctx, key(pk, h.User), e, &condition); err != nil && !errors.Is(err, errCondition) {
+		return fmt.Errorf("note an open Home tab: %w", err)
+	}
+	return nil
+}
+
+// OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
+func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
+	pk, err := tenantPartition(homes, tenant)
+	if err != nil {
+		return Home{}, err
+	}
+	if !keyPart(user) {
+		return Home{}, aggregate.ErrNotFound
+	}
+	var h Home
+	if err := s.get(ctx, pk, user, &h); err != nil {
+		return Home{}, fmt.Errorf("read an open Home tab: %w", err)
+	}
+	return h, nil
+}
+
+// OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment behind.
+func (s *Store) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
+	pk, err := tenantPartition(homes, tenant)
+	if err != nil {
+		return nil, err
+	}
+	l := List{Name: "homes", Tenant: tenant, Prefixes: []string{homes}, Partitions: []string{pk}}
+	page, err := Rows(ctx, s, l, "", min(most, MaxPage), func(Home) bool { return true })
+	return page.Items, err
+}
+
+// HomeOf reads the key of such a row from the table's stream.
+func HomeOf(partition, sort string) (tenant, user string, ok bool) {
+	if len(partition) <= len(homes) || partition[:len(homes)] != homes {
+		return "", "", false
+	}
+	return partition[len(homes):], sort, sort != ""
+}
