@@ -253,7 +253,7 @@ func rowRule(s *stack, wrong func(string, ...any)) {
 
 // reading is everything that changes nothing.
 var reading = []string{
-	"dynamodb:GetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
+	"dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "dynamodb:ConditionCheckItem",
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 

@@ -147,8 +147,16 @@ func (b before) lists(t *testing.T) {
 	got["audit"] = log.Items
 	got["tenant"], err = b.Tenant(t.Context(), tenant)
 	must(t, err)
-	got["settings"], err = b.Settings(t.Context(), tenant)
+	settings, err := b.Settings(t.Context(), tenant)
 	must(t, err)
+	known := plain(t, settings).(map[string]any)
+	for _, later := range []string{"max_cost_day_usd", "max_cost_month_usd", "self_approval_chosen"} { // which that release had not
+		if v := known[later]; v != json.Number("0") && v != false {
+			t.Errorf("settings of an earlier release have %s %v", later, v)
+		}
+		delete(known, later)
+	}
+	got["settings"] = known
 	got["tools"], err = b.ToolPermissions(t.Context(), tenant)
 	must(t, err)
 	got["integrations"], err = b.Integrations(t.Context(), tenant)
