@@ -209,8 +209,8 @@ func auditIsClosed(t *testing.T, w *world) {
 	}
 }
 
-// payloads are what a person or a model may write to have a browser run it.
-var payloads = []string{
+// hostile are what a person or a model may write to have a browser run it.
+var hostile = []string{
 	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'><svg onload=alert(1)>`, `</td></table><script>alert(1)</script>`, `<a href="javascript:alert(1)">x</a>`,
 	`<iframe srcdoc="<script>alert(1)</script>">`, `{{.Viewer.Form}}`, `</title><script>alert(1)</script>`, `<style>*{display:none}</style>`, `<base href="https://evil.example">`,
 	`<meta http-equiv="refresh" content="0;url=https://evil.example">`, `<form action="https://evil.example">`, "<scr\x00ipt>alert(1)</script>", `＜script＞alert(1)＜/script＞<math><mtext></mtext><script>`,
@@ -220,7 +220,7 @@ var dangerous = regexp.MustCompile(`(?i)<(script|img|svg|iframe|style|base|math|
 
 func auditShowsMarkup(t *testing.T, w *world) {
 	var entries []aggregate.AuditEntry
-	for i, p := range payloads {
+	for i, p := range hostile {
 		entries = append(entries, aggregate.AuditEntry{
 			TenantID: w.tenant.ID, Timestamp: w.Now().Add(time.Duration(i) * time.Millisecond), ActorType: aggregate.ActorUser, ActorID: "U" + p, Action: aggregate.Action("x." + p),
 			ResourceType: p, ResourceID: p, AggregateID: strings.ReplaceAll(p, "#", ""), Details: aggregate.Details(map[string]any{p: p, "reason": p, "changes": map[string]any{p: []string{p}}}),
@@ -235,14 +235,14 @@ func auditShowsMarkup(t *testing.T, w *world) {
 		if bad := dangerous.FindAllString(main, -1); bad != nil || page.status != http.StatusOK {
 			t.Errorf("%d: a browser would run %q", page.status, bad)
 		}
-		if got := strings.Count(main, `<td class="audit-when">`); got != len(payloads) {
-			t.Errorf("%d of %d entries stand there", got, len(payloads))
+		if got := strings.Count(main, `<td class="audit-when">`); got != len(hostile) {
+			t.Errorf("%d of %d entries stand there", got, len(hostile))
 		}
 		if strings.Count(main, b.form) != 1 {
 			t.Error("the form's token is where it does not belong")
 		}
 	}
-	for _, p := range payloads {
+	for _, p := range hostile {
 		q := url.Values{"actor": {p}, "resource": {p}, "action": {p}, "from": {p}, "to": {p}, "cursor": {p}}
 		page := b.get("/console/audit?" + q.Encode())
 		_, main, _ := strings.Cut(page.body, "<main")
