@@ -23,7 +23,7 @@ func signedEvent(ctx context.Context, args []string, s streams) error {
 	}
 	if f.NArg() != 1 {
 		f.Usage()
-		return flag.ErrHelp
+		return errUsage
 	}
 	event, err := readEvent(f.Arg(0), s.in)
 	if err != nil {

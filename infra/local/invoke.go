@@ -79,8 +79,9 @@ func parseInvoke(args []string, s streams) (invocation, error) {
 	}
 	if in.name == "" || len(rest) > 0 {
 		f.Usage()
-		return in, flag.ErrHelp
+		return in, errUsage
 	}
+	f.Visit(func(given *flag.Flag) { in.options.Running = in.options.Running || given.Name == "aws-addr" })
 	return in, nil
 }
 

@@ -22,6 +22,19 @@ import (
 	"ringi/infra/local/stack"
 )
 
+// errUsage says that a command was called as it can't be; how it can stands on standard error.
+var errUsage = errors.New("wrong usage")
+
+// usage is what -h says before it lists the flags.
+const usage = `usage: go run ./infra/local [flags]            the Slack sandbox and everything behind it
+       go run ./infra/local invoke <function>  one function, with the running stack behind it if there is one
+       go run ./infra/local event <file>       a sample event, signed as of now
+       go run ./infra/local container          a template for functions in containers
+       each of them with -h lists its own flags
+
+flags:
+`
+
 // streams are where a command reads and writes.
 type streams struct {
 	in       io.Reader
@@ -43,7 +56,8 @@ func main() {
 	}
 	err := run(ctx, args, s)
 	switch {
-	case errors.Is(err, flag.ErrHelp):
+	case errors.Is(err, flag.ErrHelp): // it was asked for, and given
+	case errors.Is(err, errUsage):
 		os.Exit(2)
 	case errors.Is(err, errFunction):
 		os.Exit(1) // its words are on standard output
@@ -104,6 +118,10 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	o.Logger = slog.New(slog.NewJSONHandler(s.err, nil))
 	f := flag.NewFlagSet("local", flag.ContinueOnError)
 	f.SetOutput(s.err)
+	f.Usage = func() {
+		fmt.Fprint(s.err, usage)
+		f.PrintDefaults()
+	}
 	f.StringVar(&o.Addr, "addr", "127.0.0.1:3000", "where the sandbox and Slack's calls are `served`")
 	f.StringVar(&o.AWSAddr, "aws-addr", "127.0.0.1:4566", "where AWS calls are `served`, for the AWS CLI")
 	f.StringVar(&o.SlackAPIURL, "slack-api-url", "", "another Slack Web API `url` instead of the sandbox; SLACK_SIGNING_SECRET and SLACK_BOT_TOKEN are its")

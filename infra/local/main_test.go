@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/infra/local/stack"
 	"ringi/shared/expect"
 )
 
@@ -62,9 +63,33 @@ func TestParseInvoke(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{}, {"a", "b"}} {
+		if _, err := parseInvoke(args, streams{err: io.Discard}); !errors.Is(err, errUsage) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+	for _, args := range [][]string{{"-h"}, {"receive-event", "-h"}} {
 		if _, err := parseInvoke(args, streams{err: io.Discard}); !errors.Is(err, flag.ErrHelp) {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+func TestHelpIsGivenAndNoFailure(t *testing.T) {
+	out, err := command(t, "-h").CombinedOutput()
+	if err != nil || !strings.Contains(string(out), "local invoke <function>") || !strings.Contains(string(out), "-aws-addr") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
+
+// Whoever names a stack means that one, not another that is made in its place.
+func TestInvokeSaysThatNoStackAnswersThere(t *testing.T) {
+	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
+	dead := l.Addr().String()
+	expect.NoError(t, l.Close())
+	out := &bytes.Buffer{}
+	err := invoke(t.Context(), []string{"receive-event", "-aws-addr", dead}, streams{out: out, err: io.Discard})
+	if !errors.Is(err, stack.ErrNoStack) || !strings.Contains(err.Error(), dead) || out.Len() > 0 {
+		t.Errorf("%v, %s", err, out)
 	}
 }
 

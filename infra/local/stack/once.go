@@ -62,6 +62,9 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 			}
 		}
 	}
+	if !found && o.Running {
+		return lambda.Result{}, fmt.Errorf("%s: %w, or leave -aws-addr out: then one is started for this call alone", o.AWSAddr, ErrNoStack)
+	}
 	if !found {
 		o.Addr, o.AWSAddr, o.quiet = anyPort, anyPort, true
 		s, err := Start(ctx, o)

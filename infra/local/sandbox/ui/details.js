@@ -62,18 +62,18 @@ function objects(row) {
 /** rowDetails offers all of a row, and from there what the row keeps in the bucket. */
 export function rowDetails(task, key) {
   const query = (of) => `task=${encodeURIComponent(task)}&key=${encodeURIComponent(of)}`;
-  return h("div.row-more", {}, onDemand(t("whole"), "whole", async () => {
+  return h("div.row-more", {}, onDemand(t("see", { what: t("whole") }), "whole", async () => {
     const row = await get("row?" + query(key));
     return [detailed(key, row), objects(row).map((o) => {
-      const label = o.startsWith("prompts/") ? t("sentPrompt") : t("object");
-      return onDemand(label, "object", async () => detailed(label, await get("object?" + query(o))));
+      const word = o.startsWith("prompts/") ? "sentPrompt" : "object";
+      return onDemand(t("see", { what: t(word) }), "object", async () => detailed(t(word), await get("object?" + query(o))));
     })];
   }));
 }
 
 /** payloadOf offers what was sent in a delivery, and what the app answered. */
 export function payloadOf(n) {
-  return onDemand(t("payload"), "payload", async () => {
+  return onDemand(t("see", { what: t("payload") }), "payload", async () => {
     const a = await get("attempts/" + n);
     return [detailed(t("payload"), a.payload), detailed(t("answer"), a.answer || t("emptyAnswer"))];
   });

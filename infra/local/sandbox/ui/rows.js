@@ -90,7 +90,7 @@ export function rowItem(r, task) {
   const more = detail(r, a);
   return {
     key: r.key,
-    sig: JSON.stringify([r, language()]),
+    sig: JSON.stringify([task, r, language()]),
     render: () =>
       h("li.row.touched", {},
         h("details", {},
