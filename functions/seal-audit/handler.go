@@ -12,9 +12,11 @@ import (
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chain"
+	"ringi/shared/fact"
 	"ringi/shared/metric"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
@@ -35,6 +37,8 @@ type Store interface {
 	HeadKept(ctx context.Context, tenant string, seq int) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error]
+	FactOf(row map[string]types.AttributeValue) (f fact.Fact, ok bool, err error)
+	PutFacts(ctx context.Context, facts []fact.Fact) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
@@ -56,7 +60,7 @@ type Handler struct {
 	Now    func() time.Time
 }
 
-// Handle seals a batch of the table's stream, or, asked by a schedule, puts heads away and seals what was left out. It gives
+// Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was left out. It gives
 // back the records from the first that could not be sealed; a row that is then sealed twice is as good as one.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
 	ctx, cancel := sleep.Sparing(ctx, margin)
@@ -68,7 +72,11 @@ func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.Dyn
 	if len(batch.Records) == 0 {
 		return events.DynamoDBEventResponse{}, h.minute(ctx)
 	}
-	return h.records(ctx, batch.Records), nil
+	out := h.records(ctx, batch.Records)
+	if first := h.facts(ctx, batch.Records); first != "" {
+		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: first})
+	}
+	return out, nil
 }
 
 // seal appends rows to a tenant's chain.

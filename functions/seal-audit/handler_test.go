@@ -39,6 +39,8 @@ func TestSeal(t *testing.T) {
 		"a head is put away each minute that it moved, and can't be taken back": testHeads,
 		"rows of past days that nobody sealed are sealed late, once":            testLate,
 		"an odd key holds nothing up":                                           testOddKey,
+		"what a task's rows say is counted, once":                               testCounted,
+		"what can't be counted goes back, and an odd row holds nothing up":      testNotCounted,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
 	}

@@ -31,6 +31,30 @@ const (
 func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
+// FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
+func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
+	if ref, known := s.kinds.Ref(textOf(it, "PK")); known {
+		var u aggregate.Use
+		if textOf(it, "type") != u.Type() {
+			return f, false, nil
+		}
+		if err := unpack(it, &u); err != nil {
+			return f, false, err
+		}
+		f, ok = fact.OfUse(ref, u), true
+	} else {
+		var x aggregate.AuditEntry
+		if err := unpack(it, &x); err != nil {
+			return f, false, err
+		}
+		f, ok = fact.OfEntry(x)
+	}
+	if ok && (!keyPart(f.Tenant) || !keyPart(f.Task)) {
+		return f, false, fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
+	}
+	return f, ok, nil
+}
+
 // PutFacts keeps facts. One that is there is the same: what a fact says follows from a row that never changes.
 func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
 	writes := map[string]types.WriteRequest{} // a batch takes a key once

@@ -43,10 +43,14 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	expect.Value(st.Decide(t.Context(), a.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.Approve(a.Prompt().ID, approver(), policy(), a.Head.ChangedAt.Add(5*time.Minute))
 	}))(t)
-	page := expect.Value(st.Audit(t.Context(), a.Head.TenantID, AuditFilter{Resource: a.Head.TaskID}, "", 100))(t)
-	facts := []fact.Fact{fact.OfUse(a.Ref(), aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt})}
-	for _, x := range page.Items {
-		if f, ok := fact.OfEntry(x); ok {
+	used := aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt}
+	pk := expect.Value(st.partition(a.Ref()))(t)
+	write(t, st, expect.Value(pack(used.Type(), pk, used.Key(), used))(t))
+	var facts []fact.Fact
+	for _, it := range append(rows(t, st, auditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
+		if f, ok, err := st.FactOf(it); err != nil {
+			t.Error(err)
+		} else if ok {
 			facts = append(facts, f)
 		}
 	}

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+	"ringi/shared/fact"
+)
+
+// texts is an item of texts.
+func texts(pairs ...string) map[string]types.AttributeValue {
+	it := map[string]types.AttributeValue{}
+	for i := 0; i < len(pairs); i += 2 {
+		it[pairs[i]] = &types.AttributeValueMemberS{Value: pairs[i+1]}
+	}
+	return it
+}
+
+// told are the records of a task's approval and of what its model's calls came to.
+func told(w *world) []events.DynamoDBEventRecord {
+	approval := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "2026-04-18T09:00:00.000Z#01E", "type", "audit", "id", "01E", "tenant_id", tenant, "timestamp", "2026-04-18T09:00:00.000Z",
+		"actor_type", "user", "actor_id", "U1", "action", "prompt.approved", "resource_type", "prompt", "resource_id", "01P", "task_id", "01TASK", "details", `{"asked_at":"2026-04-18T08:59:00.000Z"}`)
+	usage := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "USAGE#01U", "type", "usage", "id", "01U", "created_at", "2026-04-18T09:00:00.000Z")
+	usage["cost_micro_usd"] = &types.AttributeValueMemberN{Value: "1200"}
+	step := texts("PK", "TASK#"+tenant+"#01TASK", "SK", "HEAD", "type", "head")
+	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step), w.record(4, usage, usage)}
+}
+
+func sum(t *testing.T, w *world) fact.Sum {
+	t.Helper()
+	all := expect.Value(w.store.Sums(t.Context(), tenant, []string{fact.Day(w.now)}, w.now))(t)
+	return all[len(all)-1]
+}
+
+func testCounted(t *testing.T, w *world) {
+	for range 2 {
+		w.seals(told(w)...)
+	}
+	if s := sum(t, w); s.Facts != 2 || s.Decided(fact.Approved) != 1 || s.Spent.Cost != 1200 {
+		t.Errorf("%+v", s)
+	}
+	w.tick()
+	if got := w.verified(tenant); got.Sealed != 0 || len(got.Findings) != 1 || got.Findings[0].Flaw != chain.Removed {
+		t.Errorf("only the audit entry is sealed: %+v", got) // its row was never put
+	}
+}
+
+// full keeps no facts.
+type full struct{ Store }
+
+func (full) PutFacts(context.Context, []fact.Fact) error { return errors.New("the table is full") }
+
+func testNotCounted(t *testing.T, w *world) {
+	w.Store = full{w.store}
+	out := w.handle(events.DynamoDBEvent{Records: append(w.written(tenant, 1), told(w)...)})
+	if len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
+		t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+	w.Store = w.store
+	odd := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time", "task_id", "01TASK")
+	if out := w.handle(events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{w.record(9, nil, odd)}, told(w)...)}); out.BatchItemFailures != nil {
+		t.Errorf("an odd row holds up others: %v", out.BatchItemFailures)
+	}
+	if s := sum(t, w); s.Facts != 2 {
+		t.Errorf("%+v", s)
+	}
+}
