@@ -31,8 +31,8 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
-	ExportAudit     string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
-	StateMachineARN string `env:"STATE_MACHINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	ExportAudit string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
+	PipelineARN string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
@@ -42,7 +42,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	return &Console{
 		Store: tasks.Open(cfg, env.Table), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
-		Links: slack, Machine: env.StateMachineARN,
+		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
 		Now:    time.Now,
 	}, nil
