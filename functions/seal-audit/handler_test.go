@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/chain"
 	"ringi/shared/expect"
@@ -69,6 +70,10 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 	w.signed = expect.Value(seal.Check(expect.Value(signer.Public(t.Context()))(t)))(t)
 	w.heads = seal.Open(server.Config, "heads-"+table)
 	expect.Value(w.heads.S3.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: &w.heads.Bucket, ObjectLockEnabledForBucket: aws.Bool(true)}))(t)
+	expect.Value(w.heads.S3.PutObjectLockConfiguration(t.Context(), &s3.PutObjectLockConfigurationInput{Bucket: &w.heads.Bucket, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
+		ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
+		Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionModeCompliance, Days: aws.Int32(1)}},
+	}}))(t)
 	w.Handler = &Handler{Store: w.store, Signer: signer, Heads: w.heads, Now: func() time.Time { return w.now }}
 	return w
 }
@@ -246,6 +251,9 @@ func testHeads(t *testing.T, w *world) {
 	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
 	if len(out.Versions) != 1 {
 		t.Fatalf("%d heads of a chain that moved once", len(out.Versions))
+	}
+	if _, err := w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId}); err == nil {
+		t.Error("the head is deleted in its time")
 	}
 	// Somebody hides the head, and takes everything away that it is of.
 	expect.Value(w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)

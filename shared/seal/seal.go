@@ -18,6 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/chain"
 )
@@ -85,7 +86,10 @@ func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 		return fmt.Errorf("write a head: %w", err)
 	}
 	key := fmt.Sprintf("%s%s/%010d.json", prefix(head.Tenant), head.At.UTC().Format("2006-01-02"), head.Seq)
-	_, err = h.S3.PutObject(ctx, &s3.PutObjectInput{Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json")})
+	// S3 takes no object under a lock without a checksum of it.
+	_, err = h.S3.PutObject(ctx, &s3.PutObjectInput{
+		Bucket: &h.Bucket, Key: &key, Body: bytes.NewReader(body), ContentType: aws.String("application/json"), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256,
+	})
 	if err != nil {
 		return fmt.Errorf("keep head %d of %s: %w", head.Seq, head.Tenant, err)
 	}
