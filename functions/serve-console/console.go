@@ -23,6 +23,7 @@ type Console struct {
 	Exports Exporter
 	Links   Links  // to messages; nil: there are none
 	Machine string // the pipeline's address; empty: no run is linked to
+	Connect Connections
 	Now     func() time.Time
 
 	names people.Names
@@ -56,6 +57,7 @@ func (c *Console) routes() []route {
 		c.settingsRoutes(),
 		c.auditRoutes(),
 		c.storyRoutes(),
+		c.integrationsRoutes(),
 	} {
 		all = append(all, topic...)
 	}
@@ -77,6 +79,7 @@ func (c *Console) openRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /console/signin", c.showSignIn)
 	mux.HandleFunc("GET /console/signin/begin", c.beginSignIn)
 	mux.HandleFunc("GET /console/signin/done", c.endSignIn)
+	c.installRoutes(mux)
 	mux.HandleFunc("GET /console/language/{locale}", c.switchLanguage)
 	mux.HandleFunc("GET /console/assets/{name}", serveAsset)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {

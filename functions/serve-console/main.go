@@ -13,8 +13,8 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
+	"ringi/shared/secret/bots"
 	"ringi/shared/signin"
-	"ringi/shared/slackapi"
 	"ringi/shared/tasks"
 	"ringi/shared/web"
 )
@@ -33,17 +33,22 @@ type environment struct {
 	config.Results
 	ExportAudit string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
 	PipelineARN string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	config.Credentials
+	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are given; consent and revoking are beside it"`
+	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are given; revoking is beside it"`
+	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
-	slack := slackapi.With(keys, slackTimeout)
+	rows := tasks.Open(cfg, env.Table)
+	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := result.Open(cfg, env.Results)
 	return &Console{
-		Store: tasks.Open(cfg, env.Table), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
+		Store: rows, Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
-		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Now:    time.Now,
+		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		Connect: connections(cfg, env, rows, bot), Now: time.Now,
 	}, nil
 }

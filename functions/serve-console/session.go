@@ -98,7 +98,7 @@ func (c *Console) signedIn(to route) http.HandlerFunc {
 			err = checkForm(w, r, v)
 		}
 		if err == nil {
-			err = to.serve(w, r, v)
+			err = to.serve(w, r.WithContext(slackapi.For(r.Context(), v.Tenant)), v)
 		}
 		if err != nil {
 			c.fail(w, r, v, err)
@@ -186,7 +186,7 @@ var errNotOfUs = errors.New("not a member of the workspace")
 
 // belongs is the name of a person whom Slack calls a full member of the tenant's workspace; else errNotOfUs.
 func (c *Console) belongs(ctx context.Context, user string, owner tenancy.Tenant) (string, error) {
-	u, err := c.Slack.User(ctx, user)
+	u, err := c.Slack.User(slackapi.For(ctx, owner.ID), user)
 	switch code := slackapi.Code(err); {
 	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
 		return "", errNotOfUs

@@ -51,11 +51,23 @@ type kept struct {
 
 // Open is a client that calls Slack as the bot of whichever workspace a context is for.
 func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) *slackapi.Client {
+	_, c := New(cfg, slack, key, rows, timeout)
+	return c
+}
+
+// New is Open, with the keys.
+func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) (*Keys, *slackapi.Client) {
 	sealed := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	k.Own = home.Home{Slack: c}.Own
-	return c
+	return k, c
+}
+
+// Token is the token of a tenant's bot.
+func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
+	token, _, err := k.Bot(slackapi.For(ctx, tenant))
+	return token, err
 }
 
 // Bot is the token for the tenant of the context, and where Slack is.

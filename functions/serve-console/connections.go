@@ -1,0 +1,21 @@
+package main
+
+import (
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
+
+	"ringi/shared/outbound"
+	"ringi/shared/secret/bots"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/tasks"
+)
+
+// connections connect vendors where the environment says that they are.
+func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) Connections {
+	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
+		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
+	out := outbound.Allowing(env.OutboundAllow).Client()
+	held.Outbound = out.Transport
+	return Connections{Vault: held, Outbound: out, Bot: bot.Token, Own: bot.Own}
+}

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/tenancy"
+)
+
+// askDisconnect shows what stops working, before anything does.
+func (c *Console) askDisconnect(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.URL.Query().Get("provider"))
+	if err == nil && !x.Connected {
+		err = aggregate.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	words := integrationWords.In(v.Locale)
+	d := document{Title: words.DisconnectTitle, Here: "integrations", Words: words, Data: struct {
+		integration
+		Stops []string
+	}{x, words.stops(x.Provider)}}
+	return c.show(w, r, v, d, "integration-disconnect.html")
+}
+
+// disconnect forgets a connection, so that nothing is called with it any more, and then has the vendor revoke it. What the
+// vendor did not confirm is said.
+func (c *Console) disconnect(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	x, err := c.integrationOf(r.Context(), v, r.PostFormValue("provider"))
+	if err == nil && !x.Connected {
+		err = aggregate.ErrNotFound
+	}
+	if err != nil {
+		return err
+	}
+	revoke := c.revocation(r.Context(), v, x)
+	if err := c.forget(r.Context(), v, x.Provider); err != nil {
+		return err
+	}
+	notice := "disconnected"
+	if err := revoke(); err != nil {
+		slog.WarnContext(r.Context(), "the vendor did not revoke it", "tenant", v.Tenant, "provider", x.Provider, "err", err)
+		notice = "not-revoked"
+	}
+	return c.done(w, r, "/console/integrations", notice)
+}
+
+// forget ends the connection in the row; the deployment's own workspace may have none for Slack yet.
+func (c *Console) forget(ctx context.Context, v *viewer, provider string) error {
+	err := c.Connect.Vault.Disconnect(ctx, v.Tenant, provider, v.actor())
+	if !errors.Is(err, aggregate.ErrNotFound) {
+		return err
+	}
+	row := tenancy.Integration{TenantID: v.Tenant, Provider: provider}.Ended(tenancy.Disconnected, "")
+	_, err = c.Store.SaveIntegration(ctx, row, v.actor(), c.Now())
+	return err
+}
+
+// revocation reads the tokens while they are there, and revokes them when it is called.
+func (c *Console) revocation(ctx context.Context, v *viewer, x integration) func() error {
+	failed := func(err error) func() error { return func() error { return err } }
+	if x.IsSlack {
+		token, err := c.Connect.Bot(ctx, v.Tenant)
+		if err != nil {
+			return failed(err)
+		}
+		return func() error { return c.SignIn.Revoke(ctx, token) }
+	}
+	row, err := c.Store.Integration(ctx, v.Tenant, x.Provider)
+	if err != nil {
+		return failed(err)
+	}
+	held, err := c.Connect.Vault.Open(ctx, row)
+	if err != nil {
+		return failed(err)
+	}
+	return func() error { return c.revoke(ctx, x.Provider, held) }
+}
+
+func (c *Console) revoke(ctx context.Context, provider string, held vault.Credential) error {
+	p, known := c.Connect.Vault.Server(provider, held)
+	if !known || held.Client.ID == "" && !p.RevokesAlone { // a token that somebody made by hand
+		return oauth.ErrNoRevoking
+	}
+	token := held.RefreshToken // with it goes all that came of it
+	if token == "" {
+		token = held.AccessToken
+	}
+	return p.Revoke(ctx, held.Client, token)
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/legible"
+	"ringi/shared/secret"
+	"ringi/shared/secret/oauth"
+	"ringi/shared/secret/vault"
+	"ringi/shared/signin"
+	"ringi/shared/tenancy"
+	"ringi/shared/websession"
+)
+
+// installRoutes are those by which people of other workspaces install the app; nobody of them can be signed in yet.
+func (c *Console) installRoutes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /slack/install", c.open(c.beginInstall))
+	mux.HandleFunc("GET /console/slack/installed", c.open(c.endInstall))
+}
+
+// open serves a page to somebody who has not signed in.
+func (c *Console) open(serve page) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		v := &viewer{Locale: localeOf(r)}
+		err := serve(w, r, v)
+		if err != nil {
+			err = c.connectFailed(w, r, v, err)
+		}
+		if err != nil {
+			c.fail(w, r, v, err)
+		}
+	}
+}
+
+func installedAddress(r *http.Request) string {
+	return address(r) + "/console/slack/installed"
+}
+
+// beginInstall sends a browser to Slack.
+func (c *Console) beginInstall(w http.ResponseWriter, r *http.Request, _ *viewer) error {
+	n, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err != nil {
+		return err
+	}
+	if n > websession.SignInsPerMinute {
+		return errTooMany
+	}
+	browser, state := websession.Secret(), websession.Secret()
+	to, err := c.SignIn.InstallAddress(r.Context(), installedAddress(r), state)
+	if errors.Is(err, secret.ErrMissing) {
+		err = errNoClient
+	}
+	if err != nil {
+		return err
+	}
+	begun := websession.Consent{Browser: websession.Hash(browser), Provider: tenancy.SlackProvider, Redirect: installedAddress(r)}
+	if err := c.Store.BeginConsent(r.Context(), state, begun, c.Now()); err != nil {
+		return err
+	}
+	setCookie(w, r, consentCookie, browser, websession.ConsentLasts)
+	http.Redirect(w, r, to, http.StatusSeeOther)
+	return nil
+}
+
+// endInstall makes the workspace a tenant, whoever installed the app its first administrator, and keeps its bot's token.
+func (c *Console) endInstall(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	begun, err := c.takeConsent(w, r, v)
+	if err == nil && begun.Provider != tenancy.SlackProvider {
+		err = connectFault{"stale", http.StatusBadRequest, begun.Provider}
+	}
+	if err != nil {
+		return err
+	}
+	code, err := oauth.Code(r.URL.Query())
+	if err != nil {
+		return connectFault{"denied", http.StatusForbidden, tenancy.SlackProvider}
+	}
+	made, err := c.SignIn.Installed(r.Context(), code, begun.Redirect)
+	switch {
+	case errors.Is(err, signin.ErrOrganization):
+		slog.WarnContext(r.Context(), "an installation for an organization", "err", err)
+		return connectFault{"organization", http.StatusConflict, tenancy.SlackProvider}
+	case errors.Is(err, signin.ErrRefused):
+		slog.WarnContext(r.Context(), "an installation was refused", "err", err)
+		return connectFault{"refused", http.StatusBadGateway, tenancy.SlackProvider}
+	case err != nil:
+		slog.WarnContext(r.Context(), "an installation", "err", err)
+		return connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	}
+	owner, err := c.installed(r.Context(), made)
+	if err != nil {
+		return err
+	}
+	slog.InfoContext(r.Context(), "installed", "tenant", owner.ID, "team", made.Team, "user", made.User)
+	words := integrationWords.In(v.Locale)
+	return c.show(w, r, v, document{Title: words.InstalledTitle, Words: words, Data: owner.Name}, "installed.html")
+}
+
+// installed is the tenant of an installation, which calls Slack with its own bot from now on.
+func (c *Console) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
+	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
+		ID: aggregate.TenantID(made.Team), Name: workspaceName(made), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
+	}, c.Now())
+	if err == nil && len(owner.Admins) == 0 { // met by its first request, and nobody administers it
+		owner.Admins = []string{made.User}
+		err = c.Store.SaveTenant(ctx, owner, by, c.Now())
+	}
+	if err != nil {
+		return owner, err
+	}
+	return owner, c.Connect.Vault.Connect(ctx, owner.ID, tenancy.SlackProvider, vault.Credential{AccessToken: made.Token}, "{}", by)
+}
+
+// workspaceName is the workspace's name, or its id when that can't be shown.
+func workspaceName(made signin.Installation) string {
+	name := strings.Join(strings.Fields(legible.Visible(made.TeamName)), " ")
+	if !legible.Text(name) {
+		return made.Team
+	}
+	if runes := []rune(name); len(runes) > tenancy.MaxTenantName {
+		name = string(runes[:tenancy.MaxTenantName])
+	}
+	return name
+}
