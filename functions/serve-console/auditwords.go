@@ -8,7 +8,7 @@ import (
 type auditTexts struct {
 	About, Action, AnyAction, Actor, ActorHint, Resource, ResourceHint, From, To, Days, Show, Clear string
 	When, Who, What, On, Details, NoDetails, OpenTask, All                                          string
-	Empty, EmptyHint, Older, Newest, Export, ExportAbout, CSV, JSONLines, Field, Says, Entries      string
+	Empty, EmptyHint, Older, Newest, Export, ExportAbout, CSV, JSONLines, Entries                   string
 	Problems                                                                                        map[string]string
 }
 
@@ -20,7 +20,7 @@ var auditWords = language.InEach(
 		When: "日時", Who: "だれが", What: "何をしたか", On: "対象", Details: "詳細", NoDetails: "ありません", OpenTask: "依頼を開く", All: "この対象の記録",
 		Empty: "この条件に合う記録はありません。", EmptyHint: "期間を広げるか、条件を減らしてください。", Older: "前の記録", Newest: "最新に戻る",
 		Export: "書き出す", ExportAbout: "上で絞り込んだ記録をすべてファイルにします。1 回に書き出せるのは %s 件までです。", CSV: "CSV(表計算ソフト用)", JSONLines: "JSON Lines(検証用、記録のまま)",
-		Field: "項目", Says: "内容", Entries: "記録",
+		Entries: "記録",
 		Problems: map[string]string{
 			"action": "操作の名前が正しくありません。一覧から選んでください。", "actor": "「だれが」には、U012ABCDEF のような ID か system を入れてください。",
 			"resource": "「対象」には、記録に出てくる ID を入れてください。", "from": "「この日から」を、「この日まで」より前の日付にしてください。", "to": "「この日まで」には、2026-04-18 のような日付を入れてください。",
@@ -33,7 +33,7 @@ var auditWords = language.InEach(
 		When: "Time", Who: "Who", What: "What", On: "Concerns", Details: "Details", NoDetails: "None", OpenTask: "Open the request", All: "All entries of it",
 		Empty: "No entry matches.", EmptyHint: "Take more days, or fewer conditions.", Older: "Older entries", Newest: "Back to the newest",
 		Export: "Export", ExportAbout: "Writes everything that the filter above selects into a file, at most %s entries.", CSV: "CSV, for a spreadsheet", JSONLines: "JSON Lines, as recorded, to verify",
-		Field: "Field", Says: "Value", Entries: "Entries",
+		Entries: "Entries",
 		Problems: map[string]string{
 			"action": "There is no such action. Choose one from the list.", "actor": "“Who” takes an ID such as U012ABCDEF, or system.",
 			"resource": "“Concerns” takes an ID that stands in an entry.", "from": "“From this day” must be a day before “To this day”.", "to": "“To this day” takes a date such as 2026-04-18.",

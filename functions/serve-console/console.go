@@ -56,6 +56,7 @@ func (c *Console) routes() []route {
 		c.approvalsRoutes(),
 		c.settingsRoutes(),
 		c.auditRoutes(),
+		c.insightsRoutes(),
 		c.storyRoutes(),
 		c.integrationsRoutes(),
 	} {

@@ -1,0 +1,38 @@
+package main
+
+// chart is a small bar chart. Its sizes are attributes: a page has no styles of its own.
+type chart struct {
+	About         string
+	Width, Height int
+	Bars          []bar
+}
+
+// bar is one of a chart's.
+type bar struct {
+	Value      float64
+	Title      string
+	X, Y, W, H int
+}
+
+const (
+	chartHeight = 100
+	barWidth    = 16
+	barGap      = 4
+)
+
+// chartOf gives bars their sizes: the largest is as high as the chart, and what is more than nothing can be seen.
+func chartOf(about string, bars []bar) chart {
+	most := 0.0
+	for _, b := range bars {
+		most = max(most, b.Value)
+	}
+	for i := range bars {
+		b := &bars[i]
+		b.X, b.W, b.Y = i*(barWidth+barGap), barWidth, chartHeight
+		if b.Value > 0 {
+			b.H = max(2, int(b.Value/most*chartHeight))
+			b.Y = chartHeight - b.H
+		}
+	}
+	return chart{about, max(1, len(bars)*(barWidth+barGap)-barGap), chartHeight, bars}
+}

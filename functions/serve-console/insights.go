@@ -1,0 +1,222 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/fact"
+)
+
+// insightDays is how many days are shown unless somebody asks for others.
+const insightDays = 30
+
+func (c *Console) insightsRoutes() []route {
+	return []route{{"GET /console/insights", administrator, c.showInsights}}
+}
+
+type insightsData struct {
+	From, To string
+	Ranges   []dayRange
+	Problem  string
+	Missing  int // days that were not counted in time
+	Empty    bool
+	Numbers  []number
+	Waits    chart
+	WaitRows []bucketRow
+	Gates    []gateRow
+	Tools    []toolRow
+	Cost     chart
+	Days     []dayRow
+	Unpriced bool // some calls' price is not known
+}
+
+// dayRange is one that people often want.
+type dayRange struct {
+	Path, Text string
+	Here       bool
+}
+
+// number is what stands at the page's top.
+type number struct{ Name, Text, About string }
+
+type bucketRow struct {
+	UpTo string
+	N    int
+}
+
+type gateRow struct {
+	Name                        string
+	Approved, Rejected, Expired int
+	Rate                        string
+}
+
+type toolRow struct {
+	Name string
+	fact.Calls
+	Rate string
+}
+
+type dayRow struct {
+	Day                   string
+	Tasks, Decided        int
+	Input, Output, Cached int64
+	Cost                  string
+	Unpriced              int
+}
+
+func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	words := insightsWords.In(v.Locale)
+	doc := document{Title: layoutWords.In(v.Locale).Insights, Here: "insights", Words: words}
+	today := fact.Day(c.Now())
+	d := insightsData{From: r.URL.Query().Get("from"), To: r.URL.Query().Get("to")}
+	if d.To == "" {
+		d.To = today
+	}
+	if d.From == "" {
+		d.From = daysBefore(d.To, insightDays-1)
+	}
+	for _, n := range []int{7, insightDays, 90} {
+		from := daysBefore(today, n-1)
+		path := "/console/insights?" + url.Values{"from": {from}, "to": {today}}.Encode()
+		d.Ranges = append(d.Ranges, dayRange{path, fmt.Sprintf(words.LastDays, n), from == d.From && d.To == today})
+	}
+	days, err := fact.Days(d.From, d.To)
+	if field := (aggregate.ErrField{}); errors.As(err, &field) {
+		d.Problem, doc.Status = fmt.Sprintf(words.BadRange, fact.MaxDays), http.StatusBadRequest
+		doc.Data = d
+		return c.show(w, r, v, doc, "insights.html")
+	}
+	sums, err := c.Store.Sums(r.Context(), v.Tenant, days, c.Now())
+	if err != nil {
+		return err
+	}
+	d.fill(words, days, sums, today)
+	doc.Data = d
+	return c.show(w, r, v, doc, "insights.html")
+}
+
+// daysBefore is the day n days before another; a text that is no day stays.
+func daysBefore(day string, n int) string {
+	t, err := fact.Begins(day)
+	if err != nil {
+		return day
+	}
+	return fact.Day(t.AddDate(0, 0, -n))
+}
+
+func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, today string) {
+	known := map[string]fact.Sum{}
+	for _, s := range sums {
+		known[s.Day] = s
+	}
+	var spent []bar
+	for _, day := range days {
+		s, ok := known[day]
+		if !ok && day <= today {
+			d.Missing++
+		}
+		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " $" + s.Spent.Cost.String()})
+		if s.Facts > 0 {
+			d.Days = append(d.Days, dayRow{
+				day, s.Tasks, s.Decided(fact.Approved) + s.Decided(fact.Rejected), s.Spent.Input, s.Spent.Output, s.Spent.Cached, "$" + s.Spent.Cost.String(), s.Spent.Unpriced,
+			})
+		}
+	}
+	slices.Reverse(d.Days)
+	all := fact.Total(sums)
+	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
+	d.Cost = chartOf(w.CostChart, spent)
+	d.numbers(w, all)
+	d.waits(w, all)
+	for _, gate := range []string{"prompt", "process", "step"} {
+		by := all.Verdicts[gate]
+		d.Gates = append(d.Gates, gateRow{w.Gates[gate], by[fact.Approved], by[fact.Rejected], by[fact.Expired], percent(by[fact.Approved], by[fact.Approved]+by[fact.Rejected])})
+	}
+	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
+		calls := all.Tools[name]
+		d.Tools = append(d.Tools, toolRow{name, calls, percent(calls.Failed+calls.Unknown, calls.All())})
+	}
+	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
+}
+
+func (d *insightsData) numbers(w insightsTexts, all fact.Sum) {
+	within := func(part float64) string {
+		end, ended, known := all.Within(part)
+		switch {
+		case !known:
+			return "—"
+		case !ended:
+			return w.Longer
+		}
+		return fmt.Sprintf(w.UpTo, w.span(end))
+	}
+	approved, rejected := all.Decided(fact.Approved), all.Decided(fact.Rejected)
+	again := "—"
+	if all.Tasks > 0 {
+		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
+	}
+	d.Numbers = []number{
+		{w.Tasks, count(int64(all.Tasks)), ""},
+		{w.Half, within(0.5), w.HalfAbout},
+		{w.Most, within(0.9), w.MostAbout},
+		{w.Rate, percent(approved, approved+rejected), fmt.Sprintf(w.RateAbout, approved, rejected)},
+		{w.Again, again, fmt.Sprintf(w.AgainAbout, all.SentBack(), all.Retried)},
+		{w.Runs, fmt.Sprintf(w.RunsText, all.Ended["completed"], all.Ended["failed"], all.Ended["cancelled"]), ""},
+		{w.Tokens, count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
+		{w.Cost, "$" + all.Spent.Cost.String(), ""},
+	}
+}
+
+// waits are the buckets between the first and the last that have decisions.
+func (d *insightsData) waits(w insightsTexts, all fact.Sum) {
+	first, last := -1, -1
+	for i, n := range all.Waits {
+		if n > 0 {
+			if last = i; first < 0 {
+				first = i
+			}
+		}
+	}
+	if first < 0 {
+		return
+	}
+	var bars []bar
+	for i := first; i <= last; i++ {
+		text := w.Longer
+		if end, ok := fact.Bound(i); ok {
+			text = fmt.Sprintf(w.UpTo, w.span(end))
+		}
+		d.WaitRows = append(d.WaitRows, bucketRow{text, all.Waits[i]})
+		bars = append(bars, bar{Value: float64(all.Waits[i]), Title: fmt.Sprintf("%s: %d", text, all.Waits[i])})
+	}
+	d.Waits = chartOf(w.WaitChart, bars)
+}
+
+// percent is a part of a whole in words; of nothing it is a dash.
+func percent(part, whole int) string {
+	if whole == 0 {
+		return "—"
+	}
+	return fmt.Sprintf("%d%%", int(math.Round(100*float64(part)/float64(whole))))
+}
+
+// span is a time that something took at most, rounded up.
+func (w insightsTexts) span(d time.Duration) string {
+	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
+	switch {
+	case d <= 100*time.Second:
+		return fmt.Sprintf(w.Seconds, up(time.Second))
+	case d <= 100*time.Minute:
+		return fmt.Sprintf(w.Minutes, up(time.Minute))
+	case d <= 48*time.Hour:
+		return fmt.Sprintf(w.Hours, up(time.Hour))
+	}
+	return fmt.Sprintf(w.Days, up(24*time.Hour))
+}

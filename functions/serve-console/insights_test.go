@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+	"ringi/shared/fact"
+	"ringi/shared/store/storetest"
+)
+
+func TestInsights(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"say what the facts of the days come to, in both languages": insightsSay,
+		"are empty before anything happened":                        insightsEmpty,
+		"are for administrators, of their own tenant":               insightsAreClosed,
+		"span the days that are asked for, and not too many":        insightsSpan,
+		"show a tool's name as the text that it is":                 insightsShowMarkup,
+		"add a thousand facts up":                                   insightsOfThousand,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// happened are a day's facts: a request whose policy was rejected once and then approved, and whose execution failed.
+func happened(tenant, task string, at time.Time) []fact.Fact {
+	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
+	all := []fact.Fact{
+		{Created: true}, {Gate: "prompt", Verdict: fact.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt", Verdict: fact.Approved, Waited: took(3 * time.Second)},
+		{Ended: "failed", Tools: map[string]fact.Calls{"sheets_append": {Completed: 1, Failed: 1}}}, {Spent: &fact.Spent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
+	}
+	for i := range all {
+		all[i].Tenant, all[i].Task, all[i].Source, all[i].At = tenant, task, fmt.Sprintf("01E%d", i), at
+	}
+	return all
+}
+
+func insightsSay(t *testing.T, w *world) {
+	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
+	b := w.as(workspace.Suzuki)
+	for locale, want := range map[string][]string{
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "完了 0 · 失敗 1 · 取り消し 0", "料金不明の呼び出し", fact.Day(w.Now())},
+		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "0 completed · 1 failed · 0 cancelled"},
+	} {
+		b.locale = locale
+		page := b.get("/console/insights")
+		for _, text := range want {
+			if page.status != http.StatusOK || !strings.Contains(page.text(), text) {
+				t.Errorf("in %s %q is missing: %d %s", locale, text, page.status, page.text())
+			}
+		}
+		if strings.Contains(page.body, "style=") || strings.Count(page.body, "<svg") != 2 || !regexp.MustCompile(`<rect x="\d+" y="0" width="16" height="100">`).MatchString(page.body) {
+			t.Errorf("its charts are %s", page.body)
+		}
+	}
+}
+
+func insightsEmpty(t *testing.T, w *world) {
+	if page := w.as(workspace.Suzuki).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), insightsWords.In("ja").Empty) || strings.Contains(page.body, "<svg") {
+		t.Errorf("%d %s", page.status, page.text())
+	}
+}
+
+func insightsAreClosed(t *testing.T, w *world) {
+	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
+	if page := w.as(workspace.Sato).get("/console/insights"); page.status != http.StatusForbidden || strings.Contains(page.body, "sheets_append") {
+		t.Errorf("a member gets %d", page.status)
+	}
+	other := w.found("T0OTHER", workspace.Tanaka)
+	if page := w.of(other, workspace.Tanaka).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), insightsWords.In("ja").Empty) {
+		t.Errorf("another tenant sees %d %s", page.status, page.text())
+	}
+}
+
+func insightsSpan(t *testing.T, w *world) {
+	last := w.Now().AddDate(0, 0, -10)
+	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", last)))
+	b := w.as(workspace.Suzuki)
+	for query, says := range map[string]string{
+		"from=" + fact.Day(last) + "&to=" + fact.Day(last): "$1.23", "from=" + fact.Day(w.Now()) + "&to=" + fact.Day(w.Now()): insightsWords.In("ja").Empty, "": "$1.23",
+		"from=2026-01-01&to=2027-01-01": "92 日まで", "from=x": "92 日まで", "to=%3Cscript%3E": "92 日まで", "from=2026-05-02&to=2026-05-01": "92 日まで",
+	} {
+		page := b.get("/console/insights?" + query)
+		if bad := strings.HasPrefix(says, "92"); !strings.Contains(page.text(), says) || (page.status == http.StatusBadRequest) != bad || strings.Contains(page.body, "<script>") {
+			t.Errorf("%s: %d %s", query, page.status, page.text())
+		}
+	}
+}
+
+func insightsShowMarkup(t *testing.T, w *world) {
+	f := happened(w.tenant.ID, "t1", w.Now())[3]
+	f.Tools = map[string]fact.Calls{}
+	for _, p := range payloads {
+		f.Tools[p] = fact.Calls{Failed: 1}
+	}
+	expect.NoError(t, w.Store.PutFacts(t.Context(), []fact.Fact{f}))
+	page := w.as(workspace.Suzuki).get("/console/insights")
+	_, main, _ := strings.Cut(page.body, "<main")
+	main = strings.ReplaceAll(main, "<svg class=\"chart\"", "")
+	if bad := dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row" class="mono">`) != len(payloads) {
+		t.Errorf("a browser would run %q", bad)
+	}
+}
+
+func insightsOfThousand(t *testing.T, w *world) {
+	var all []fact.Fact
+	for n := range 200 {
+		all = append(all, happened(w.tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
+	}
+	expect.NoError(t, w.Store.PutFacts(t.Context(), all))
+	page := w.as(workspace.Suzuki).get("/console/insights")
+	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "完了 0 · 失敗 200 · 取り消し 0"} {
+		if !strings.Contains(page.text(), text) {
+			t.Errorf("%q is missing: %s", text, page.text())
+		}
+	}
+	if got := strings.Count(page.body, `<th scope="row">`+fact.Day(w.Now())[:4]); got != 20 {
+		t.Errorf("%d days are listed", got)
+	}
+}
