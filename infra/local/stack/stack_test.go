@@ -241,7 +241,7 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 		{"the sandbox's port", stack.Options{Addr: taken}, "-addr", stack.ErrInUse},
 		{"the AWS port", stack.Options{AWSAddr: taken}, "-aws-addr", stack.ErrInUse},
 		{"an unknown parameter", stack.Options{Parameters: map[string]string{"Colour": "red"}}, `no parameter "Colour"`, nil},
-		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"prefix":"I"}]}`}}, `RelayNotesFunction: event Notes: filter {"eventName":[{"prefix":"I"}]}: eventName: the local stack's filters know no operator "prefix"`, nil},
+		{"a filter's operator", stack.Options{Parameters: map[string]string{"NotePattern": `{"eventName":[{"suffix":"I"}]}`}}, `RelayNotesFunction: event Notes: filter {"eventName":[{"suffix":"I"}]}: eventName: the local stack's filters know no operator "suffix"`, nil},
 		{"no artifacts", stack.Options{Artifacts: t.TempDir()}, "bootstrap", nil},
 		{"a seed that fails", stack.Options{Seed: func(context.Context, *stack.Stack) error { return seed }}, "seed: no seed", seed},
 	}
