@@ -283,16 +283,17 @@ func (r Reader) bars(t Attempt) []Bar {
 	return out
 }
 
-// length is how long something took, in words: with a tenth below ten seconds. Nothing has none.
+// length is how long something took, in words. Nothing has none.
 func (r Reader) length(d time.Duration) string {
 	h, m, s := " 時間", " 分", " 秒"
 	if r.Locale == "en" {
 		h, m, s = " h", " min", " s"
 	}
-	d = d.Round(100 * time.Millisecond)
 	switch seconds := int(d.Seconds()); {
 	case d <= 0:
 		return ""
+	case d < time.Second:
+		return fmt.Sprintf("%.2f%s", max(d.Seconds(), 0.01), s)
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1f%s", d.Seconds(), s)
 	case seconds < 60:

@@ -1,15 +1,14 @@
 package story
 
 import (
-	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
 	"ringi/shared/card"
 	"ringi/shared/legible"
 	"ringi/shared/task"
@@ -40,43 +39,30 @@ func uses(a *task.Aggregate) []Use {
 
 // Entry is a line of the audit log.
 type Entry struct {
-	ID, By   string
-	At       time.Time
-	Action   aggregate.Action
-	Resource string
-	Details  []Detail
+	ID, By       string
+	At           time.Time
+	Action, Name string // in words, and its own name
+	On, Resource string // what it is of, and its id
+	Details      []auditlog.Detail
 }
 
-// Detail is a member of an entry's.
-type Detail struct{ Name, Text string }
-
 func (r Reader) log(entries []aggregate.AuditEntry) []Entry {
+	words := auditlog.WordsIn(r.Locale)
 	var out []Entry
 	for _, e := range entries {
-		x := Entry{ID: e.ID, At: e.Timestamp, Action: e.Action, Resource: legible.OneLine(e.ResourceType + " " + e.ResourceID)}
+		x := Entry{
+			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Action(e.Action)), Name: legible.OneLine(string(e.Action)),
+			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
+		}
 		if e.ActorType == aggregate.ActorUser {
 			x.By = r.Person(e.ActorID)
 		}
-		var details map[string]any
-		if json.Unmarshal([]byte(e.Details), &details) == nil {
-			for _, name := range slices.Sorted(maps.Keys(details)) {
-				x.Details = append(x.Details, Detail{legible.OneLine(name), detail(details[name])})
-			}
+		for _, d := range words.Details(e) {
+			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
 		}
 		out = append(out, x)
 	}
 	return out
-}
-
-func detail(v any) string {
-	if s, ok := v.(string); ok {
-		return card.OneLine(s)
-	}
-	b, err := json.Marshal(v)
-	if err != nil { // of decoded JSON
-		return "?"
-	}
-	return legible.OneLine(string(b))
 }
 
 // Key names a step's row in an address.

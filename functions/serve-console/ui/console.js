@@ -30,6 +30,12 @@ async function refresh(el) {
     const same = next.querySelector(`#${CSS.escape(fold.id)}`);
     if (same) same.open = fold.open;
   }
+  for (const field of el.querySelectorAll("textarea[id]")) { // what was typed stays; where its field is gone, all does
+    if (field.value === field.defaultValue) continue;
+    const same = next.querySelector(`#${CSS.escape(field.id)}`);
+    if (!same) return;
+    same.value = field.value;
+  }
   localTimes(next);
   if (next.innerHTML !== el.innerHTML) el.replaceWith(document.adoptNode(next));
 }
