@@ -1,0 +1,137 @@
+package story
+
+import (
+	"encoding/csv"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Whatever the texts: without what is new a difference is the one, without what is gone the other, and nothing that both
+// have is told as changed where neither end is.
+func TestADifferenceHasBothTexts(t *testing.T) {
+	lines := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "同じ", "- x"}), 1, 12)
+	rapid.Check(t, func(t *rapid.T) {
+		before, after := strings.Join(lines.Draw(t, "before"), "\n"), strings.Join(lines.Draw(t, "after"), "\n")
+		var was, is []string
+		for _, l := range Diff(before, after) {
+			if l.Change != Added {
+				was = append(was, l.Text)
+			}
+			if l.Change != Removed {
+				is = append(is, l.Text)
+			}
+		}
+		if strings.Join(was, "\n") != before || strings.Join(is, "\n") != after {
+			t.Fatalf("%q to %q is %v", before, after, Diff(before, after))
+		}
+	})
+}
+
+func TestADifferenceIsTheFewestLines(t *testing.T) {
+	expect.Same(t, []Line{{Same, "a"}, {Removed, "b"}, {Same, "c"}, {Added, "x"}, {Same, "d"}}, Diff("a\nb\nc\nd", "a\nc\nx\nd"))
+	for _, l := range Diff("同じ\n本文", "同じ\n本文") {
+		if l.Change != Same {
+			t.Errorf("%+v of two that are the same", l)
+		}
+	}
+	long := strings.Repeat("x\n", 5000)
+	began := time.Now()
+	if n := len(Diff("a\n"+long+"b", "c\n"+strings.Repeat("y\n", 5000)+"d")); n < 10000 || time.Since(began) > 3*time.Second {
+		t.Errorf("%d lines in %s", n, time.Since(began))
+	}
+}
+
+func TestNoCellOfAFileIsAFormula(t *testing.T) {
+	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1", "田中", "a\"b,c\nd", ""}
+	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
+	file := CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
+	text, marked := strings.CutPrefix(string(file), "\ufeff")
+	if !marked {
+		t.Error("Excel takes the file for another encoding")
+	}
+	rows := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	expect.Same(t, want, rows[0])
+	expect.Same(t, want, rows[1])
+}
+
+func TestLengthsAreSaidInWords(t *testing.T) {
+	for d, want := range map[time.Duration]string{
+		0: "", time.Millisecond: "0.01 秒", 450 * time.Millisecond: "0.45 秒", 2500 * time.Millisecond: "2.5 秒", 42 * time.Second: "42 秒",
+		200 * time.Second: "3 分 20 秒", 3*time.Hour + 5*time.Minute: "3 時間 5 分",
+	} {
+		expect.Same(t, want, Reader{Locale: "ja"}.length(d))
+	}
+	expect.Same(t, "3 min 20 s", Reader{Locale: "en"}.length(200*time.Second))
+}
+
+// A line of time never leaves its picture, whatever the clocks said.
+func TestBarsStayWithinTheLine(t *testing.T) {
+	start := time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	rapid.Check(t, func(t *rapid.T) {
+		var steps []Run
+		for i := range rapid.IntRange(1, 60).Draw(t, "steps") {
+			at := start.Add(time.Duration(rapid.Int64Range(-1000, 1_000_000).Draw(t, "at")) * time.Millisecond)
+			steps = append(steps, Run{Step: Step{Order: i + 1}, Status: "completed", Started: at, lasted: time.Duration(rapid.Int64Range(0, 1_000_000).Draw(t, "ms")) * time.Millisecond})
+		}
+		r := Reader{Now: start.Add(time.Minute)}
+		for _, b := range r.bars(Attempt{Started: start, Steps: steps}) {
+			if b.X < 0 || b.Width < 1 || b.X+b.Width > 1000 {
+				t.Fatalf("%+v", b)
+			}
+		}
+	})
+}
+
+// reader is somebody with the default settings.
+func reader() Reader {
+	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Settings: tenancy.DefaultSettings(), Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+}
+
+func TestATaskIsToldWhereverItStands(t *testing.T) {
+	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
+	head := func(change func(*task.Head)) *task.Aggregate {
+		a := &task.Aggregate{Head: task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}}, Request: &task.Request{User: "U1", Text: "一行目\n二行目", CreatedAt: at}}
+		change(&a.Head)
+		return a
+	}
+	for status, a := range map[string]*task.Aggregate{
+		"received": head(func(*task.Head) {}),
+		"parked":   head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
+		"cancelled": head(func(h *task.Head) {
+			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
+		}),
+		"refused":   head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskRefused, At: at, Reason: task.ReasonGuest} }),
+		"answered":  head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskAnswered, At: at, Reason: task.ReasonHelp} }),
+		"failed":    head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskFailed, At: at, Reason: task.ReasonRunFailed} }),
+		"completed": head(func(h *task.Head) { h.Ended = &task.Ended{As: task.TaskCompleted, At: at, Reason: task.ReasonDone} }),
+	} {
+		s := reader().Tell(Source{Task: a})
+		if s.Status != status || s.Title != "一行目" || s.Message.By != "<U1>" || (s.Ending == "") != (a.Head.Ended == nil) || (s.Parked == "") != (a.Head.Parked == nil) || s.Moves != (a.Head.Ended == nil) {
+			t.Errorf("%s: %+v", status, s)
+		}
+	}
+	if s := reader().Tell(Source{Task: &task.Aggregate{}}); s.Status != "received" || len(s.Attempts) != 0 {
+		t.Errorf("of no rows: %+v", s)
+	}
+}
+
+// What is sent to models repeats what cards mask.
+func TestWhatModelsWereSentIsMasked(t *testing.T) {
+	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100}`))
+	expect.Same(t, []Part{{"max_tokens", "100"}, {"messages › 1 › content", "t*****@example.com ⟨U+200B⟩"}, {"system", "一行目\n二行目"}}, parts)
+	if left != 0 {
+		t.Errorf("%d are left out", left)
+	}
+	if _, left := Parts([]byte(`["` + strings.Repeat("x", maxSent) + `","y"]`)); left != 1 {
+		t.Errorf("%d are left out", left)
+	}
+}
