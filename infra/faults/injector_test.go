@@ -189,6 +189,9 @@ func (t *trace) points() []point {
 	read := map[string]bool{} // by invocation: the last was a read
 	for _, m := range t.order {
 		p := m.point
+		if p.function == sealer {
+			continue
+		}
 		p.kill = lambda.Before
 		if m.invocation == "" {
 			if p.starting() && p.ordinal == 1 { // those that come later are by chance

@@ -21,7 +21,10 @@ type scenario struct {
 
 // The calls of tools that change something outside.
 const (
-	sweeper   = "SweepTasksFunction"
+	sweeper = "SweepTasksFunction"
+	// The sealer moves no task, and one batch of it has entries of many: which calls it makes for a scenario is chance. Its own test,
+	// TestACrashAnywhereLeavesAChainThatHolds, ends it at each of its calls.
+	sealer    = "SealAuditFunction"
 	execute   = "ExecuteProcessFunction"
 	writeRows = "PUT /sheets/v4/spreadsheets/ringi-demo-sheet/values/*"
 	direct    = "POST /api/chat.postMessage"
