@@ -25,7 +25,7 @@ var settingSections = []struct {
 	{"approval", []setting{
 		{"prompt_approval_required", "flag"}, {"process_approval_required", "flag"}, {"auto_approve_tools", "flag"},
 		{"approvers.mode", "choice"}, {"approvers.users", "people"}, {"approvers.usergroups", "groups"},
-		{"allow_self_approval", "flag"}, {"approval_timeout_hours", "whole"}, {"max_versions", "whole"},
+		{"approval_copies", "choice"}, {"allow_self_approval", "flag"}, {"approval_timeout_hours", "whole"}, {"max_versions", "whole"},
 	}},
 	{"budget", []setting{{"max_cost_usd", "usd"}, {"max_cost_day_usd", "usd"}, {"max_cost_month_usd", "usd"}}},
 	{"limit", []setting{
@@ -83,7 +83,7 @@ func dollarsOf(s *tenancy.Settings) map[string]*float64 {
 }
 
 func textsOf(s *tenancy.Settings) map[string]*string {
-	return map[string]*string{"name": &s.Name, "slug": &s.Slug, "model": &s.Model, "locale": &s.Locale, "executor": &s.Executor, "dm_default": &s.DMDefault}
+	return map[string]*string{"name": &s.Name, "slug": &s.Slug, "model": &s.Model, "locale": &s.Locale, "executor": &s.Executor, "dm_default": &s.DMDefault, "approval_copies": &s.ApprovalCopies}
 }
 
 // typed are the settings with what was typed over them, and all that is wrong with it. What the form does not have stays:

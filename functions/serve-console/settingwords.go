@@ -87,6 +87,7 @@ var settingsJA = settingsTexts{
 		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},
 		"slug":                      {Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 		"locale":                    {Label: "Slack での言語", About: "カードやメッセージの言語です。このコンソールの言語とは別です。", Options: map[string]string{"ja": "日本語", "en": "English"}},
+		"approval_copies":           {Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Options: map[string]string{"listed": "送る", "none": "送らない"}},
 		"dm_default":                {Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。", Options: map[string]string{"task": "依頼", "agent": "会話 (まだ使えません。今は依頼になります)"}},
 		"prompt_approval_required":  {Label: "方針に承認を求める", About: "「いいえ」にすると、方針は承認なしでステップ作りに進みます。"},
 		"process_approval_required": {Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、下の項目です。"},

@@ -25,6 +25,7 @@ var settingsEN = settingsTexts{
 		"name":                      {Label: "Name", About: "The agent's name on cards and elsewhere."},
 		"slug":                      {Label: "Short name", About: "Used in addresses. No two workspaces can have the same."},
 		"locale":                    {Label: "Language in Slack", About: "Of cards and messages. This console's language is apart from it.", Options: map[string]string{"ja": "日本語", "en": "English"}},
+		"approval_copies":           {Label: "Direct messages to approvers", About: "When something waits for approval, its card is also sent to the listed approvers (people and user groups), 20 at most.", Options: map[string]string{"listed": "Send", "none": "Don't send"}},
 		"dm_default":                {Label: "A direct message is", About: "What something written to Ringi directly is taken for.", Options: map[string]string{"task": "A request", "agent": "A conversation (not possible yet: it is taken for a request)"}},
 		"prompt_approval_required":  {Label: "Ask for approval of policies", About: "With No, steps are made from a policy that nobody approved."},
 		"process_approval_required": {Label: "Ask for approval of steps", About: "With No, steps are executed that nobody approved. Whether to stop before writes is the next setting."},

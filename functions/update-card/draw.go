@@ -23,6 +23,7 @@ type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error
+	Redraw(ctx context.Context, ref aggregate.Ref) error
 	DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
@@ -35,6 +36,7 @@ type Rows interface {
 	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
+	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
 	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
 
@@ -66,6 +68,7 @@ type Slack interface {
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
+	directory
 }
 
 // drawing shows the cards of one task as it was when it was loaded.
@@ -119,6 +122,9 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	behind, err := d.cards(ctx)
 	if d.drew {
 		h.homes(ctx, ref.Tenant)
+	}
+	if err == nil {
+		err = d.askForCopies(ctx)
 	}
 	if err != nil || behind || d.noted {
 		return err
@@ -281,8 +287,10 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	metric.Count(metric.CardUnreachable, 1)
-	d.log(c).ErrorContext(ctx, "unreachable", "err", err)
+	if c.User == "" { // that a person left or refuses messages is no failure of ours
+		metric.Count(metric.CardUnreachable, 1)
+		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
+	}
 	err = d.Rows.UnreachableCard(ctx, d.ref, c.Key(), d.by, c.MessageTS, refused.Code, d.head.Rev, d.Now())
 	switch {
 	case isOther(err):

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/panics"
+	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
 )
@@ -50,6 +51,7 @@ type Handler struct {
 	QueueURL  string
 	Now       func() time.Time
 	NewID     func() string
+	who       people.Requesters
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
@@ -94,7 +96,11 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	if tab {
 		return h.home(slackapi.For(ctx, ref.Tenant), ref, effect.ReadAfter(r.Body))
 	}
-	err = h.draw(ctx, ref)
+	if effect.ReadCopies(r.Body) {
+		err = h.copies(ctx, ref)
+	} else {
+		err = h.draw(ctx, ref)
+	}
 	if errors.Is(err, aggregate.ErrNotFound) {
 		slog.ErrorContext(ctx, "dropped: there is none", ref.Log())
 		return nil

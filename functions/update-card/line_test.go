@@ -251,3 +251,5 @@ func (*backlogged) Integrations(context.Context, string) ([]tenancy.Integration,
 func (b *backlogged) SendMessage(context.Context, *sqs.SendMessageInput, ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
 	return &sqs.SendMessageOutput{}, nil
 }
+
+func (b *backlogged) Redraw(context.Context, aggregate.Ref) error { return nil }

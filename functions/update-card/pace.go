@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,7 +112,7 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 			return d.isShort(method, short{b, spare(u, b.Calls), now.Add(mostShort)})
 		}
 	}
-	for _, b := range d.budgets(method, c.Channel) {
+	for _, b := range d.budgets(method, cmp.Or(c.Channel, "@"+c.User)) {
 		until, err := d.Pace.TakePace(ctx, b, spare(u, b.Calls), now)
 		if err != nil {
 			d.log(c).WarnContext(ctx, "pace", "budget", b.Name, "err", err)

@@ -44,6 +44,11 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
+	if c.Channel == "" { // a copy, whose row names a person
+		if c.Channel, err = d.Slack.OpenDM(ctx, c.User); err != nil {
+			return d.notPosted(ctx, c, err)
+		}
+	}
 	if c.State == aggregate.CardPosting { // the invocation that claimed it did not record whether it posted
 		found, err := d.find(ctx, c)
 		if err != nil {

@@ -142,3 +142,5 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 		t.Error("it was posted")
 	}
 }
+
+func (b *broken) Redraw(context.Context, aggregate.Ref) error { return nil }

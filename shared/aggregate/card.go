@@ -33,22 +33,34 @@ type Card struct {
 	TriedAt     *time.Time `json:"tried_at,omitempty"`  // when it did so last
 	Refusal     string     `json:"refusal,omitempty"`   // Slack's error code
 	CreatedAt   time.Time  `json:"created_at"`
+	// Of a copy: whose direct messages it is in, and how many more people of its gate got none. The card updater makes
+	// the row; no Change does.
+	User   string `json:"user,omitempty"`
+	Others int    `json:"others,omitempty"`
 	// The head's rev and redraws as they were loaded, if this card was the last one that was drawn and all are shown.
 	ShownRev     int `json:"shown_rev,omitempty"`
 	ShownRedraws int `json:"shown_redraws,omitempty"`
 }
 
-// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution.
+// Key of a card follows its subject: CARD#task, CARD#prompt#0001, CARD#execution; a copy's has the person's id behind an @.
 func (c *Card) Key() string {
 	key := "CARD#" + string(c.CardType)
 	if _, rest, versioned := strings.Cut(c.Subject, "#"); versioned {
 		key += "#" + rest
 	}
+	if c.User != "" {
+		key += "@" + c.User
+	}
 	return key
 }
 
 // Type is the row's.
-func (c *Card) Type() string { return "card" }
+func (c *Card) Type() string {
+	if c.User != "" {
+		return "copy"
+	}
+	return "card"
+}
 
 // At is a copy of the row as the commit rev wrote it.
 func (c Card) At(rev int) Row { c.Rev = rev; return &c }

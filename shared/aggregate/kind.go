@@ -44,6 +44,7 @@ type Overdue struct {
 type Shared struct {
 	Waits  []Wait
 	Cards  []*Card
+	Copies []*Card // of cards, in people's direct messages
 	Uses   []*Use
 	Leases []*Lease
 }
@@ -57,7 +58,11 @@ func (s *Shared) Add(r Row) {
 	case *Wait:
 		s.Waits = append(s.Waits, *r)
 	case *Card:
-		s.Cards = Insert(s.Cards, r)
+		if r.User != "" {
+			s.Copies = Insert(s.Copies, r)
+		} else {
+			s.Cards = Insert(s.Cards, r)
+		}
 	case *Use:
 		s.Uses = Insert(s.Uses, r)
 	case *Lease:
@@ -65,8 +70,23 @@ func (s *Shared) Add(r Row) {
 	}
 }
 
-// Card returns the card with this key, nil if there is none.
-func (s *Shared) Card(key string) *Card { return Find(s.Cards, key) }
+// Card returns the card or copy with this key, nil if there is none.
+func (s *Shared) Card(key string) *Card {
+	if c := Find(s.Cards, key); c != nil {
+		return c
+	}
+	return Find(s.Copies, key)
+}
+
+// CopiesOf are the copies of the card that shows a row.
+func (s *Shared) CopiesOf(subject string) (out []*Card) {
+	for _, c := range s.Copies {
+		if c.Subject == subject {
+			out = append(out, c)
+		}
+	}
+	return out
+}
 
 // Kind is what the store, the relay and the sweeper know of one kind of aggregates.
 type Kind struct {
@@ -81,7 +101,7 @@ type Kind struct {
 
 // shared are the rows that all kinds have.
 var shared = map[string]func() Row{
-	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "usage": func() Row { return &Use{} },
+	"wait": func() Row { return &Wait{} }, "card": func() Row { return &Card{} }, "copy": func() Row { return &Card{} }, "usage": func() Row { return &Use{} },
 	"lease": func() Row { return &Lease{} },
 }
 

@@ -10,6 +10,7 @@ type askWords struct {
 	Notes                                       map[AskNote]string
 
 	Locale, Untitled                                         string
+	CopiesLeft, CopyFrom, OutcomeText                        string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore string
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                string
 	WaitsLine, WaitsUntil, ListID                            string
@@ -47,6 +48,7 @@ func askJapanese() *askWords {
 			NoteUnknown: "そのコマンドはありません。",
 		},
 		Locale: "ja", Untitled: "(題名なし)",
+		CopiesLeft: "ほか {n} 人の承認者には DM を送っていません", CopyFrom: "*{title}* · 依頼: {who}", OutcomeText: "{state}: {title}",
 		HomeWaiting: "あなたの承認待ち ({n} 件)", HomeNothing: "あなたの承認を待っているものはありません。",
 		HomeRest:   "次のものは、ここに全文を表示できないため、カードを開いて承認してください。",
 		HomeHidden: "ほか {n} 件", HomeMore: "ワークスペースの承認待ちが多いため、古いものから 50 件だけを調べました。",
@@ -85,6 +87,7 @@ func askEnglish() *askWords {
 			NoteUnknown: "There is no such command.",
 		},
 		Locale: "en", Untitled: "(untitled)",
+		CopiesLeft: "{n} more approvers got no direct message", CopyFrom: "*{title}* · asked by {who}", OutcomeText: "{state}: {title}",
 		HomeWaiting: "Waiting for your approval ({n})", HomeNothing: "Nothing waits for your approval.",
 		HomeRest:   "These can't be shown in full here. Open their cards to approve them.",
 		HomeHidden: "{n} more", HomeMore: "Much waits in this workspace: only the 50 oldest entries were looked at.",

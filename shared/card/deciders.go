@@ -7,10 +7,13 @@ import (
 )
 
 // waits says who may decide what waits, as the settings say now, and until when.
-func (d drawing) waits(t aggregate.Terms) slack.Block {
+func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
 	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin())}
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
+	}
+	if copies := d.a.CopiesOf(key); len(copies) > 0 && copies[0].Others > 0 {
+		lines = append(lines, fill(askWordsOf(d.w.Locale).CopiesLeft, "n", copies[0].Others))
 	}
 	return contextLine(lines...)
 }

@@ -79,7 +79,7 @@ func (d drawing) pending(v version) face {
 	}
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),
-		d.waits(v.terms),
+		d.waits(v.terms, v.key),
 		d.actions(first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)),
 		d.version(v.version),
 	)

@@ -166,7 +166,24 @@ type message struct {
 	Kind   string `json:"kind"`
 	ID     string `json:"id"`
 	Task   string `json:"task,omitempty"`
-	After  int64  `json:"after,omitempty"` // of a Home tab: not before, in seconds
+	After  int64  `json:"after,omitempty"`  // of a Home tab: not before, in seconds
+	Copies bool   `json:"copies,omitempty"` // not the cards, but their copies in direct messages
+}
+
+// Copies is a message that asks for the copies of an aggregate's cards, in a group of their own: they are drawn after the
+// cards, and hold none of them up. Those of one rev are one message.
+func Copies(queueURL string, ref aggregate.Ref, rev, redraws int) *sqs.SendMessageInput {
+	body, _ := json.Marshal(message{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Copies: true}) // of strings and a flag it cannot fail
+	return &sqs.SendMessageInput{
+		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(ref.ID + "-copies"),
+		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-copies-%d-%d", ref.ID, rev, redraws)),
+	}
+}
+
+// ReadCopies reports whether a message asks for copies.
+func ReadCopies(body string) bool {
+	var m message
+	return json.Unmarshal([]byte(body), &m) == nil && m.Copies
 }
 
 // ReadAfter is the time before which a message is not to be dealt with, zero for at once.

@@ -7,5 +7,6 @@ const (
 	CardPrompt    aggregate.CardType = "prompt"
 	CardProcess   aggregate.CardType = "process"
 	CardExecution aggregate.CardType = "execution"
-	CardStep      aggregate.CardType = "step" // a step gate
+	CardOutcome   aggregate.CardType = "outcome" // how the task ended, for the requester alone
+	CardStep      aggregate.CardType = "step"    // a step gate
 )

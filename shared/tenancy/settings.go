@@ -34,6 +34,7 @@ type Settings struct {
 	// SelfApprovalChosen says that an administrator was asked about AllowSelfApproval, and has answered.
 	SelfApprovalChosen   bool    `json:"self_approval_chosen"`
 	ApprovalTimeoutHours int     `json:"approval_timeout_hours"`
+	ApprovalCopies       string  `json:"approval_copies"` // whom a gate's card is also sent to directly: CopiesListed or CopiesNone
 	MaxVersions          int     `json:"max_versions"`
 	Locale               string  `json:"locale"`
 	Executor             string  `json:"executor"`
@@ -57,7 +58,7 @@ func DefaultSettings() Settings {
 		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
 		Approvers:         Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}},
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
-		Locale: "ja", Executor: "steps", DMDefault: "task", RetainResultsDays: 400, MCPServers: []MCPServer{},
+		Locale: "ja", Executor: "steps", DMDefault: "task", ApprovalCopies: CopiesListed, RetainResultsDays: 400, MCPServers: []MCPServer{},
 		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
 	}
 }
@@ -88,4 +89,10 @@ func (s Settings) Terms(approvalRequired bool, now time.Time) aggregate.Terms {
 const (
 	ExecutorSteps   = "steps"   // Ringi itself
 	ExecutorManaged = "managed" // a session with Claude, whose calls Ringi makes
+)
+
+// Who gets a card directly when something waits for their decision.
+const (
+	CopiesListed = "listed" // the approvers whom the settings list, by id or by user group
+	CopiesNone   = "none"
 )

@@ -58,10 +58,11 @@ var Bounds = []Bound{
 
 // Choices are the values that a setting with a few has, the default first.
 var Choices = map[string][]string{
-	"approvers.mode": {string(aggregate.ApproversChannel), string(aggregate.ApproversList)},
-	"executor":       {ExecutorSteps, ExecutorManaged},
-	"dm_default":     {"task", "agent"},
-	"locale":         language.All,
+	"approvers.mode":  {string(aggregate.ApproversChannel), string(aggregate.ApproversList)},
+	"executor":        {ExecutorSteps, ExecutorManaged},
+	"dm_default":      {"task", "agent"},
+	"approval_copies": {CopiesListed, CopiesNone},
+	"locale":          language.All,
 }
 
 // Problems are all that is wrong with the settings, in the order in which a page asks for them; nil when they can be saved.
@@ -83,7 +84,7 @@ func (s Settings) Problems() (all []Problem) {
 		}
 	}
 	for _, c := range []struct{ field, is string }{
-		{"approvers.mode", string(s.Approvers.Mode)}, {"executor", s.Executor}, {"dm_default", s.DMDefault}, {"locale", s.Locale},
+		{"approvers.mode", string(s.Approvers.Mode)}, {"executor", s.Executor}, {"dm_default", s.DMDefault}, {"approval_copies", s.ApprovalCopies}, {"locale", s.Locale},
 	} {
 		if !slices.Contains(Choices[c.field], c.is) {
 			all = append(all, Problem{Field: c.field, Rule: RuleOneOf, Words: Choices[c.field]})

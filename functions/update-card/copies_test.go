@@ -1,0 +1,193 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// listing makes these people the approvers.
+func (w *world) listing(users, groups []string) tenancy.Settings {
+	w.T.Helper()
+	expect.Value(w.Store.Bootstrap(w.T.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, w.Now()))(w.T)
+	return w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
+	})
+}
+
+// drawn draws the cards, and the copies if they were asked for.
+func (w *world) drawn() {
+	w.T.Helper()
+	w.queue.sent = nil
+	w.done()
+	for _, m := range w.queue.sent {
+		if strings.Contains(*m.MessageBody, `"copies":true`) {
+			if *m.MessageGroupId == w.Ref.ID {
+				w.T.Error("copies hold the cards up")
+			}
+			w.send(*m.MessageBody)
+		}
+	}
+}
+
+// direct are the bot's messages in a person's direct messages, as JSON.
+func (w *world) direct(user string) (out []string) {
+	w.T.Helper()
+	for _, m := range expect.Value(w.slack.Everything(workspace.DirectMessage(user)))(w.T) {
+		if m.User == workspace.Bot {
+			out = append(out, string(expect.Value(json.Marshal(m))(w.T)))
+		}
+	}
+	return out
+}
+
+func TestCopies(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"go to listed approvers and follow the decision":            testCopiesFollow,
+		"are none for members of the channel, and none when so set": testNoCopies,
+		"leave out whoever may not approve":                         testCopiesOfEligible,
+		"survive people who can't be written to":                    testCopiesUnreachable,
+		"are posted once, though the answer was lost":               testCopiesLost,
+		"are twenty at most, and the card counts the others":        testCopiesCounted,
+		"tell the requester how the task ended, once":               testOutcome,
+		"tell nobody what they ended themselves":                    testOwnEnd,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+func testCopiesFollow(t *testing.T, w *world) {
+	s := w.listing([]string{workspace.Suzuki}, []string{workspace.Approvers})
+	p := w.Prompted(s).Prompt()
+	w.drawn()
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		got := w.direct(user)
+		if len(got) != 1 || !strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], p.ID) || !strings.Contains(got[0], w.Ref.ID) || !strings.Contains(got[0], "/archives/"+workspace.HR) {
+			t.Fatalf("%s got %v", user, got)
+		}
+	}
+	w.drawn()
+	if n := len(w.queue.sent); n != 0 {
+		t.Errorf("asked for %d messages, and nothing changed", n)
+	}
+	w.Approve()
+	w.drawn()
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		if got := w.direct(user); len(got) != 1 || strings.Contains(got[0], "approve_prompt") || !strings.Contains(got[0], "承認") {
+			t.Errorf("%s sees %v", user, got)
+		}
+	}
+}
+
+func testNoCopies(t *testing.T, w *world) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.drawn()
+	if got := w.direct(workspace.Suzuki); len(got) != 0 {
+		t.Errorf("members of the channel got %v", got)
+	}
+	w.listing([]string{workspace.Suzuki}, nil)
+	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
+	w.drawn()
+	if got := w.direct(workspace.Suzuki); len(got) != 0 {
+		t.Errorf("got %v", got)
+	}
+}
+
+func testCopiesOfEligible(t *testing.T, w *world) {
+	w.listing([]string{workspace.Sato, workspace.Guest, workspace.Stranger, workspace.Suzuki}, nil)
+	s := w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.Prompted(s)
+	w.drawn()
+	if n := len(w.Load().Copies); n != 1 || len(w.direct(workspace.Suzuki)) != 1 {
+		t.Errorf("%d copies: %v", n, w.Load().Copies)
+	}
+}
+
+func testCopiesUnreachable(t *testing.T, w *world) {
+	s := w.listing([]string{workspace.Tanaka, workspace.Suzuki}, nil)
+	w.Prompted(s)
+	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
+	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
+	w.drawn()
+	for _, c := range w.Load().Copies {
+		if c.State != aggregate.CardUnreachable || c.Refusal != "user_disabled" {
+			t.Errorf("%+v", c)
+		}
+	}
+	w.Approve()
+	w.drawn()
+	if len(w.direct(workspace.Tanaka)) != 0 || len(w.queue.hidden) != 0 {
+		t.Errorf("tried again, or given back for %v", w.queue.hidden)
+	}
+}
+
+func testCopiesLost(t *testing.T, w *world) {
+	s := w.listing([]string{workspace.Suzuki}, nil)
+	w.Prompted(s)
+	w.done()
+	copies := *w.queue.sent[len(w.queue.sent)-1].MessageBody
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
+	w.send(copies)
+	w.Later(time.Minute)
+	w.send(copies)
+	if got := w.direct(workspace.Suzuki); len(got) != 1 {
+		t.Errorf("%d messages", len(got))
+	}
+	if c := w.Load().Copies[0]; c.State != aggregate.CardPosted || c.MessageTS == "" {
+		t.Errorf("%+v", c)
+	}
+}
+
+func testCopiesCounted(t *testing.T, w *world) {
+	users := []string{workspace.Suzuki, workspace.Tanaka, workspace.Alex}
+	for i := range 22 {
+		users = append(users, fmt.Sprintf("U0NOBODY%02d", i)) // whom Slack doesn't know: they may not approve
+	}
+	w.listing(users, nil)
+	var made []*aggregate.Card
+	p := w.Prompted(expect.Value(w.Store.Store.Settings(t.Context(), w.Ref.Tenant))(t)).Prompt()
+	for i := range mostCopies {
+		made = append(made, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: users[i], Others: 5, State: aggregate.CardUnreachable, CreatedAt: w.Now()})
+	}
+	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, made))
+	if err := w.Store.AddCopies(t.Context(), w.Ref, made); err == nil {
+		t.Error("made twice")
+	}
+	w.drawn()
+	w.shows("", "ほか 5 人の承認者には DM を送っていません")
+}
+
+func testOutcome(t *testing.T, w *world) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.drawn()
+	w.Cancel() // by an approver
+	for range 3 {
+		w.drawn()
+	}
+	got := w.direct(workspace.Sato)
+	if len(got) != 1 || !strings.Contains(got[0], "キャンセル") {
+		t.Errorf("%v", got)
+	}
+}
+
+func testOwnEnd(t *testing.T, w *world) {
+	w.Prompted(tenancy.DefaultSettings())
+	w.By = w.requester()
+	w.Cancel()
+	w.drawn()
+	if got := w.direct(workspace.Sato); len(got) != 0 {
+		t.Errorf("%v", got)
+	}
+}

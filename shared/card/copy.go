@@ -1,0 +1,65 @@
+package card
+
+import (
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Copy draws a copy in a person's direct messages: the card as it stands in its thread, with the same buttons, below a
+// line that says of what it is and leads there; or how the task ended. link may be empty.
+func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+	w := askWordsOf(s.Locale)
+	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(link, w))
+	if c.CardType == task.CardOutcome {
+		return outcomeOf(a, s, link, now)
+	}
+	m := RenderUnder(a, c, s, now)
+	m.Attachments = below(from, m.Attachments)
+	if m.Plain != nil {
+		plain := *m.Plain
+		plain.Attachments = below(from, plain.Attachments)
+		m.Plain = &plain
+	}
+	return m
+}
+
+// below puts a line above what attachments have.
+func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
+	out := slices.Clone(in)
+	if len(out) > 0 {
+		out[0].Blocks.BlockSet = append([]slack.Block{line}, out[0].Blocks.BlockSet...)
+	}
+	return out
+}
+
+// outcomeOf says how a task ended to whom asked for it: what its newest card says, in short.
+func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
+	w := askWordsOf(s.Locale)
+	text := fill(w.OutcomeText, "state", w.state(a), "title", titleOf(a, w))
+	colour := grey
+	blocks := []slack.Block{section("*" + text + "*" + opens(link, w))}
+	switch e := a.Execution(); {
+	case a.Head.Ended == nil:
+		colour = navy
+	case a.Head.Ended.As == task.TaskCompleted:
+		colour = green
+		if e != nil {
+			if summary := paragraph(e.Summary, maxReason); summary != "" {
+				blocks = append(blocks, section(fill(d.w.Summary, "text", summary)))
+			}
+		}
+	default:
+		if a.Head.Ended.As == task.TaskFailed {
+			colour = red
+		}
+		blocks = append(blocks, contextLine(d.ended()))
+	}
+	return Message{Text: text, Attachments: []slack.Attachment{{Color: colour, Blocks: slack.Blocks{BlockSet: blocks}}}}
+}

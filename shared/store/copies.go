@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+)
+
+// AddCopies makes the rows of copies of a card, all or none, if none of them is there. Another that made them was faster,
+// and its rows stand.
+func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	var items []types.TransactWriteItem
+	for _, c := range copies {
+		it, err := pack(c.Type(), pk, c.Key(), c)
+		if err != nil {
+			return err
+		}
+		e := newExpression()
+		absent := e.absent()
+		items = append(items, types.TransactWriteItem{Put: &types.Put{
+			TableName: &s.table, Item: it, ConditionExpression: &absent, ExpressionAttributeNames: e.names,
+		}})
+	}
+	err = s.transactPast(ctx, s.newID(), items)
+	var l *lost
+	if errors.As(err, &l) {
+		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
+	}
+	return err
+}
