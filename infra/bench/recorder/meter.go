@@ -27,11 +27,23 @@ type request struct {
 	FilterExpression     string
 	ProjectionExpression string
 	TransactItems        []map[string]request
-	RequestItems         map[string]struct {
-		Keys                 []capacity.Item
-		ConsistentRead       bool
-		ProjectionExpression string
+	RequestItems         map[string]batch
+}
+
+// batch is what a call wants of a table: keys to read, or rows to write.
+type batch struct {
+	Keys                 []capacity.Item
+	ConsistentRead       bool
+	ProjectionExpression string
+	writes               []struct{ PutRequest, DeleteRequest request }
+}
+
+func (b *batch) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte("[")) {
+		return json.Unmarshal(text, &b.writes)
 	}
+	type reads batch
+	return json.Unmarshal(text, (*reads)(b))
 }
 
 type response struct {
@@ -49,6 +61,19 @@ func (r request) written() (list []request, transactional bool) {
 	}
 	if list != nil {
 		return list, true
+	}
+	for table, b := range r.RequestItems {
+		for _, w := range b.writes {
+			one := w.PutRequest
+			if one.Item == nil {
+				one = w.DeleteRequest
+			}
+			one.TableName = table
+			list = append(list, one)
+		}
+	}
+	if list != nil {
+		return list, false
 	}
 	return []request{r}, false
 }
@@ -71,7 +96,7 @@ func (m *Meter) Measure(ctx context.Context, operation string, body []byte, do f
 	switch operation {
 	case "Query", "GetItem", "BatchGetItem":
 		u, err = read(operation, in, do)
-	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems":
+	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem":
 		u, err = m.write(ctx, in, do)
 	default:
 		do()
@@ -198,17 +223,21 @@ func (m *Meter) Call(ctx context.Context, operation string, body []byte) (int, [
 func rowsOf(operation string, body []byte) map[string]int {
 	var in request
 	switch operation {
-	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems":
+	case "PutItem", "UpdateItem", "DeleteItem", "TransactWriteItems", "BatchWriteItem":
 		if json.Unmarshal(body, &in) != nil {
 			return nil // Measure says what is wrong with it
 		}
 	default:
 		return nil
 	}
-	if in.TransactItems == nil {
-		return map[string]int{in.kind() + " by single writes": 1}
-	}
 	out := map[string]int{}
+	if in.TransactItems == nil {
+		list, _ := in.written()
+		for _, row := range list {
+			out[row.kind()+" by single writes"]++
+		}
+		return out
+	}
 	for _, actions := range in.TransactItems {
 		for action, row := range actions {
 			if action != "ConditionCheck" {

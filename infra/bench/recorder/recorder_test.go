@@ -159,6 +159,10 @@ func TestMeasure(t *testing.T) {
 			"each item of a batch", "BatchGetItem",
 			`{"RequestItems":{"t":{"ConsistentRead":true,"Keys":[` + key("a") + `,` + key("c") + `,` + key("none") + `]}}}`, 200, capacity.Units{Read: 3},
 		},
+		{
+			"each row of a batch", "BatchWriteItem",
+			`{"RequestItems":{"t":[{"PutRequest":{"Item":` + row("d", "") + `}},{"DeleteRequest":{"Key":` + key("c") + `}}]}}`, 200, capacity.Units{Write: 4},
+		},
 		{"a delete", "DeleteItem", `{"TableName":"t","Key":` + key("a") + `}`, 200, capacity.Units{Write: 2, Index: 2}},
 	} {
 		got, err := m.Measure(t.Context(), tt.operation, []byte(tt.body), func() (int, []byte) {
