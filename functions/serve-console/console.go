@@ -19,6 +19,7 @@ type Console struct {
 	People  *people.People
 	Listing people.Listing // who may be chosen
 	Roster  people.Roster
+	Servers ServerTools
 	SignIn  *signin.Slack
 	Exports Exporter
 	Links   Links  // to messages; nil: there are none
@@ -55,6 +56,7 @@ func (c *Console) routes() []route {
 		c.tasksRoutes(),
 		c.approvalsRoutes(),
 		c.settingsRoutes(),
+		c.toolsRoutes(),
 		c.auditRoutes(),
 		c.insightsRoutes(),
 		c.storyRoutes(),

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/failure"
+	"ringi/shared/legible"
+	"ringi/shared/tenancy"
+	"ringi/shared/tool/mcp"
+)
+
+// ServerTools lists the tools of MCP servers, and allows and forbids them. mcp.Admin does.
+type ServerTools interface {
+	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
+	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
+	Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error
+}
+
+// serverData are what the page of a server shows: all that the server says of its tools, since all of it is allowed.
+type serverData struct {
+	Server  tenancy.MCPServer
+	Query   string
+	Silent  string // why the server does not say
+	Problem string // what an act was refused with
+	Tools   []serverTool
+	All     int
+}
+
+type serverTool struct {
+	Name, Title, State, Badge, Hash string
+	Problem                         string
+	Access                          string // as it was allowed
+	Allowable, Forbiddable          bool
+	Says                            []saying
+	Open                            bool
+}
+
+// saying is one thing that a server says of a tool, and what it said when the tool was allowed if that was another.
+type saying struct {
+	Label, Is, Was string
+	Changed, Code  bool
+}
+
+func (c *Console) server(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	return c.showServer(w, r, v, "")
+}
+
+func (c *Console) showServer(w http.ResponseWriter, r *http.Request, v *viewer, problem string) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t := toolsWords.In(v.Locale)
+	data := serverData{Server: s, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
+	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	all, err := c.serverTools(r.Context(), v, s.Name)
+	if err != nil {
+		data.Silent = t.silence(v.Locale, err)
+		all = kept(s, rows)
+	}
+	data.All = len(all)
+	for _, x := range all {
+		if data.Query != "" && !mentions(data.Query, x.Name, x.Tool.Title, x.Tool.Description) {
+			continue
+		}
+		i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == x.Name })
+		var pin *tenancy.Pin
+		if i >= 0 {
+			pin = rows[i].Pin
+		}
+		data.Tools = append(data.Tools, t.serverTool(x, pin, err == nil))
+	}
+	d := document{Title: t.Server + " " + s.Name, Here: "tools", Words: t, Data: data}
+	if problem != "" {
+		d.Status = http.StatusConflict
+	}
+	return c.show(w, r, v, d, "tool-server.html")
+}
+
+// errNoServers: this deployment has not been told how to ask servers.
+var errNoServers = errors.New("no servers can be asked")
+
+func (c *Console) serverTools(ctx context.Context, v *viewer, server string) ([]mcp.Listed, error) {
+	if c.Servers == nil {
+		return nil, errNoServers
+	}
+	return c.Servers.Tools(ctx, v.Tenant, server)
+}
+
+// kept are a server's tools that were allowed, as they were: what can be shown, and forbidden, while the server is silent.
+func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed) {
+	for _, p := range rows {
+		server, name, ok := tenancy.ServerTool(p.ToolName)
+		if !ok || server != s.Name || p.Pin == nil || !p.Allowed {
+			continue
+		}
+		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access}
+		x.Tool = mcp.Tool{Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input), Output: string(p.Pin.Output)}
+		if p.ChangedAt != nil {
+			x.State = mcp.Changed
+		}
+		all = append(all, x)
+	}
+	return all
+}
+
+// silence says why a server does not say what it has.
+func (t toolsTexts) silence(locale string, err error) string {
+	var e *failure.Error
+	if errors.As(err, &e) {
+		return failure.Sentence(locale, e.Problem, e.Args...)
+	}
+	return t.Silent
+}
+
+func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
+	out := serverTool{
+		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.States[x.State], Badge: badges[x.State], Access: t.Accesses[x.Access],
+		Allowable: asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On, Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
+		Open: x.State == mcp.Changed, Problem: t.unfit(x.Problem),
+	}
+	was := mcp.Tool{}
+	changed := x.State == mcp.Changed && pin != nil
+	if changed {
+		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
+		if pin.URL != x.URL {
+			out.Says = append(out.Says, saying{Label: t.Address, Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true})
+		}
+		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
+			was.Title = ""
+		}
+	}
+	for _, one := range []struct {
+		label, is, was string
+		code           bool
+	}{
+		{t.ToolTitle, x.Tool.Title, was.Title, false}, {t.Description, x.Tool.Description, was.Description, false},
+		{t.Arguments, pretty(x.Tool.Input), pretty(was.Input), true}, {t.Result, pretty(x.Tool.Output), pretty(was.Output), true},
+	} {
+		if one.is != "" || changed && one.was != "" {
+			out.Says = append(out.Says, saying{Label: one.label, Is: spelled(one.is), Was: spelled(one.was), Changed: changed && one.is != one.was, Code: one.code})
+		}
+	}
+	return out
+}
+
+var badges = map[mcp.State]string{mcp.On: "badge-good", mcp.Changed: "badge-bad", mcp.Gone: "badge-bad", mcp.Unfit: "badge-wait", mcp.Off: ""}
+
+// spelled is a text with nothing invisible in it but the blanks that a line begins with.
+func spelled(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		rest := strings.TrimLeft(line, " ")
+		lines[i] = line[:len(line)-len(rest)] + legible.Spelled(rest)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// pretty is a schema with a line for each member.
+func pretty(schema string) string {
+	var b bytes.Buffer
+	if schema == "" || json.Indent(&b, []byte(schema), "", "  ") != nil {
+		return schema
+	}
+	return b.String()
+}
+
+// decideServerTool allows a tool exactly as it was shown, or forbids it.
+func (c *Console) decideServerTool(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	s, err := c.namedServer(r.Context(), v, r.PathValue("server"))
+	if err != nil {
+		return err
+	}
+	t, f := toolsWords.In(v.Locale), r.PostForm
+	name := f.Get("tool")
+	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
+		return c.showServer(w, r, v, t.Refused)
+	}
+	access := aggregate.Access(f.Get("effect"))
+	switch f.Get("act") {
+	case "forbid":
+		err = c.Servers.Forbid(r.Context(), v.Tenant, name, v.actor())
+	case "allow":
+		if access != aggregate.Read && access != aggregate.Write {
+			return c.showServer(w, r, v, t.SayEffect)
+		}
+		err = c.Servers.Allow(r.Context(), v.Tenant, name, f.Get("hash"), access, v.actor())
+	default:
+		return c.showServer(w, r, v, t.Refused)
+	}
+	var field aggregate.ErrField
+	var silent *failure.Error
+	switch {
+	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
+		return c.showServer(w, r, v, t.ChangedNow)
+	case errors.As(err, &silent):
+		return c.showServer(w, r, v, t.silence(v.Locale, err))
+	case errors.As(err, &field):
+		return c.showServer(w, r, v, t.unfit(field.Limit))
+	case err != nil:
+		return err
+	}
+	return c.done(w, r, "/console/tools/servers/"+s.Name, "saved")
+}
