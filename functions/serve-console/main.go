@@ -16,6 +16,7 @@ import (
 	"ringi/shared/secret/bots"
 	"ringi/shared/signin"
 	"ringi/shared/tasks"
+	"ringi/shared/tool/mcp"
 	"ringi/shared/web"
 )
 
@@ -44,11 +45,13 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	rows := tasks.Open(cfg, env.Table)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := result.Open(cfg, env.Results)
+	connected := connections(cfg, env, rows, bot)
 	return &Console{
 		Store: rows, Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Connect: connections(cfg, env, rows, bot), Now: time.Now,
+		Connect: connected, Now: time.Now,
+		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }
