@@ -230,6 +230,7 @@ var stories = []struct {
 		v.looks("deliveries")
 		v.Press(".panel-head > .icon-btn")
 	}},
+	{"what waits, and what the model was sent", whatWaits},
 	{"long words and sixty messages", func(v *visitor) {
 		for n := range 60 {
 			expect.Value(v.s.Sandbox.Say([]string{workspace.Sato, workspace.Tanaka}[n/3%2], v.channel, strings.Repeat("承認待ちの件を確認しました。", 1+n%9)))(v.t)

@@ -143,7 +143,7 @@ func TestAmongFortyRequests(t *testing.T) {
 		p.Keys("依頼 017")
 		p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 && document.querySelector(".found").innerText === "1 件見つかりました"`)
 		p.Press("[data-fold]")
-		p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2`)
+		p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2 && document.querySelector(".fold").getBoundingClientRect().top > document.querySelector("#scroll").getBoundingClientRect().top`)
 		picture(p, "search")
 		p.Accessible(t)
 		p.Press("#search")
@@ -234,7 +234,7 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 		p.Until(modal)
 		p.Keys("理由を書きかけ")
 		p.Keys(kb.Escape)
-		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか")`)
+		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") && document.activeElement.innerText === "入力に戻る"`)
 		picture(p, "discard")
 		p.Accessible(t)
 		p.Keys(kb.Escape) // closes the question alone

@@ -30,7 +30,10 @@ function foldRow(root, replies, folded) {
     sig: JSON.stringify([folded, replies.length, how, language()]),
     render: () =>
       h("div.fold.in-thread", {},
-        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts }, onclick: () => fold([root.ts], !folded) },
+        h("button", { type: "button", "aria-expanded": String(!folded), dataset: { focus: "fold", fold: root.ts }, onclick: () => {
+          if (folded) leaveEnd(); // what opens is read from its beginning
+          fold([root.ts], !folded);
+        } },
           icon("chevron"), folded ? [people.slice(0, 3).map((p) => avatar(p, "tiny")), h("strong", {}, t("replies", { n: replies.length })), how && h("span.standing", {}, how), h("span", {}, clockTime(millis(replies.at(-1).ts)))] : h("span", {}, t("hide")))),
   };
 }

@@ -7,16 +7,16 @@ import { language, t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
 import { state } from "./store.js";
 
-/** confirmDialog asks and resolves to whether the person said yes. */
-export function confirmDialog(c, style) {
+/** confirmDialog asks and resolves to whether the person said yes. The focus is on yes, as in Slack, unless no is the safe answer. */
+export function confirmDialog(c, style, safe = "yes") {
   return new Promise((resolve) => {
     const danger = (c.style || style) === "danger";
     const dialog = h("dialog.modal.confirm", { "aria-labelledby": "confirm-title" },
       h("h2", { id: "confirm-title" }, plain(c.title.text)),
       h("div.modal-body", {}, textOf(c.text)),
       h("footer", {},
-        h("button.btn", { type: "button", onclick: () => dialog.close("no") }, plain(c.deny.text)),
-        h(`button.btn.${danger ? "danger" : "primary"}`, { type: "button", autofocus: true, onclick: () => dialog.close("yes") }, plain(c.confirm.text))));
+        h("button.btn", { type: "button", autofocus: safe === "no", onclick: () => dialog.close("no") }, plain(c.deny.text)),
+        h(`button.btn.${danger ? "danger" : "primary"}`, { type: "button", autofocus: safe === "yes", onclick: () => dialog.close("yes") }, plain(c.confirm.text))));
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");
@@ -105,7 +105,7 @@ const typed = (form) => controls(form).some((c) => value(c) !== c.dataset.first)
 /** discard asks before something typed is lost. */
 export const discard = (words) => confirmDialog({
   title: { text: t(`${words}Title`) }, text: { type: "plain_text", text: t(`${words}Text`) }, confirm: { text: t(`${words}Yes`) }, deny: { text: t(`${words}No`) }, style: "danger",
-});
+}, "danger", "no");
 
 // leave closes the topmost modal, as the person wants: the app may want to know.
 async function leave() {
