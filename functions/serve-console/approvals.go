@@ -22,6 +22,8 @@ const (
 	waitingOfPage = 25
 	// mostPages is how many such pages are looked at until one has something for the viewer.
 	mostPages = 4
+	// fewOfMine are how many of what waits for the viewer stand above the list of requests.
+	fewOfMine = 3
 	// mostText is how much of a message is shown beside the question what it is meant to be, in characters.
 	mostText = 200
 )
@@ -32,7 +34,8 @@ func (c *Console) approvalsRoutes() []route {
 
 // waitingList is what the page of approvals shows.
 type waitingList struct {
-	ForMe             bool
+	ForMe, Few        bool // for the viewer alone; as the list of requests shows it
+	More              bool // there are more than Few
 	Items             []waitingRow
 	Next, Prev, First string // addresses, empty without such a page
 	Live              string
@@ -56,7 +59,7 @@ type waitingRow struct {
 
 func (c *Console) approvals(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	words, q := approvalsWords.In(v.Locale), r.URL.Query()
-	list := waitingList{ForMe: q.Get("for") == "me", All: approvalsAt("", ""), Mine: approvalsAt("me", "")}
+	list := waitingList{ForMe: q.Get("for") == "me", Few: q.Get("few") != "", All: approvalsAt("", ""), Mine: approvalsAt("me", "")}
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
@@ -85,10 +88,18 @@ func (c *Console) approvals(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if page.Prev != "" {
 		list.Prev = approvalsAt(q.Get("for"), page.Prev)
 	}
+	if list.Few {
+		list.Live = fewApprovals
+		list.More = len(found) > fewOfMine || page.Next != ""
+		found = found[:min(fewOfMine, len(found))]
+	}
 	list.Items = c.read(r, v, found, reach, settings)
 	d.Data = list
 	return c.show(w, r, v, d, "approvals.html")
 }
+
+// fewApprovals is where the list of requests finds what waits for its viewer.
+const fewApprovals = "/console/approvals?few=1&for=me"
 
 func approvalsAt(whom, cursor string) string {
 	q := url.Values{}

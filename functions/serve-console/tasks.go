@@ -46,7 +46,7 @@ type taskList struct {
 	Unsaid        bool // Slack does not say which channels the viewer is in
 	Mine          bool // the viewer's own are listed alone
 	MinePath, All string
-	Most          int64
+	Waiting       string // address of what waits for the viewer
 }
 
 // filterChoice is an option of a filter.
@@ -69,7 +69,7 @@ type taskRow struct {
 func (c *Console) tasks(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	words := tasksWords.In(v.Locale)
 	f, bad := readTaskFilter(r.URL.Query())
-	list := taskList{Filter: f, Bad: words.problems(bad), Most: mostLooked, Searched: f.Search != "", Narrowed: f.narrows()}
+	list := taskList{Filter: f, Bad: words.problems(bad), Waiting: fewApprovals, Searched: f.Search != "", Narrowed: f.narrows()}
 	mine, all := f, f
 	mine.Person, all.Person = myself, ""
 	list.Mine, list.MinePath, list.All = f.Person == myself || f.Person == v.User, mine.address(), all.address()

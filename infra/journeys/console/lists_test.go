@@ -1,0 +1,115 @@
+package console
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+)
+
+// looks takes a picture where RINGI_SCREENSHOTS names a folder for them, and holds the page to what people can read.
+func looks(t *testing.T, tab *browser.Tab, name string) {
+	t.Helper()
+	tab.Fits()
+	tab.Accessible(t)
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Whole(filepath.Join(dir, name+".png"))
+	}
+}
+
+// TestTheListsFollowWhatHappens: a request appears without reloading, in the list and among what waits; filters and pages
+// work by hand; a thousand rows stay readable.
+func TestTheListsFollowWhatHappens(t *testing.T) {
+	driver.Leave(t, running)
+	b := browser.Start(t)
+	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, "/console/tasks")
+	tab.Until(`!document.querySelector("#waiting[data-now]")`) // it was fetched
+	asked := driver.Ask(t, running, workspace.Tanaka, "従業員一覧を取得して")
+	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
+	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
+	looks(t, tab, "lists-live")
+	asked.Approve(workspace.Suzuki)
+	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting li")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
+	looks(t, tab, "lists-steps")
+	tab.Click(`#waiting ` + row)
+	tab.Until(fmt.Sprintf(`location.pathname === "/console/tasks/%s"`, asked.Ref.ID))
+
+	t.Run("a thousand rows", func(t *testing.T) { thousand(t, tab.For(t)) })
+	t.Run("on a phone", func(t *testing.T) {
+		tab := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en"}, workspace.Alex, "/console/tasks")
+		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)
+		looks(t, tab, "lists-phone-empty")
+		tab.Visit(running.URL + "/console/approvals?for=me")
+		tab.Until(`document.querySelector(".empty")?.innerText.includes("Nothing waits for you")`)
+		looks(t, tab, "lists-phone-nothing-waits")
+	})
+}
+
+// thousand looks at a list of many requests, finds one by hand, and goes through pages.
+func thousand(t *testing.T, tab *browser.Tab) {
+	fill(t, 1000)
+	tab.Visit(running.URL + "/console/tasks?to=2020-12-31")
+	tab.Until(`document.querySelectorAll("#requests tbody tr").length === 50`)
+	looks(t, tab, "lists-thousand")
+	first := browser.Read[string](tab, `document.querySelector("#requests tbody a").innerText`)
+	tab.Click(`a[rel=next]`)
+	tab.Until(fmt.Sprintf(`document.querySelector("a[rel=prev]") && document.querySelector("#requests tbody a").innerText !== %q && location.search.includes("to=2020-12-31")`, first))
+	looks(t, tab, "lists-second-page")
+	tab.Click(`a[rel=prev]`)
+	tab.Until(fmt.Sprintf(`location.search === "?to=2020-12-31" && document.querySelector("#requests tbody a").innerText === %q`, first))
+	tab.Press("#q")
+	tab.Keys("777\r")
+	tab.Until(`location.search.includes("q=777") && document.querySelectorAll("#requests tbody tr").length === 1`)
+	tab.Visit(running.URL + "/console/tasks?q=778&to=2020-12-31&status=failed")
+	tab.Until(`document.querySelector(".empty")`)
+	looks(t, tab, "lists-nothing-found")
+	tab.Visit(running.URL + "/console/tasks?status=done&from=x")
+	tab.Until(`document.querySelectorAll("[role=alert]").length === 2`)
+	looks(t, tab, "lists-bad-filter")
+	tab.Clean()
+}
+
+// fill puts the rows of requests of the year 2020 into the table, for the time of the test.
+func fill(t *testing.T, n int) {
+	t.Helper()
+	db, table := dynamodb.NewFromConfig(running.AWS), running.TableName
+	tenant := aggregate.TenantID(running.Sandbox.Workspace().TeamID())
+	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
+	var puts, deletes []types.WriteRequest
+	for i := range n {
+		id, status := fmt.Sprintf("01MANY%020d", i), []task.TaskStatus{task.TaskCompleted, task.TaskCancelled}[i%2]
+		at := aggregate.TimeText(time.Date(2020, 4, 1, 0, i, 0, 0, time.UTC))
+		key := map[string]types.AttributeValue{"PK": text("TASK#" + tenant + "#" + id), "SK": text("TASK")}
+		deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
+		it := map[string]types.AttributeValue{
+			"PK": key["PK"], "SK": key["SK"], "type": text("task"), "schema_version": &types.AttributeValueMemberN{Value: "1"}, "rev": &types.AttributeValueMemberN{Value: "2"},
+			"id": text(id), "tenant_id": text(tenant), "status": text(string(status)), "slack_channel": text(workspace.HR), "source": text("channel"), "priority": text("medium"),
+			"title": text(fmt.Sprintf("%d 番目の、勤怠を部署ごとにまとめて一覧にする依頼", i)), "created_at": text(at), "updated_at": text(at),
+			"GSI1PK": text(task.AllOf(tenant)), "GSI2PK": text(task.WithStatus(tenant, status)), "GSI3PK": text(task.By(tenant, []string{workspace.Sato, workspace.Tanaka}[i%2])),
+		}
+		for _, index := range []string{"GSI1SK", "GSI2SK", "GSI3SK"} {
+			it[index] = text(at + "#" + id)
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+	}
+	write := func(all []types.WriteRequest) {
+		for batch := range slices.Chunk(all, 25) {
+			expect.Value(db.BatchWriteItem(context.Background(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: batch}}))(t)
+		}
+	}
+	write(puts)
+	t.Cleanup(func() { write(deletes) })
+}
