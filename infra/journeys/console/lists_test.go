@@ -34,6 +34,7 @@ func looks(t *testing.T, tab *browser.Tab, name string) {
 // work by hand; a thousand rows stay readable.
 func TestTheListsFollowWhatHappens(t *testing.T) {
 	driver.Leave(t, running)
+	driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて") // by which the workspace is known
 	b := browser.Start(t)
 	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, "/console/tasks")
 	tab.Until(`!document.querySelector("#waiting[data-now]")`) // it was fetched
@@ -41,7 +42,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
 	tab.Until(fmt.Sprintf(`document.querySelector('#requests %s') && document.querySelector('#waiting %s')`, row, row))
 	looks(t, tab, "lists-live")
-	asked.Approve(workspace.Suzuki)
+	asked.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
 	tab.Until(fmt.Sprintf(`[...document.querySelectorAll("#waiting li")].some((li) => li.querySelector('%s') && li.querySelectorAll(".effects li").length > 0)`, row))
 	looks(t, tab, "lists-steps")
 	tab.Click(`#waiting ` + row)
