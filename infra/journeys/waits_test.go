@@ -18,12 +18,11 @@ func whatWaits(v *visitor) {
 	v.Until(`document.querySelector('.msg.flash[data-ts="` + card.TS + `"]')`)
 	v.presses("approve_prompt")
 	v.sees(v.words.steps)
-	v.lacks(entry)
-	if v.phone {
-		v.Press(`[data-focus="run"]`)
-	} else {
-		v.Press("#tab-run")
+	if v.phone { // where the list lay over the conversation, and went away
+		v.Press("#open-waits")
 	}
+	v.lacks(entry)
+	v.Press("#tab-run")
 	v.Until(`document.querySelector(".task-id code")?.innerText === ` + browser.Quote(v.d.Ref.ID))
 	v.Until(`document.querySelector(".usage")?.innerText.includes("$")`)
 	const usage = `[...document.querySelectorAll(".panel .row")].find((r) => r.querySelector("code")?.textContent.startsWith("USAGE#"))`
