@@ -27,7 +27,9 @@ func (s *stacks) forget(ctx context.Context) error {
 	}{
 		{"table", "TableName", s.forgetTable},
 		{"bucket", "ResultsBucketName", s.forgetBucket},
+		{"bucket of heads", "HeadsBucketName", s.forgetLockedBucket},
 		{"key", "CredentialsKeyArn", s.forgetKey},
+		{"key", "ChainKeyArn", s.forgetKey},
 		{"secret", "SlackSecretArn", s.forgetSecret},
 		{"secret", "ModelSecretArn", s.forgetSecret},
 	} {
@@ -60,6 +62,16 @@ func (s *stacks) forgetTable(ctx context.Context, name string) error {
 
 // forgetBucket empties the bucket of all versions first.
 func (s *stacks) forgetBucket(ctx context.Context, name string) error {
+	return s.empty(ctx, name, nil)
+}
+
+// forgetLockedBucket deletes what is locked under GOVERNANCE, the default; under COMPLIANCE nobody can.
+func (s *stacks) forgetLockedBucket(ctx context.Context, name string) error {
+	return s.empty(ctx, name, aws.Bool(true))
+}
+
+// empty deletes a bucket with all that is in it. bypass is for buckets that lock; S3 takes it for no other.
+func (s *stacks) empty(ctx context.Context, name string, bypass *bool) error {
 	c := s3.NewFromConfig(s.cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	pages := s3.NewListObjectVersionsPaginator(c, &s3.ListObjectVersionsInput{Bucket: &name})
 	for pages.HasMorePages() {
@@ -77,7 +89,7 @@ func (s *stacks) forgetBucket(ctx context.Context, name string) error {
 		if len(ids) == 0 {
 			continue
 		}
-		out, err := c.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
+		out, err := c.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, BypassGovernanceRetention: bypass, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
 		if err != nil {
 			return err
 		}

@@ -81,7 +81,7 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 		"slack": {"SlackApiUrl": slackSide.URL + "/api/"},
 		"main": {
 			"EventsUrl": s.URL + "/slack/events", "InteractionsUrl": s.URL + "/slack/interactions", "TableName": s.TableName,
-			"ResultsBucketName": s.BucketName, "CredentialsKeyArn": s.KeyID,
+			"ResultsBucketName": s.BucketName, "CredentialsKeyArn": s.KeyID, "HeadsBucketName": s.HeadsBucket, "ChainKeyArn": s.ChainKeyID,
 		},
 	}}
 	for _, x := range s.Template.Secrets {
@@ -100,7 +100,7 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 	if got := d.kinds(name); !slices.Equal(got, want) {
 		t.Errorf("sam was told %q, wanted %q", got, want)
 	}
-	for _, line := range []string{"the audit log has each of it once", "deleted the table", "deleted the bucket", "deleted the key", "deleted the secret"} {
+	for _, line := range []string{"the audit log has each of it once", "deleted the table", "deleted the bucket " + s.BucketName, "deleted the bucket of heads", "deleted the key " + s.ChainKeyID, "deleted the secret"} {
 		if !strings.Contains(out.String(), "ok  "+line) {
 			t.Errorf("it does not say %q:\n%s", line, &out)
 		}
