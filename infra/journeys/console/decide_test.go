@@ -1,0 +1,187 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+	"ringi/shared/websession"
+)
+
+// signedIn is a person at the console, whose sign-in is another test's.
+type signedIn struct {
+	t            *testing.T
+	cookie, form string
+}
+
+func at(t *testing.T, d *driver.Request, user string) signedIn {
+	t.Helper()
+	a := d.Load()
+	s := websession.New(d.Ref.Tenant, a.Request.TeamID, user, user, false, time.Now().UTC())
+	cookie := websession.Secret()
+	expect.NoError(t, d.Store.BeginWebSession(t.Context(), cookie, s))
+	return signedIn{t, cookie, s.Form}
+}
+
+// press sends the form of an act as the page of the task has it.
+func (p signedIn) press(d *driver.Request, act task.Act, reason string) (status int) {
+	p.t.Helper()
+	i := slices.IndexFunc(d.Load().Actions(), func(x task.Action) bool { return x.Act == act })
+	if i < 0 {
+		p.t.Fatalf("%s is not offered\n%s", act, d.Summary())
+	}
+	x := d.Load().Actions()[i]
+	return p.send(d, url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}})
+}
+
+func (p signedIn) send(d *driver.Request, form url.Values) (status int) {
+	p.t.Helper()
+	form.Set("form", p.form)
+	r := expect.Value(http.NewRequestWithContext(p.t.Context(), http.MethodPost, running.URL+"/console/tasks/"+d.Ref.ID+"/act", strings.NewReader(form.Encode())))(p.t)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", running.URL)
+	r.AddCookie(&http.Cookie{Name: "ringi", Value: p.cookie})
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res := expect.Value(client.Do(r))(p.t)
+	res.Body.Close()
+	return res.StatusCode
+}
+
+const rounds = 5
+
+// TestACardFollowsTheConsoleAsFastAsAClick prints how much longer it takes.
+func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
+	driver.Leave(t, running)
+	var slack, console []time.Duration
+	for range rounds {
+		for _, here := range []bool{false, true} {
+			d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+			d.Poll = 5 * time.Millisecond
+			d.Card(driver.PromptCard, "approve_prompt")
+			p := at(t, d, workspace.Suzuki)
+			began := time.Now()
+			if !here {
+				d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
+			} else if status := p.press(d, task.ActApprove, ""); status != http.StatusSeeOther {
+				t.Fatalf("the console answers %d", status)
+			}
+			d.Card(driver.PromptCard, "✅ 承認:")
+			took := time.Since(began)
+			if here {
+				console = append(console, took)
+			} else {
+				slack = append(slack, took)
+			}
+			d.Until("the steps wait", func(a *task.Aggregate) bool {
+				return a.Process() != nil && a.Process().Status == aggregate.PendingApproval
+			})
+			if status := p.press(d, task.ActCancelTask, ""); status != http.StatusSeeOther { // an approver may
+				t.Fatalf("the console answers %d to a cancellation", status)
+			}
+			d.Card(driver.ProcessCard, "キャンセル")
+		}
+	}
+	slices.Sort(slack)
+	slices.Sort(console)
+	a, b := slack[rounds/2], console[rounds/2]
+	t.Logf("from the click to the card: in Slack %s, in the console %s, ratio %.2f", a.Round(time.Millisecond), b.Round(time.Millisecond), float64(b)/float64(a))
+	if b > 3*a+time.Second {
+		t.Errorf("a card follows the console too late: %s, after a click on it %s", b, a)
+	}
+}
+
+// TestTwoPeopleInTwoPlacesMakeOneDecision: whoever is second learns who was first, and both places show the same.
+func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
+	driver.Leave(t, running)
+	for range 3 {
+		d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+		card := d.Card(driver.PromptCard, "approve_prompt")
+		p := at(t, d, workspace.Suzuki)
+		i := slices.IndexFunc(d.Load().Actions(), func(x task.Action) bool { return x.Act == task.ActReject })
+		x := d.Load().Actions()[i]
+		status := 0
+		var both sync.WaitGroup
+		both.Go(func() {
+			status = p.send(d, url.Values{"act": {"reject"}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {"コンソールから"}})
+		})
+		both.Go(func() { _ = running.Sandbox.Click(workspace.Tanaka, d.Channel, card.TS, "approve_prompt") })
+		both.Wait()
+		a := d.Until("it is decided", func(a *task.Aggregate) bool { return a.Prompts[0].Status != aggregate.PendingApproval })
+		n := 0
+		for _, e := range d.AuditRows() {
+			if e.Action == task.AuditPromptApproved || e.ResourceID == x.ID && e.Action == task.AuditPromptRejected {
+				n++
+			}
+		}
+		first := a.Prompts[0]
+		if n != 1 || (status == http.StatusSeeOther) != (first.Status == aggregate.Rejected) {
+			t.Errorf("%d decisions; the console was told %d, and the policy is %s", n, status, first.Status)
+		}
+		shows := "✅ 承認:"
+		if first.Status == aggregate.Rejected {
+			shows = "コンソールから"
+		}
+		d.Card(driver.PromptCard, shows)
+		if status := p.press(d, task.ActCancelTask, ""); status != http.StatusSeeOther && status != http.StatusConflict {
+			t.Errorf("a cancellation is answered %d", status)
+		}
+	}
+}
+
+// TestAPersonDecidesOnThePageOfATask: with the keyboard and without, in both languages, and the page follows what happens.
+func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
+	driver.Leave(t, running)
+	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
+	d.Card(driver.PromptCard, "approve_prompt")
+	b := browser.Start(t)
+	path := "/console/tasks/" + d.Ref.ID
+	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, path)
+	reason := `textarea[name="reason"]`
+	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
+	tab.Fits()
+	tab.Accessible(t)
+	shot(tab, "waiting")
+	tab.Eval(fmt.Sprintf(`document.querySelector(%q).value = "部署ごとに分けてください"`, reason))
+	tab.Click(`form:has(` + reason + `) button`)
+	tab.Until(`document.querySelector(".notice")`)
+	d.Card(driver.PromptCard, "部署ごとに分けてください")
+	tab.Until(`document.querySelector("#policy-2 .diff, #policy-2 .asked")`) // without reloading
+	tab.Until(`[...document.querySelectorAll(".acts button")].some((b) => b.textContent.includes("承認"))`)
+	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
+	tab.Until(`document.querySelector("#plan-1 ol") && document.querySelector('form input[name="kind"][value="process"]')`)
+	shot(tab, "steps")
+	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
+	d.Card(driver.ExecutionCard, "実行完了")
+	tab.Until(`document.querySelector("#run-1-1 svg") && !document.querySelector("[data-live]")`)
+	tab.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`)
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Clean()
+	shot(tab, "done")
+	tab.Visit(running.URL + path)
+	tab.Click(`a[href*="/sent/"]`)
+	tab.Until(`location.pathname.includes("/sent/") && document.querySelector("pre")`)
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Clean()
+}
+
+// shot keeps what a page looks like, when that was asked for.
+func shot(tab *browser.Tab, name string) {
+	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+		tab.Whole(filepath.Join(dir, "story-"+name+".png"))
+	}
+}
