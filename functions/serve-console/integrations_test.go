@@ -92,10 +92,10 @@ func (w *connecting) consent(address string) string {
 // connect does all of it.
 func (w *connecting) connect(b *browser, provider string) {
 	w.T.Helper()
+	w.Later(time.Second)
 	if a := b.get(w.consent(w.begin(b, provider))); a.to != "/console/integrations?done=connected" {
 		w.T.Fatalf("%s: %d %s %s", provider, a.status, a.to, a.text())
 	}
-	w.Later(time.Second)
 }
 
 func (w *connecting) row(provider string) tenancy.Integration {

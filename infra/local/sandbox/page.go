@@ -26,6 +26,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api)
 	(&openID{sandbox: s, secret: s.opts.ClientSecret, codes: map[string]grant{}}).routes(mux)
+	s.installs.routes(mux)
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
 	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })

@@ -52,12 +52,13 @@ type Options struct {
 
 // Sandbox is one workspace with one app. Close it to end pending retries.
 type Sandbox struct {
-	opts    Options
-	ws      *workspace.Workspace
-	faults  *webapi.Faults
-	sender  *delivery.Sender
-	hub     *hub
-	handler http.Handler
+	opts     Options
+	ws       *workspace.Workspace
+	faults   *webapi.Faults
+	sender   *delivery.Sender
+	hub      *hub
+	handler  http.Handler
+	installs *installs
 
 	started time.Time // everything on the page is younger
 
@@ -104,8 +105,9 @@ func New(opts Options) *Sandbox {
 	})
 	s.ws.Listen(s.hub.publish)
 	s.ws.Listen(s.echo)
+	s.installs = &installs{sandbox: s, token: opts.BotToken, codes: map[string]installing{}}
 	s.handler = s.routes(webapi.New(webapi.Options{
-		Workspace: s.ws, BotToken: opts.BotToken, Faults: s.faults, Now: opts.Now, Logger: opts.Logger,
+		Workspace: s.ws, BotToken: opts.BotToken, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults, Now: opts.Now, Logger: opts.Logger,
 		Self:  func() string { return s.endpoints().Self },
 		Heard: s.heard,
 	}))

@@ -13,6 +13,15 @@ func authTest(a *API, _ params) (reply, error) {
 	}, nil
 }
 
+// authRevoke ends the token that it is called with, unless it is only a test.
+func authRevoke(a *API, p params) (reply, error) {
+	if p.flag("test") {
+		return reply{"revoked": false}, nil
+	}
+	a.opts.Revoke()
+	return reply{"revoked": true}, nil
+}
+
 // teamInfo answers as https://docs.slack.dev/reference/methods/team.info has it for a
 // workspace that is part of no organization.
 func teamInfo(a *API, p params) (reply, error) {

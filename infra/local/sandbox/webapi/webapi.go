@@ -21,10 +21,13 @@ import (
 type Options struct {
 	Workspace *workspace.Workspace
 	BotToken  string
-	Self      func() string
-	Faults    *Faults
-	Now       func() time.Time
-	Logger    *slog.Logger
+	// Check says why a token is refused, nothing for the bot's, and Revoke ends that; without them BotToken always works.
+	Check  func(token string) string
+	Revoke func()
+	Self   func() string
+	Faults *Faults
+	Now    func() time.Time
+	Logger *slog.Logger
 	// Heard, if set, is told of every call.
 	Heard func(Call)
 }
@@ -54,6 +57,14 @@ func New(opts Options) *API {
 	}
 	if opts.Heard == nil {
 		opts.Heard = func(Call) {}
+	}
+	if opts.Check == nil {
+		opts.Check = func(token string) string {
+			return map[bool]string{token == "": "not_authed", token != "" && token != opts.BotToken: "invalid_auth"}[true]
+		}
+	}
+	if opts.Revoke == nil {
+		opts.Revoke = func() {}
 	}
 	return &API{opts: opts, ws: opts.Workspace}
 }
@@ -90,7 +101,7 @@ type method func(*API, params) (reply, error)
 // methods is every method that the sandbox knows.
 func methods() map[string]method {
 	return map[string]method{
-		"auth.test": authTest, "bots.info": botsInfo, "team.info": teamInfo,
+		"auth.test": authTest, "auth.revoke": authRevoke, "bots.info": botsInfo, "team.info": teamInfo,
 		"chat.postMessage": postMessage, "chat.update": updateMessage, "chat.delete": deleteMessage,
 		"chat.postEphemeral": postEphemeral, "chat.getPermalink": getPermalink,
 		"conversations.open": openConversation, "conversations.list": listConversations, "conversations.info": infoConversation,
@@ -163,12 +174,8 @@ func (a *API) dispatch(name string, p params) (reply, error) {
 	if !ok {
 		return nil, refuse("unknown_method")
 	}
-	switch p.token {
-	case "":
-		return nil, refuse("not_authed")
-	case a.opts.BotToken:
-	default:
-		return nil, refuse("invalid_auth")
+	if why := a.opts.Check(p.token); why != "" {
+		return nil, refuse(why)
 	}
 	answer, err := m(a, p)
 	if err != nil {
