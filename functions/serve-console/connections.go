@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
@@ -14,7 +16,7 @@ import (
 // connections connect vendors where the environment says that they are.
 func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.Keys) Connections {
 	held := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
-		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
+		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
 	return Connections{Vault: held, Outbound: out, Bot: bot.Token, Own: bot.Own}

@@ -51,8 +51,15 @@ func (s *Store) VendorClients(ctx context.Context, tenant string) ([]tenancy.Ven
 	return owned(ctx, s, tenant, tenancy.VendorClient{TenantID: tenant}, tenancy.ClientPrefix)
 }
 
-// SaveVendorClient commits x.Save. It returns aggregate.ErrConflict when somebody saved in between.
-func (s *Store) SaveVendorClient(ctx context.Context, x tenancy.VendorClient, by aggregate.Actor, now time.Time) (tenancy.VendorClient, error) {
-	x, c, err := x.Save(by, now)
+// SaveVendorClient commits x.Save over the client of revision x.Rev, 0 for a new one. It returns aggregate.ErrConflict
+// when somebody saved in between.
+func (s *Store) SaveVendorClient(ctx context.Context, x tenancy.VendorClient, by aggregate.Actor, now time.Time) (is tenancy.VendorClient, err error) {
+	var was tenancy.VendorClient
+	if x.Rev != 0 {
+		if was, err = s.VendorClient(ctx, x.TenantID, x.Provider); err != nil {
+			return x, err
+		}
+	}
+	x, c, err := x.Save(was, by, now)
 	return x, s.change(ctx, c, err)
 }

@@ -32,8 +32,8 @@ func (c VendorClient) Place() (partition, key, typ string) {
 	return "INTEGRATIONS#" + c.TenantID, ClientPrefix + c.Provider, "vendor_client"
 }
 
-// Save writes c over the client of revision c.Rev, 0 for a new one. The log has the id, never the secret.
-func (c VendorClient) Save(by aggregate.Actor, now time.Time) (VendorClient, Change, error) {
+// Save writes c over was, the client of revision c.Rev, which is zero for a new one. The log has the id, never the secret.
+func (c VendorClient) Save(was VendorClient, by aggregate.Actor, now time.Time) (VendorClient, Change, error) {
 	if n := len(c.ClientID); n < 1 || n > maxClientID {
 		return c, Change{}, aggregate.ErrField{Field: "client_id", Limit: fmt.Sprintf("must have 1 to %d bytes", maxClientID)}
 	}
@@ -44,6 +44,16 @@ func (c VendorClient) Save(by aggregate.Actor, now time.Time) (VendorClient, Cha
 	c.Rev++
 	return c, Change{
 		Tenant: c.TenantID, Writes: []Write{{Row: c, Over: c.Rev - 1}},
-		Audit: []aggregate.AuditEntry{entry(c.TenantID, AuditSettingsUpdated, "integration", c.Provider, map[string]any{"provider": c.Provider, "client_id": c.ClientID}, by, now)},
+		Audit: []aggregate.AuditEntry{entry(c.TenantID, AuditSettingsUpdated, "integration", c.Provider, c.details(was), by, now)},
 	}, nil
+}
+
+// details say which app it was and is; of one that keeps its id only that it was saved.
+func (c VendorClient) details(was VendorClient) map[string]any {
+	const field = "clients"
+	diff := differences(map[string]any{field: map[string]string{c.Provider: was.ClientID}}, map[string]any{field: map[string]string{c.Provider: c.ClientID}})
+	if diff == nil {
+		return map[string]any{"fields": []string{field + "." + c.Provider}}
+	}
+	return detailsOf(diff)
 }

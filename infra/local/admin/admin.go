@@ -4,6 +4,8 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -56,6 +58,13 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	}
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
+		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c) // with which people connect it again
+		if err == nil {
+			_, err = rows.SaveVendorClient(ctx, x, administrator(), time.Now())
+		}
+		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is there already
+			return fmt.Errorf("register with %s: %w", provider, err)
+		}
 		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), administrator()); err != nil {
 			return err
 		}
