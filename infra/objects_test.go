@@ -49,3 +49,13 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		}
 	}
 }
+
+// exportRule: files of the audit log go after a day, also those that were written over.
+func exportRule(s *stack, wrong func(string, ...any)) {
+	for _, r := range list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")) {
+		if at(r, "Prefix") == "exports/" && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == "1" && at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1" {
+			return
+		}
+	}
+	wrong("ResultsBucket keeps exports of the audit log for more than a day")
+}
