@@ -18,13 +18,18 @@ const (
 	chartHeight = 100
 	barWidth    = 16
 	barGap      = 4
+	fewestBars  = 12 // that a chart has room for: one bar is no wall
 )
 
-// chartOf gives bars their sizes: the largest is as high as the chart, and what is more than nothing can be seen.
+// chartOf gives bars their sizes: the largest is as high as the chart, and what is more than nothing can be seen. Where
+// there is nothing, there is no chart.
 func chartOf(about string, bars []bar) chart {
 	most := 0.0
 	for _, b := range bars {
 		most = max(most, b.Value)
+	}
+	if most == 0 {
+		return chart{}
 	}
 	for i := range bars {
 		b := &bars[i]
@@ -34,5 +39,5 @@ func chartOf(about string, bars []bar) chart {
 			b.Y = chartHeight - b.H
 		}
 	}
-	return chart{about, max(1, len(bars)*(barWidth+barGap)-barGap), chartHeight, bars}
+	return chart{about, max(fewestBars, len(bars))*(barWidth+barGap) - barGap, chartHeight, bars}
 }

@@ -32,6 +32,7 @@ type insightsData struct {
 	WaitRows []bucketRow
 	Gates    []gateRow
 	Tools    []toolRow
+	Tokens   chart
 	Cost     chart
 	Days     []dayRow
 	Unpriced bool // some calls' price is not known
@@ -116,12 +117,14 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, tod
 	for _, s := range sums {
 		known[s.Day] = s
 	}
-	var spent []bar
+	var read, spent []bar
 	for _, day := range days {
 		s, ok := known[day]
 		if !ok && day <= today {
 			d.Missing++
 		}
+		tokens := s.Spent.Input + s.Spent.Output + s.Spent.Cached
+		read = append(read, bar{Value: float64(tokens), Title: day + " " + count(tokens)})
 		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " $" + s.Spent.Cost.String()})
 		if s.Facts > 0 {
 			d.Days = append(d.Days, dayRow{
@@ -132,7 +135,7 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, tod
 	slices.Reverse(d.Days)
 	all := fact.Total(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
-	d.Cost = chartOf(w.CostChart, spent)
+	d.Tokens, d.Cost = chartOf(w.TokenChart, read), chartOf(w.CostChart, spent)
 	d.numbers(w, all)
 	d.waits(w, all)
 	for _, gate := range []string{"prompt", "process", "step"} {
@@ -168,7 +171,7 @@ func (d *insightsData) numbers(w insightsTexts, all fact.Sum) {
 		{w.Most, within(0.9), w.MostAbout},
 		{w.Rate, percent(approved, approved+rejected), fmt.Sprintf(w.RateAbout, approved, rejected)},
 		{w.Again, again, fmt.Sprintf(w.AgainAbout, all.SentBack(), all.Retried)},
-		{w.Runs, fmt.Sprintf(w.RunsText, all.Ended["completed"], all.Ended["failed"], all.Ended["cancelled"]), ""},
+		{w.Runs, count(int64(all.Ended["completed"])), fmt.Sprintf(w.RunsAbout, all.Ended["failed"], all.Ended["cancelled"])},
 		{w.Tokens, count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
 		{w.Cost, "$" + all.Spent.Cost.String(), ""},
 	}

@@ -45,8 +45,8 @@ func insightsSay(t *testing.T, w *world) {
 	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
 	b := w.as(workspace.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "完了 0 · 失敗 1 · 取り消し 0", "料金不明の呼び出し", fact.Day(w.Now())},
-		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "0 completed · 1 failed · 0 cancelled"},
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", fact.Day(w.Now())},
+		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "besides, 1 failed and 0 cancelled"},
 	} {
 		b.locale = locale
 		page := b.get("/console/insights")
@@ -55,7 +55,7 @@ func insightsSay(t *testing.T, w *world) {
 				t.Errorf("in %s %q is missing: %d %s", locale, text, page.status, page.text())
 			}
 		}
-		if strings.Contains(page.body, "style=") || strings.Count(page.body, "<svg") != 2 || !regexp.MustCompile(`<rect x="\d+" y="0" width="16" height="100">`).MatchString(page.body) {
+		if strings.Contains(page.body, "style=") || strings.Count(page.body, "<svg") != 3 || !regexp.MustCompile(`<rect x="\d+" y="0" width="16" height="100">`).MatchString(page.body) {
 			t.Errorf("its charts are %s", page.body)
 		}
 	}
@@ -115,7 +115,7 @@ func insightsOfThousand(t *testing.T, w *world) {
 	}
 	expect.NoError(t, w.Store.PutFacts(t.Context(), all))
 	page := w.as(workspace.Suzuki).get("/console/insights")
-	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "完了 0 · 失敗 200 · 取り消し 0"} {
+	for _, text := range []string{"承認 200 件、却下 200 件", "$246.00", "ほかに失敗 200 件、取り消し 0 件"} {
 		if !strings.Contains(page.text(), text) {
 			t.Errorf("%q is missing: %s", text, page.text())
 		}
