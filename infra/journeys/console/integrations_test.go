@@ -1,0 +1,54 @@
+package console
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/admin"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// An administrator ends a connection and makes it again, by the vendor's own page, and the work goes on.
+func TestVendorsAreConnectedAgainByHand(t *testing.T) {
+	driver.Leave(t, running)
+	t.Cleanup(func() { _ = admin.Connect(t.Context(), running, running.Sandbox.TeamID()) })
+	b := browser.Start(t)
+	for _, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/integrations")
+			look := func(name string) {
+				t.Helper()
+				tab.Fits()
+				tab.Accessible(t)
+				tab.Clean()
+				if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
+					tab.Whole(filepath.Join(dir, w.name+"-integrations-"+name+".png"))
+				}
+			}
+			for _, provider := range []string{"freee", "google", "mcp:rooms"} {
+				panel := `section[id="` + provider + `"] `
+				tab.Until(`document.querySelector('` + panel + `.badge-good')`)
+				tab.Click(panel + `a.button-danger`)
+				tab.Until(`location.pathname === "/console/integrations/disconnect"`)
+				look("ask")
+				tab.Click(`main button.button-danger`)
+				tab.Until(`location.pathname === "/console/integrations" && document.querySelector(".notice")`)
+				look("without")
+				tab.Click(panel + `form[action="/console/integrations/connect"] button`)
+				tab.Until(`location.pathname === "/console/integrations/connect"`)
+				look("go")
+				tab.Click(`main a.button-primary`)
+				tab.Until(`location.pathname.endsWith("/authorize")`)
+				tab.Click(`main a`)
+				tab.Until(`location.search === "?done=connected"`)
+			}
+			look("connected")
+		})
+	}
+	again := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	again.Approve(workspace.Suzuki)
+	again.Card(driver.ExecutionCard, "実行完了")
+}
