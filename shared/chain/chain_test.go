@@ -95,6 +95,13 @@ func (l log) copy() log {
 	return log{l.head, links, slices.Clone(l.rows)}
 }
 
+// unseal takes a row's entries away.
+func (l *log) unseal(key string) {
+	for i := range l.links {
+		l.links[i].Entries = slices.DeleteFunc(l.links[i].Entries, func(e Entry) bool { return e.Key == key })
+	}
+}
+
 // later is when all is sealed.
 func later() time.Time { return at().Add(48 * time.Hour) }
 
@@ -116,7 +123,8 @@ func tamperings() map[string]func(l *log, r *rand.Rand) {
 			x.Key += "x"
 			l.rows = append(l.rows, x)
 		},
-		"remove": func(l *log, r *rand.Rand) { drop(l, r.IntN(len(l.rows))) },
+		"remove":            func(l *log, r *rand.Rand) { drop(l, r.IntN(len(l.rows))) },
+		"remove everything": func(l *log, _ *rand.Rand) { l.rows, l.links = nil, nil },
 		"swap": func(l *log, r *rand.Rand) {
 			i := r.IntN(len(l.rows))
 			j := (i + 1 + r.IntN(len(l.rows)-1)) % len(l.rows)
@@ -132,10 +140,7 @@ func tamperings() map[string]func(l *log, r *rand.Rand) {
 			l.rows = l.rows[:end]
 		},
 		"remove a row and its entry": func(l *log, r *rand.Rand) {
-			was := drop(l, r.IntN(len(l.rows)))
-			for i := range l.links {
-				l.links[i].Entries = slices.DeleteFunc(l.links[i].Entries, func(e Entry) bool { return e.Key == was.Key })
-			}
+			l.unseal(drop(l, r.IntN(len(l.rows))).Key)
 		},
 		"remove a link and its rows": func(l *log, r *rand.Rand) {
 			i := r.IntN(len(l.links))
@@ -158,7 +163,6 @@ func tamperings() map[string]func(l *log, r *rand.Rand) {
 				}
 			}
 		},
-		"remove everything": func(l *log, _ *rand.Rand) { l.rows, l.links = nil, nil },
 	}
 }
 
