@@ -57,7 +57,7 @@ func Open(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vaul
 
 // New is Open, with the keys.
 func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault.Rows, timeout time.Duration) (*Keys, *slackapi.Client) {
-	sealed := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: key.CredentialsKeyID})
+	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
 	k.Own = home.Home{Slack: c}.Own
@@ -68,6 +68,24 @@ func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault
 func (k *Keys) Token(ctx context.Context, tenant string) (string, error) {
 	token, _, err := k.Bot(slackapi.For(ctx, tenant))
 	return token, err
+}
+
+// lateKMS is made when it is first called: most environments never meet another workspace than the deployment's own, and
+// none is to start later for it.
+type lateKMS func() *kms.Client
+
+func late(cfg aws.Config) lateKMS {
+	return sync.OnceValue(func() *kms.Client { return kms.NewFromConfig(cfg) })
+}
+
+// GenerateDataKey is KMS's.
+func (l lateKMS) GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
+	return l().GenerateDataKey(ctx, in, opts...)
+}
+
+// Decrypt is KMS's.
+func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error) {
+	return l().Decrypt(ctx, in, opts...)
 }
 
 // Bot is the token for the tenant of the context, and where Slack is.
