@@ -100,7 +100,15 @@ func (c *Console) homeRoutes() []route {
 }
 
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	return c.show(w, r, v, document{Title: layoutWords.In(v.Locale).Console}, "home.html")
+	d := document{Title: layoutWords.In(v.Locale).Console, Words: settingsWords.In(v.Locale), Data: false}
+	if v.Admin { // who is to decide first what nobody has decided
+		s, err := c.Store.Settings(r.Context(), v.Tenant)
+		if err != nil {
+			return err
+		}
+		d.Data = !s.SelfApprovalChosen
+	}
+	return c.show(w, r, v, d, "home.html")
 }
 
 // refuse notes what was tried and not allowed, and by whom.

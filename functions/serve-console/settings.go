@@ -57,7 +57,7 @@ func (c *Console) saveSettings(w http.ResponseWriter, r *http.Request, v *viewer
 		return err
 	}
 	p := settingsPage{now: now, form: r.PostForm}
-	if r.PostForm.Get("act") == "search" {
+	if searches(r.PostForm) {
 		return c.showSettings(w, r, v, p)
 	}
 	x, problems := typed(r.PostForm, now)
@@ -88,6 +88,12 @@ func (c *Console) saveSettings(w http.ResponseWriter, r *http.Request, v *viewer
 		return c.showSettings(w, r, v, p)
 	}
 	return c.done(w, r, "/console/settings", "saved")
+}
+
+// searches reports whether a form is sent to find somebody. Who presses Enter after typing a name wants that, too.
+func searches(form url.Values) bool {
+	act := form.Get("act")
+	return act == "search" || act == "enter" && form.Get("find.approvers.users")+form.Get("find.approvers.usergroups") != ""
 }
 
 // showConflict shows what was typed with what somebody else saved since. A form that does not say as what it was opened is
@@ -151,8 +157,17 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 		return err
 	}
 	t := settingsWords.In(v.Locale)
+	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
+	if err != nil {
+		return err
+	}
 	data := t.sheetOf(p)
 	data.Log = log
+	for i := range data.Sections {
+		if data.Sections[i].Key == "budget" {
+			data.Sections[i].Note = fmt.Sprintf(t.Spent, sums.Day, sums.Month)
+		}
+	}
 	d := document{Title: t.Title, Here: "settings", Words: t, Data: data}
 	switch {
 	case p.conflict:

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/settingsyaml"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -91,8 +92,8 @@ func TestSettings(t *testing.T) {
 		"settings are for administrators":                        testSettingsAreForAdministrators,
 		"no setting becomes markup":                              testNoSettingBecomesMarkup,
 		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
-		"settings travel as a file":                              testSettingsTravelAsAFile,
-		"a files mistakes are named with their lines":            testAFilesMistakesAreNamedWithTheirLines,
+		"what was spent is said, and home asks":                  testHomeAndBudgets, "settings travel as a file": testSettingsTravelAsAFile,
+		"a files mistakes are named with their lines": testAFilesMistakesAreNamedWithTheirLines,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -203,6 +204,10 @@ func testApproversArePickedByName(t *testing.T, w *world) {
 	a := b.post("/console/settings", f)
 	if a.status != http.StatusOK || !strings.Contains(a.body, `name="approvers.users" value="`+workspace.Sato+`">`) || !strings.Contains(a.body, `name="approvers.usergroups" value="`+workspace.Approvers+`">`) || !strings.Contains(a.body, "まだ保存していない") {
 		t.Errorf("%d %s", a.status, a.body)
+	}
+	f.Set("act", "enter")
+	if a := b.post("/console/settings", f); a.status != http.StatusOK || len(settingsChanges(w)) != 0 {
+		t.Errorf("Enter behind a name saves: %d", a.status)
 	}
 	f.Set("find.approvers.users", "ゲスト")
 	if a := b.post("/console/settings", f); !strings.Contains(a.body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.text(), settingsJA.Rules[people.RuleGuest]) {
@@ -333,5 +338,21 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *world) {
 		if a := b.post("/console/settings/import", url.Values{"text": {text}}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), want) {
 			t.Errorf("%q: %d %s", text, a.status, a.text())
 		}
+	}
+}
+
+// The page says what has been spent, and whoever administers is asked first about self-approval.
+func testHomeAndBudgets(t *testing.T, w *world) {
+	w.ask()
+	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	b := w.as(workspace.Suzuki)
+	if a := b.get("/console/settings"); !strings.Contains(a.text(), fmt.Sprintf(settingsJA.Spent, "2.50", "2.50")) {
+		t.Errorf("%s", a.text())
+	}
+	if a := b.get("/console"); !strings.Contains(a.text(), settingsJA.Choose) {
+		t.Errorf("%s", a.text())
+	}
+	if a := w.as(workspace.Sato).get("/console"); strings.Contains(a.text(), settingsJA.Choose) {
+		t.Error("a member is asked")
 	}
 }

@@ -34,6 +34,7 @@ type fieldProblem struct{ At, Label, Text string }
 
 type settingsSection struct {
 	Key, Title string
+	Note       string
 	Inputs     []input
 }
 
@@ -147,7 +148,7 @@ func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
 	for _, id := range ids {
 		in.Boxes = append(in.Boxes, t.boxOf(p.members, id, true))
 	}
-	if p.form.Get("act") != "search" || p.members == nil || in.Query == "" {
+	if !searches(p.form) || p.members == nil || in.Query == "" {
 		return
 	}
 	in.Searched = true
