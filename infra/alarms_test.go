@@ -37,6 +37,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SealFailed), "SealAuditFunction"},
 	{"AWS/Lambda", "Errors", "SealAuditFunction"},
 	{"AWS/Lambda", "Invocations", "SealAuditFunction"},
+	{"AWS/Lambda", "IteratorAge", "SealAuditFunction"},
 	{metric.Namespace, string(metric.SweepRepaired), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.SweepFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.AppRefused), "UpdateCardFunction"},

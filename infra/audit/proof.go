@@ -19,6 +19,7 @@ type Proof struct {
 	Policy  stamped     `json:"policy"`
 	Steps   stamped     `json:"steps"` // Text is a list, in the very bytes that were stamped
 	Writes  []writeCall `json:"writes"`
+	Reused  []string    `json:"reused,omitempty"` // steps with writes that an earlier attempt made: its own proof has them
 }
 
 // stamped is a version of a policy or of steps.
@@ -91,6 +92,9 @@ func (p *proving) check() {
 	}
 	for _, w := range p.Writes {
 		p.write(w)
+	}
+	for _, step := range p.Reused {
+		p.say("write %s: an earlier attempt made it, and this one did not", step)
 	}
 	p.missing()
 }

@@ -93,7 +93,11 @@ func (s *source) proof(ctx context.Context, r Receipt, execution string) (*Proof
 		p.Policy = stamped{a.Prompts[at].ID, a.Prompts[at].Version, a.Prompts[at].Content}
 	}
 	for _, row := range a.StepsOf(e) {
-		if row.Access != aggregate.Write || row.Reused {
+		if row.Access != aggregate.Write {
+			continue
+		}
+		if row.Reused {
+			p.Reused = append(p.Reused, row.StepID)
 			continue
 		}
 		w, err := s.write(ctx, a, e, row)

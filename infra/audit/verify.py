@@ -278,6 +278,8 @@ class Execution:
         self.steps = json.loads(claim["steps"]["text"])
         for write in claim["writes"]:
             self.write(write)
+        for step in claim.get("reused") or []:
+            self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
         for step in self.sealed.keys() - {w["step"] for w in claim["writes"]}:
             self.found.append("%s was called, and what it was called with is missing" % step)
 
