@@ -21,10 +21,14 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
+	"ringi/shared/websession"
 )
 
-// pageSize is how many rows a person sees at once.
-const pageSize = 25
+// pageSize is how many rows a person sees at once, consoleSize how many the console shows of what is short.
+const pageSize, consoleSize = 25, 50
+
+// cookie is that of a session, which every page of the console reads first.
+const cookie = "bench"
 
 // Growth is what a page costs in a table with ever more rows of its kind.
 type Growth struct {
@@ -51,6 +55,7 @@ func counted[T any](p store.Page[T], err error) (int, string, error) {
 // list is one way of paging. index is the prefix of its index's keys, empty without one.
 type list struct {
 	name, index string
+	size        int
 	page        pager
 }
 
@@ -74,18 +79,30 @@ func fillings(ctx context.Context) []filling {
 	pending := func(s *tasks.Store, tenant, cursor string) (int, string, error) {
 		return counted(s.Waiting(ctx, tenant, cursor, pageSize))
 	}
+	// As functions/serve-console reads them: the session, and one query.
+	console := func(f task.Filter) pager {
+		return func(s *tasks.Store, tenant, cursor string) (int, string, error) {
+			if _, err := s.WebSession(ctx, cookie, time.Now()); err != nil {
+				return 0, "", err
+			}
+			return counted(s.Search(ctx, tenant, f, cursor, consoleSize, 0, nil))
+		}
+	}
 	return []filling{
 		{"tasks", "TASK", []list{
-			{"tasks", "GSI1", all(task.Filter{})},
-			{"tasks of a status", "GSI2", all(task.Filter{Status: task.TaskExtracted})},
-			{"tasks of a person", "GSI3", all(task.Filter{Requester: requester})},
+			{"tasks", "GSI1", pageSize, all(task.Filter{})},
+			{"tasks of a status", "GSI2", pageSize, all(task.Filter{Status: task.TaskExtracted})},
+			{"tasks of a person", "GSI3", pageSize, all(task.Filter{Requester: requester})},
+			{"console: session and requests, a page of 50", "GSI1", consoleSize, console(task.Filter{})},
+			{"console: session and requests of a status, a page of 50", "GSI2", consoleSize, console(task.Filter{Status: task.TaskExtracted})},
+			{"console: session and requests of a person, a page of 50", "GSI3", consoleSize, console(task.Filter{Requester: requester})},
 		}},
 		{"pending", "PROMPT#0001", []list{
-			{"pending decisions", "GSI1", pending},
+			{"pending decisions", "GSI1", pageSize, pending},
 		}},
 		{"audit", "AUDIT", []list{
-			{"audit log", "", audit(store.AuditFilter{})},
-			{"audit log of an action", "GSI1", audit(store.AuditFilter{Action: task.AuditTaskCreated})},
+			{"audit log", "", pageSize, audit(store.AuditFilter{})},
+			{"audit log of an action", "GSI1", pageSize, audit(store.AuditFilter{Action: task.AuditTaskCreated})},
 		}},
 	}
 }
@@ -129,6 +146,10 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 	if err := x.fill(ctx, f.table, f.row, n); err != nil {
 		return nil, err
 	}
+	session := websession.New(x.ref.Tenant, "T0BENCH", requester, "Bench", true, time.Now())
+	if err := tasks.New(x.db, f.table).BeginWebSession(ctx, cookie, session); err != nil {
+		return nil, err
+	}
 	rec := recorder.New(0)
 	rec.Attach(&recorder.Meter{Endpoint: server.URL})
 	metered := httptest.NewServer(rec)
@@ -137,7 +158,7 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 	page := func(l list, cursor string) (next string, units float64, err error) {
 		items, next, err := l.page(rows, x.ref.Tenant, cursor)
 		calls, broken := rec.Take()
-		if err = errors.Join(err, broken); err != nil || items != pageSize || next == "" {
+		if err = errors.Join(err, broken); err != nil || items != l.size || next == "" {
 			return "", 0, fmt.Errorf("%s: a page has %d items and the next cursor %q: %v", l.name, items, next, err)
 		}
 		for _, c := range calls {
@@ -151,7 +172,7 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 		if err != nil {
 			return nil, err
 		}
-		if next, err = l.jump(next, x.clone(f.row, n/2)); err != nil {
+		if next, err = l.jump(next, x.clone(f.row, (n-l.size)/2)); err != nil {
 			return nil, fmt.Errorf("%s: make a cursor: %w", l.name, err)
 		}
 		_, middle, err := page(l, next)

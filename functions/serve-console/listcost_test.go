@@ -1,0 +1,69 @@
+package main
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+)
+
+// heard notes which actions of DynamoDB's are called.
+type heard struct {
+	mu    sync.Mutex
+	calls []string
+}
+
+func (h *heard) RoundTrip(r *http.Request) (*http.Response, error) {
+	h.mu.Lock()
+	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	h.calls = append(h.calls, action)
+	h.mu.Unlock()
+	return http.DefaultTransport.RoundTrip(r)
+}
+
+func (h *heard) take() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	out := h.calls
+	h.calls = nil
+	return out
+}
+
+// A page of the list is the session's read and one query, however many requests there are; what its units come to,
+// infra/bench measures.
+func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
+	db := storetest.Start(t)
+	for _, n := range []int{10, 400} {
+		w, h := newWorld(t, db), &heard{}
+		w.filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		cfg := db.Config
+		cfg.HTTPClient = &http.Client{Transport: h}
+		w.c.Store = tasks.New(dynamodb.NewFromConfig(cfg), w.table)
+		for path, want := range map[string][]string{
+			"/console/tasks":                               {"GetItem", "Query"},
+			"/console/tasks?status=completed":              {"GetItem", "Query"},
+			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
+			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
+			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides; titles come with what waits
+		} {
+			for _, user := range []string{workspace.Suzuki, workspace.Sato} {
+				b := w.as(user)
+				h.take()
+				if got := b.get(path); got.status != http.StatusOK {
+					t.Errorf("%s is answered %d", path, got.status)
+				}
+				got := h.take()
+				slices.Sort(got)
+				expect.Same(t, want, got)
+			}
+		}
+	}
+}
