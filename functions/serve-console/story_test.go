@@ -153,7 +153,9 @@ func strangersSeeNothing(t *testing.T, w *world) {
 	w.steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	other := w.found("T0OTHER", "U0OTHER")
 	logs := logged(t)
-	for name, b := range map[string]*browser{"another workspace's administrator": w.of(other, "U0OTHER")} {
+	for name, b := range map[string]*browser{
+		"another workspace's administrator": w.of(other, "U0OTHER"), "a member who is not in the channel": w.as(workspace.Alex),
+	} {
 		for _, path := range []string{"", "/message", "/results/1-1-1/1.csv", "/sent/x"} {
 			if a := b.get(w.page() + path); a.status != http.StatusNotFound || strings.Contains(a.body, "勤怠集計") {
 				t.Errorf("%s gets %d of %s", name, a.status, path)
@@ -168,7 +170,7 @@ func strangersSeeNothing(t *testing.T, w *world) {
 			t.Errorf("%s: %d", id, a.status)
 		}
 	}
-	if n := strings.Count(logs.String(), "msg=refused"); n < 9 {
+	if n := strings.Count(logs.String(), "msg=refused"); n < 14 {
 		t.Errorf("%d refusals are logged", n)
 	}
 	if _, waits := w.Load().OpenGate(); !waits {

@@ -105,3 +105,24 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 		}
 	}
 }
+
+// listless is a Slack that has no method to list somebody's channels.
+type listless struct{ directory }
+
+func (listless) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) {
+		yield(slackapi.Channel{}, slackapi.Refused{Code: slackapi.CodeUnknownMethod})
+	}
+}
+
+// Whoever clicked in a channel is in it; whoever is signed in to a page may be anywhere.
+func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
+	p := &People{Slack: &listless{}, Now: time.Now}
+	for surface, member := range map[aggregate.Surface]bool{"": true, aggregate.SurfaceConsole: false} {
+		by, _, err := p.Who(t.Context(), Want{User: "U1", Team: "T1", Surface: surface}, aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}, tenancy.DefaultSettings())
+		expect.NoError(t, err)
+		if by.Member != member || by.Surface != surface {
+			t.Errorf("%q: %+v", surface, by)
+		}
+	}
+}

@@ -158,10 +158,10 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Click(`form:has(` + reason + `) button`)
 	tab.Until(`document.querySelector(".notice")`)
 	d.Card(driver.PromptCard, "部署ごとに分けてください")
-	tab.Until(`document.querySelector("#policy-2 .diff, #policy-2 .asked")`) // without reloading
+	tab.Until(`document.querySelector(".gate .diff") && document.querySelector("#policy-2")`) // without reloading
 	tab.Until(`[...document.querySelectorAll(".acts button")].some((b) => b.textContent.includes("承認"))`)
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
-	tab.Until(`document.querySelector("#plan-1 ol") && document.querySelector('form input[name="kind"][value="process"]')`)
+	tab.Until(`document.querySelector(".gate ol") && document.querySelector('form input[name="kind"][value="process"]')`)
 	shot(tab, "steps")
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
 	d.Card(driver.ExecutionCard, "実行完了")
