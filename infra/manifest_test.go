@@ -17,6 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/expect"
+	"ringi/shared/signin"
 )
 
 func readManifest(t *testing.T) slack.Manifest {
@@ -157,6 +158,14 @@ var methodScopes = map[string][]string{
 	"views.publish":                         nil,
 	"views.push":                            nil,
 	"views.update":                          nil,
+}
+
+// An installation in a further workspace asks for what the manifest does in the first one.
+func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
+	asked := slices.Sorted(slices.Values(readManifest(t).OAuthConfig.Scopes.Bot))
+	if diff := cmp.Diff(asked, slices.Sorted(slices.Values(signin.BotScopes))); diff != "" {
+		t.Errorf("scopes of the manifest (-), of an installation (+):\n%s", diff)
+	}
 }
 
 // Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing needs

@@ -15,6 +15,7 @@ import (
 func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	driver.Leave(t, running)
 	t.Cleanup(func() { _ = admin.Connect(t.Context(), running, running.Sandbox.TeamID()) })
+	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Approve(workspace.Suzuki) // who signs in is known then
 	b := browser.Start(t)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
