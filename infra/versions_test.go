@@ -27,7 +27,7 @@ func samTool(t *testing.T, name string) string {
 	return ""
 }
 
-// Held against SAM itself: only the two functions that Slack calls have versions, what
+// Held against SAM itself: only the functions behind the API have versions, what
 // changes in them publishes one, and no parameter does.
 func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 	cmd := exec.Command(samTool(t, "python"), filepath.Join("testdata", "transform.py"), filepath.Join(repository, templateFile))
@@ -51,7 +51,7 @@ func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 		}
 		return versions[at]
 	}
-	if len(got.Now) != len(edge) || of(edge[0], got.Now) == "" || of(edge[1], got.Now) == "" {
+	if len(got.Now) != len(edge) || of(slackEdge[0], got.Now) == "" || of(slackEdge[1], got.Now) == "" {
 		t.Errorf("published are %v, wanted those of %v", got.Now, edge)
 	}
 	for name, versions := range got.Parameters {
@@ -59,7 +59,7 @@ func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
 			t.Errorf("the parameter %s makes %v of %v", name, versions, got.Now)
 		}
 	}
-	if of(edge[0], got.Timeout) == of(edge[0], got.Now) || of(edge[1], got.Timeout) != of(edge[1], got.Now) {
-		t.Errorf("a new timeout of %s makes %v of %v", edge[0], got.Timeout, got.Now)
+	if of(slackEdge[0], got.Timeout) == of(slackEdge[0], got.Now) || of(slackEdge[1], got.Timeout) != of(slackEdge[1], got.Now) {
+		t.Errorf("a new timeout of %s makes %v of %v", slackEdge[0], got.Timeout, got.Now)
 	}
 }
