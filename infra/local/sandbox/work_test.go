@@ -69,7 +69,7 @@ func (e everything) May(_ context.Context, user, _ string) (bool, error) {
 // request is something asked for, with a card that is done or waits.
 func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	t.Helper()
-	root = expect.Value(w.Say(workspace.Sato, workspace.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください", n)))(t)
+	root = expect.Value(w.Say(workspace.Sato, workspace.HR, fmt.Sprintf("依頼 %03d: 部署別の残業時間をまとめてください %s", n, strings.Repeat("x", 3*n))))(t)
 	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": taskID(n)}})
 	show := func(title string, more ...slack.Block) {
 		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)), slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false), nil, nil)}, more...)
@@ -159,6 +159,7 @@ func TestAmongFortyRequests(t *testing.T) {
 		p.Press("#open-waits")
 		p.Until(`document.querySelectorAll(".wait").length === 5`)
 		picture(p, "waits")
+		p.Fits()
 		p.Accessible(t)
 		p.Press(".wait") // the oldest
 		p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)

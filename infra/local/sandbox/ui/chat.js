@@ -55,7 +55,7 @@ function replyRow(root) {
     render: () =>
       h("div.reply.in-thread", {}, open
         ? composer({ key, placeholder: t("replyHere"), focus: true, send: (text) => say(text, root.ts), cancel: () => { ui.replying = ""; changed(); } })
-        : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, kept ? [h("strong", {}, t("draft")), ` ${kept}`] : t("replyTo"))),
+        : h("button.reply-open", { type: "button", dataset: { focus: "reply" }, onclick: () => { ui.replying = root.ts; changed(); } }, kept ? [h("strong", {}, t("draft")), ` ${kept.slice(0, 80)}`] : t("replyTo"))),
   };
 }
 
