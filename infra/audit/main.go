@@ -27,6 +27,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/shared/aggregate"
 	configs "ringi/shared/config"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
@@ -70,6 +71,7 @@ func read(args []string, out io.Writer) (o order, err error) {
 	f := flag.NewFlagSet("audit "+o.command, flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&o.tenant, "tenant", "", "the tenant's `id`, of 26 characters")
+	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
 	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
 	f.StringVar(&o.heads, "heads", "", "the `name` of the bucket of heads (output HeadsBucketName)")
@@ -78,7 +80,9 @@ func read(args []string, out io.Writer) (o order, err error) {
 	if err := f.Parse(args[1:]); err != nil {
 		return o, err
 	}
-	o.execution = f.Arg(0)
+	if o.execution = f.Arg(0); *team != "" && o.tenant == "" {
+		o.tenant = aggregate.TenantID(*team)
+	}
 	ofExecution := o.command == "prove" || o.command == "receipt" && o.execution != ""
 	switch {
 	case f.NArg() > 1:
@@ -92,9 +96,9 @@ func read(args []string, out io.Writer) (o order, err error) {
 	case o.command == "verify" && o.execution != "":
 		return o, fmt.Errorf("unexpected argument %q", o.execution)
 	case o.command == "prove" && o.execution == "":
-		return o, errors.New("name the execution")
+		return o, errors.New("name the execution, or a task for its newest")
 	case o.tenant == "":
-		return o, errors.New("-tenant is missing")
+		return o, errors.New("-tenant is missing, or -team")
 	case o.local != "":
 		return o, nil
 	case o.table == "" || o.key == "" || o.heads == "":

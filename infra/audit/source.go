@@ -55,28 +55,35 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, strange []stri
 	return l, strange, nil
 }
 
-// proof gathers what is claimed of an execution, from its task's rows and from kept results.
+// proof gathers what is claimed of an execution, from its task's rows and from kept results. In place of an execution's id
+// a task's is of its newest.
 func (s *source) proof(ctx context.Context, r Receipt, execution string) (*Proof, error) {
 	id := ""
 	for _, x := range r.Rows {
-		if e, err := entryOf(x); err == nil && e.ResourceID == execution && strings.HasPrefix(e.Action, "execution.") {
+		if e, err := entryOf(x); err == nil && e.Task != "" && (e.Task == execution || e.ResourceID == execution && strings.HasPrefix(e.Action, "execution.")) {
 			id = e.Task
 			break
 		}
 	}
 	if id == "" {
-		return nil, fmt.Errorf("the audit log of %s knows no execution %.40q", r.Tenant, execution)
+		return nil, fmt.Errorf("the audit log of %s knows no execution or task %.40q", r.Tenant, execution)
 	}
 	loaded, err := s.store.Load(ctx, task.RefOf(r.Tenant, id))
 	if err != nil {
 		return nil, fmt.Errorf("read task %s: %w", id, err)
 	}
 	a := loaded.(*task.Aggregate)
-	at := slices.IndexFunc(a.Executions, func(e *task.Execution) bool { return e.ID == execution })
-	if at < 0 {
+	e := a.Execution()
+	if at := slices.IndexFunc(a.Executions, func(e *task.Execution) bool { return e.ID == execution }); at >= 0 {
+		e = a.Executions[at]
+	} else if e == nil || execution != id {
 		return nil, fmt.Errorf("task %s has no execution %s", id, execution)
 	}
-	e := a.Executions[at]
+	return s.claims(ctx, a, e)
+}
+
+func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Execution) (*Proof, error) {
+	id := a.Head.TaskID
 	process := a.ProcessOf(e)
 	if process == nil {
 		return nil, fmt.Errorf("task %s has no steps of version %d", id, e.ProcessVersion)

@@ -107,6 +107,9 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	if n := strings.Count(out, "they follow from the stamped steps"); !holds || n != 2 || strings.Contains(out, "no entry seals") || !strings.Contains(out, "stamped by "+workspace.Suzuki) {
 		t.Errorf("prove: %d writes are shown to follow\n%s", n, out)
 	}
+	if same, _ := a.audit("prove", d.Ref.ID); same != out {
+		t.Errorf("of the task: %s", same)
+	}
 	receipt, _ := a.audit("receipt", id)
 	var line bytes.Buffer
 	expect.NoError(t, json.Compact(&line, []byte(receipt)))
