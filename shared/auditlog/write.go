@@ -1,15 +1,14 @@
 package auditlog
 
 import (
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
 	"unicode"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/chain"
 )
 
 // Row is an entry with all that the table has of its row.
@@ -40,17 +39,15 @@ func NewWriter(form Form, locale string, w io.Writer) (Writer, error) {
 	return nil, fmt.Errorf("no file is written as %.40q", form)
 }
 
-// lines writes each row as it stands in the table, so that the chain that seals them can be checked against the file.
+// lines writes each row as the very text that the chain seals, so that the file can be checked against it.
 type lines struct{ w io.Writer }
 
 func (l lines) Write(r Row) error {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(r.Fields); err != nil {
+	text, err := chain.Canonical(r.Fields)
+	if err != nil {
 		return fmt.Errorf("write entry %s: %w", r.Entry.ID, err)
 	}
-	_, err := l.w.Write(b.Bytes())
+	_, err = l.w.Write(append(text, '\n'))
 	return err
 }
 

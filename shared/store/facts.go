@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -180,12 +179,12 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 	return failed
 }
 
-// fold reads a day's facts and writes their sum over one of no more facts. A fact that is put while it reads makes the
-// next sum larger: the last one to be written is that of all.
+// fold reads a day's facts and writes their sum over one of no more facts. A fact that it misses makes the next sum larger;
+// the last fold comes an hour after the last fact, or later.
 func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fact.Sum, error) {
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
+		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	})
 	var facts []fact.Fact
