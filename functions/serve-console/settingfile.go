@@ -2,12 +2,14 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/tenancy"
@@ -50,6 +52,7 @@ type importData struct {
 	Problems []fileProblem
 	Changes  []change
 	Conflict bool
+	Silent   bool // Slack did not say who the approvers are
 }
 
 type fileProblem struct{ Line, Label, Text string }
@@ -68,7 +71,10 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
 	file, faults := settingsyaml.Read(text, now)
 	if len(faults) == 0 {
-		if faults, err = c.faultsOf(r, v, file); err != nil {
+		if faults, err = c.faultsOf(r, v, file); errors.Is(err, errorclass.ErrUnverified) {
+			data.Silent, err = true, nil
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -76,7 +82,7 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 		data.Problems = append(data.Problems, t.fileProblem(file, f))
 	}
 	// What was edited after it was shown is shown again.
-	if len(faults) == 0 && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
+	if len(faults) == 0 && !data.Silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {
 			return c.saveFile(w, r, v, now, file.Settings)
 		}
@@ -90,7 +96,10 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 		data.Changes = t.differences(names, tenancy.Differences(now, file.Settings))
 	}
 	d := document{Title: t.ImportTitle, Here: "settings", Words: t, Data: data}
-	if len(faults) > 0 {
+	switch {
+	case data.Silent:
+		d.Status = http.StatusServiceUnavailable
+	case len(faults) > 0:
 		d.Status = http.StatusUnprocessableEntity
 	}
 	return c.show(w, r, v, d, "settings-import.html")

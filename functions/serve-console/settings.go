@@ -11,6 +11,7 @@ import (
 	"strconv"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"
@@ -37,6 +38,7 @@ type settingsPage struct {
 	form     url.Values
 	problems []tenancy.Problem
 	conflict bool
+	silent   bool     // Slack did not say who the new approvers are
 	both     []string // settings that somebody else changed too
 	members  *people.Members
 }
@@ -77,6 +79,10 @@ func (c *Console) saveSettings(w http.ResponseWriter, r *http.Request, v *viewer
 		}
 	}
 	switch {
+	case errors.Is(err, errorclass.ErrUnverified):
+		slog.WarnContext(r.Context(), "settings are not saved", "err", err)
+		p.silent = true
+		return c.showSettings(w, r, v, p)
 	case errors.Is(err, aggregate.ErrConflict):
 		if p.now, err = c.Store.Settings(r.Context(), v.Tenant); err != nil {
 			return err
@@ -170,6 +176,8 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 	}
 	d := document{Title: t.Title, Here: "settings", Words: t, Data: data}
 	switch {
+	case p.silent:
+		d.Status = http.StatusServiceUnavailable
 	case p.conflict:
 		d.Status = http.StatusConflict
 	case len(p.problems) > 0:

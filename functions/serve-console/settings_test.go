@@ -221,8 +221,11 @@ func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *world) {
 	if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsJA.NoSlack) {
 		t.Errorf("%d %s", a.status, a.text())
 	}
-	if a := b.post("/console/settings", w.opened("approvers.users", workspace.Tanaka)); a.status != http.StatusServiceUnavailable || len(w.settingsNow().Approvers.Users) != 0 {
+	if a := b.post("/console/settings", w.opened("approvers.users", workspace.Tanaka)); a.status != http.StatusServiceUnavailable || len(w.settingsNow().Approvers.Users) != 0 || !strings.Contains(a.text(), settingsJA.Silent) || !strings.Contains(a.body, workspace.Tanaka) {
 		t.Errorf("%d", a.status)
+	}
+	if a := b.post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text(), settingsJA.Silent) || !strings.Contains(a.body, workspace.Tanaka) {
+		t.Errorf("a file: %d", a.status)
 	}
 	if a := b.post("/console/settings", w.opened("max_versions", "6")); a.status != http.StatusSeeOther {
 		t.Errorf("what needs no name: %d %s", a.status, a.text())

@@ -22,6 +22,7 @@ type settingsData struct {
 	Unchosen bool   // nobody has decided on self-approval
 	Conflict bool
 	NoSlack  bool
+	Silent   bool
 	Cut      bool
 	Problems []fieldProblem
 	Both     []string
@@ -68,7 +69,7 @@ type serverRow struct {
 // sheetOf is the page for its state.
 func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 	now := formOf(p.now)
-	d := settingsData{Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, NoSlack: p.members == nil}
+	d := settingsData{Rev: p.now.Rev, Base: now.Encode(), Unchosen: !p.now.SelfApprovalChosen, Conflict: p.conflict, Silent: p.silent, NoSlack: p.members == nil}
 	d.Cut = p.members != nil && p.members.More
 	for _, wrong := range p.problems {
 		base, _, _ := strings.Cut(wrong.Field, "[")

@@ -26,6 +26,7 @@ type settingsTexts struct {
 	ImportTitle, ImportSame, ImportSave, ImportBack, Line, About                                              string
 	Yes, No, Nothing                                                                                          string
 	Members                                                                                                   string // %d
+	Silent                                                                                                    string
 	Spent                                                                                                     string // today, this month
 	Sections                                                                                                  map[string]string
 	Fields                                                                                                    map[string]settingText
@@ -82,7 +83,7 @@ var settingsJA = settingsTexts{
 	File: "ファイルへの書き出しと読み込み", FileLead: "検証用のワークスペースの設定を、本番に写すときなどに使います。", Export: "YAML で書き出す", Import: "YAML を読み込む",
 	ImportLead: "読み込むと、まず今の設定との違いを表示します。確かめてから保存できます。ファイルにない項目は変わりません。", ImportFile: "ファイル", ImportText: "またはここに貼り付け", ImportShow: "違いを見る",
 	ImportTitle: "読み込む設定の確認", ImportSame: "今の設定と同じです。保存するものはありません。", ImportSave: "この内容で保存", ImportBack: "設定に戻る", Line: "%d 行目",
-	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
+	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人", Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
 	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "general": "全般"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},
