@@ -144,7 +144,7 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 		return cmp.Or(card.OneLine(called[id]), id)
 	}
 	clock := func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04") }
-	t.reader = story.Reader{Locale: v.Locale, Person: person, Time: clock, Settings: t.settings, Now: c.Now()}
+	t.reader = story.Reader{Locale: v.Locale, Person: person, Now: c.Now()}
 	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, clock, words.ThatChannel}}
 	t.reader.Tell(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin())

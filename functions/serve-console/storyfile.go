@@ -24,7 +24,7 @@ const maxPlain = 1 << 20
 var errExpired = fmt.Errorf("%w: %w", aggregate.ErrNotFound, result.ErrExpired)
 
 // sendResult sends a table of a step's result, or all of its values, as a file for spreadsheets: 1.csv is the first table,
-// values.csv what is in no table.
+// values.csv what is in no table, and all.csv the first table or, where there is none, the values.
 func (c *Console) sendResult(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	a, err := c.loaded(r, v)
 	if err != nil {
@@ -50,26 +50,28 @@ func (c *Console) sendResult(w http.ResponseWriter, r *http.Request, v *viewer) 
 	return sendFile(w, r, fmt.Sprintf("ringi-%s-%s-%s.csv", a.Head.TaskID, r.PathValue("step"), name), "text/csv; charset=utf-8", story.CSV(table))
 }
 
-// tableNamed is the table with this number, or what stands in none as one of names and values.
+// tableNamed is the table that a file's name asks for.
 func tableNamed(values []card.Value, name string) (t card.Table, ok bool) {
-	number, err := strconv.Atoi(name)
-	if err != nil && name != "values" {
-		return t, false
-	}
+	var tables []card.Table
 	t.Columns = []string{"name", "value"}
 	for _, v := range values {
-		switch {
-		case v.Table != nil:
-			if number--; number == 0 {
-				return *v.Table, true
-			}
-		default:
-			for _, text := range v.Texts {
-				t.Rows = append(t.Rows, []string{v.Name, text})
-			}
+		if v.Table != nil {
+			tables = append(tables, *v.Table)
+		}
+		for _, text := range v.Texts {
+			t.Rows = append(t.Rows, []string{v.Name, text})
 		}
 	}
-	return t, name == "values"
+	number, err := strconv.Atoi(name)
+	switch {
+	case name == "values", name == "all" && len(tables) == 0:
+		return t, true
+	case name == "all":
+		return tables[0], true
+	case err == nil && number >= 1 && number <= len(tables):
+		return tables[number-1], true
+	}
+	return card.Table{}, false
 }
 
 func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []byte) error {

@@ -10,16 +10,13 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/reason"
 	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Reader is for whom a story is told.
 type Reader struct {
-	Locale   string
-	Person   func(id string) string // by name; empty: the system
-	Time     func(t time.Time) string
-	Settings tenancy.Settings
-	Now      time.Time
+	Locale string
+	Person func(id string) string // by name; empty: the system
+	Now    time.Time
 }
 
 // Value is a value that was opened, or why it could not be.

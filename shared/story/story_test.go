@@ -12,7 +12,6 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/expect"
 	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Whatever the texts: without what is new a difference is the one, without what is gone the other, and nothing that both
@@ -91,9 +90,9 @@ func TestBarsStayWithinTheLine(t *testing.T) {
 	})
 }
 
-// reader is somebody with the default settings.
+// reader is somebody.
 func reader() Reader {
-	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Settings: tenancy.DefaultSettings(), Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
+	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
 }
 
 func TestATaskIsToldWhereverItStands(t *testing.T) {

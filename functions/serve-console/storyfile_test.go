@@ -1,0 +1,132 @@
+package main
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+func promptsAreForFew(t *testing.T, w *world) {
+	w.ask()
+	w.results["prompts/x"] = `{"system":"あなたは総務の担当です。\n二行目","messages":[{"role":"user","content":"tanaka@example.com <b>今月</b>"}]}`
+	bill := task.Charge(aggregate.Usage{ID: "01USE", Provider: "anthropic", Model: "claude-x", Prompt: "extract.ja.2", Calls: 1, Input: 1200, Output: 34, Cost: 5600, Sent: &aggregate.Blob{S3Key: "prompts/x", Bytes: 9}}, w.Now(),
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(a.Head.Run, task.Extract{Title: "勤怠集計", Description: "今月", Priority: task.Medium, TaskType: task.TypeStandard}, w.Now())
+		})
+	w.Decide(bill)
+	for user, status := range map[string]int{workspace.Sato: 200, workspace.Suzuki: 200, workspace.Tanaka: 403} {
+		b := w.as(user)
+		page, sent := b.get(w.page()), b.get(w.page()+"/sent/01USE")
+		holds(t, page, "claude-x", "1,200", "$0.0056")
+		if sent.status != status || strings.Contains(page.body, "/sent/01USE") != (status == 200) || strings.Contains(sent.body, "総務の担当") != (status == 200) {
+			t.Errorf("%s gets %d", user, sent.status)
+		}
+		lacks(t, sent, "tanaka@example.com", "<b>")
+	}
+	delete(w.results, "prompts/x")
+	holds(t, w.as(workspace.Sato).get(w.page()+"/sent/01USE"), "保存期間を過ぎたため")
+	if a := w.as(workspace.Sato).get(w.page() + "/sent/01OTHER"); a.status != 404 {
+		t.Errorf("%d", a.status)
+	}
+}
+
+func filesForSpreadsheets(t *testing.T, w *world) {
+	w.steps(pipelinetest.Step(1, "list_employees", aggregate.Read, `{}`))
+	w.Approve()
+	w.Begin()
+	w.ran(inline(`{}`), inline(`{"rows":[{"id":"=HYPERLINK(\"http://evil\")","n":-5,"mail":"tanaka@example.com"},{"id":"@SUM(1)","n":2,"mail":"+81"}],"note":"-1+2"}`))
+	sato := w.as(workspace.Sato)
+	a := sato.get(w.page() + "/results/1-1-1/1.csv")
+	want := "\ufeffid,mail,n\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",t*****@example.com,-5\r\n'@SUM(1),'+81,2\r\n"
+	if a.body != want || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") || !strings.HasPrefix(a.header.Get("Content-Disposition"), "attachment") {
+		t.Errorf("%d %v %q", a.status, a.header, a.body)
+	}
+	if a := sato.get(w.page() + "/results/1-1-1/values.csv"); a.body != "\ufeffname,value\r\nnote,'-1+2\r\n" {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+	if a := sato.get(w.page() + "/results/1-1-1/all.csv"); a.body != want {
+		t.Errorf("%d %q", a.status, a.body)
+	}
+	for _, path := range []string{"1-1-1/2.csv", "1-1-1/1.html", "1-1-2/1.csv", "x/1.csv", "1-1-1/-1.csv", "1-1-1/0.csv"} {
+		if a := sato.get(w.page() + "/results/" + path); a.status != 404 {
+			t.Errorf("%s: %d", path, a.status)
+		}
+	}
+}
+
+func largeStory(t *testing.T, w *world) {
+	steps := make([]task.Step, task.MaxSteps)
+	for i := range steps {
+		steps[i] = pipelinetest.Step(i+1, "list_employees", aggregate.Read, `{"department":"営業部"}`)
+	}
+	w.steps(steps...)
+	w.Approve()
+	w.Begin()
+	var rows bytes.Buffer
+	for i := range 1000 {
+		if i > 0 {
+			rows.WriteByte(',')
+		}
+		rows.WriteString(`{"id":` + strings.Repeat("1", 1+i%3) + `,"name":"従業員"}`)
+	}
+	w.results["results/large"] = aggregate.JSON(`{"employees":[` + rows.String() + `]}`)
+	w.ran(inline(`{}`), aggregate.Blob{S3Key: "results/large", Bytes: rows.Len(), Preview: "{}"})
+	for range task.MaxSteps - 2 {
+		w.ran(inline(`{}`), inline(`{"n":1}`))
+	}
+	w.ran(inline(`{}`), aggregate.Blob{S3Key: "results/gone", Bytes: 5000, Preview: "前半"})
+	sato := w.as(workspace.Sato)
+	began := time.Now()
+	a := sato.get(w.page())
+	t.Logf("60 steps, 1,000 rows: %d bytes in %s", len(a.body), time.Since(began).Round(time.Millisecond))
+	holds(t, a, "900 行は表示していません", "/results/1-1-1/1.csv", "保存期間を過ぎたため", "step-1-1-60")
+	if n := strings.Count(sato.get(w.page()+"/results/1-1-1/1.csv").body, "従業員"); n != 1000 {
+		t.Errorf("the file has %d rows", n)
+	}
+}
+
+func unreadArguments(t *testing.T, w *world) {
+	w.steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
+	w.Approve()
+	w.Begin()
+	w.results["arguments/x"] = aggregate.JSON(`{"text":"` + strings.Repeat("長", 5000) + `終わり"}`)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", w.Now())
+	})
+	suzuki, form := w.as(workspace.Suzuki), w.act(task.ActApprove, "")
+	holds(t, suzuki.get(w.page()), "終わり", "✅ 承認</button>")
+	delete(w.results, "arguments/x")
+	page := suzuki.get(w.page())
+	holds(t, page, "ここでは承認できません", `value="reject"`)
+	lacks(t, page, "✅ 承認</button>")
+	if a := suzuki.post(w.page()+"/act", form); a.status != http.StatusBadRequest {
+		t.Errorf("what can't be read is approved: %d", a.status)
+	}
+}
+
+func besideAGate(t *testing.T, w *world) {
+	w.ask()
+	w.Prompted(tenancy.DefaultSettings())
+	gate := w.Ref
+	beside, _ := w.Load().OpenGateBeside()
+	w.Later(time.Second)
+	w.ask()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Ask(a.Head.Run, beside, tenancy.DefaultSettings(), w.Now())
+	})
+	suzuki := w.as(workspace.Suzuki)
+	holds(t, suzuki.get(w.page()), "却下理由にする", "新しい依頼にする", `href="/console/tasks/`+gate.ID+`"`)
+	if a := suzuki.post(w.page()+"/act", w.act(task.ActTakeAsReason, "")); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	holds(t, suzuki.get(w.page()), "却下理由になりました")
+	holds(t, suzuki.get("/console/tasks/"+gate.ID), pipelinetest.Text, "却下")
+}
