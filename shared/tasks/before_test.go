@@ -150,8 +150,10 @@ func (b before) lists(t *testing.T) {
 	settings, err := b.Settings(t.Context(), tenant)
 	must(t, err)
 	known := plain(t, settings).(map[string]any)
-	for _, later := range []string{"max_cost_day_usd", "max_cost_month_usd", "self_approval_chosen"} { // which that release had not
-		if v := known[later]; v != json.Number("0") && v != false {
+	for later, want := range map[string]any{ // which that release had not
+		"max_cost_day_usd": json.Number("0"), "max_cost_month_usd": json.Number("0"), "self_approval_chosen": false, "approval_copies": string(tenancy.CopiesListed),
+	} {
+		if v := known[later]; v != want {
 			t.Errorf("settings of an earlier release have %s %v", later, v)
 		}
 		delete(known, later)
