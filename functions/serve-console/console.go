@@ -56,6 +56,7 @@ func (c *Console) routes() []route {
 		c.tasksRoutes(),
 		c.approvalsRoutes(),
 		c.settingsRoutes(),
+		c.adminsRoutes(),
 		c.toolsRoutes(),
 		c.auditRoutes(),
 		c.insightsRoutes(),

@@ -92,7 +92,7 @@ func TestSettings(t *testing.T) {
 		"settings are for administrators":                        testSettingsAreForAdministrators,
 		"no setting becomes markup":                              testNoSettingBecomesMarkup,
 		"the first administrator is asked about self approval":   testTheFirstAdministratorIsAskedAboutSelfApproval,
-		"what was spent is said, and home asks":                  testHomeAndBudgets, "settings travel as a file": testSettingsTravelAsAFile,
+		"what was spent is said, and home asks":                  testHomeAndBudgets, "administrators are changed": testAdmins, "settings travel as a file": testSettingsTravelAsAFile,
 		"a files mistakes are named with their lines": testAFilesMistakesAreNamedWithTheirLines,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -357,5 +357,40 @@ func testHomeAndBudgets(t *testing.T, w *world) {
 	}
 	if a := w.as(workspace.Sato).get("/console"); strings.Contains(a.text(), settingsJA.Choose) {
 		t.Error("a member is asked")
+	}
+}
+
+func testAdmins(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	admins := func() []string { return expect.Value(w.Store.Tenant(t.Context(), w.tenant.ID))(t).Admins }
+	send := func(act, id string) answer {
+		rev := expect.Value(w.Store.Tenant(t.Context(), w.tenant.ID))(t).Rev
+		return b.post("/console/settings/admins", url.Values{"act": {act}, "id": {id}, "rev": {fmt.Sprint(rev)}})
+	}
+	if a := b.get("/console/settings/admins?q=" + url.QueryEscape("佐藤")); a.status != http.StatusOK || !strings.Contains(a.text(), "鈴木 一郎") || !strings.Contains(a.text(), "佐藤 花子") {
+		t.Errorf("%d %s", a.status, a.text())
+	}
+	for id, act := range map[string]string{workspace.Guest: "add", workspace.Stranger: "add", workspace.Bot: "add", "@sato": "add", "": "add", workspace.Suzuki: "remove", workspace.Sato: "x"} {
+		if a := send(act, id); a.status == http.StatusSeeOther || len(admins()) != 1 {
+			t.Errorf("%s %q: %d, %v", act, id, a.status, admins())
+		}
+	}
+	if a := send("add", workspace.Sato); a.status != http.StatusSeeOther || len(admins()) != 2 {
+		t.Errorf("%d %v", a.status, admins())
+	}
+	old := url.Values{"act": {"add"}, "id": {workspace.Tanaka}, "rev": {"0"}}
+	if a := b.post("/console/settings/admins", old); a.status != http.StatusUnprocessableEntity || len(admins()) != 2 {
+		t.Errorf("over another's: %d", a.status)
+	}
+	if a := send("remove", workspace.Suzuki); a.status != http.StatusSeeOther || !slices.Equal(admins(), []string{workspace.Sato}) {
+		t.Errorf("%d %v", a.status, admins())
+	}
+	if a := send("add", workspace.Suzuki); a.status != http.StatusForbidden || len(admins()) != 1 {
+		t.Errorf("who is no administrator any more acts: %d", a.status)
+	}
+	for _, e := range settingsChanges(w) {
+		if e.ResourceType != "tenant" || !strings.Contains(string(e.Details), `"admins":{"is":`) {
+			t.Errorf("recorded %+v", e)
+		}
 	}
 }

@@ -26,6 +26,7 @@ type settingsTexts struct {
 	ImportTitle, ImportSame, ImportSave, ImportBack, Line, About                                              string
 	Yes, No, Nothing                                                                                          string
 	Members                                                                                                   string // %d
+	AdminsLead, AdminsAdd, AdminsRemove, AdminsChanged, AdminsLast, AdminsUnfit, AdminsNot, AdminsLink        string
 	Silent                                                                                                    string
 	Spent                                                                                                     string // today, this month
 	Sections                                                                                                  map[string]string
@@ -83,7 +84,10 @@ var settingsJA = settingsTexts{
 	File: "ファイルへの書き出しと読み込み", FileLead: "検証用のワークスペースの設定を、本番に写すときなどに使います。", Export: "YAML で書き出す", Import: "YAML を読み込む",
 	ImportLead: "読み込むと、まず今の設定との違いを表示します。確かめてから保存できます。ファイルにない項目は変わりません。", ImportFile: "ファイル", ImportText: "またはここに貼り付け", ImportShow: "違いを見る",
 	ImportTitle: "読み込む設定の確認", ImportSame: "今の設定と同じです。保存するものはありません。", ImportSave: "この内容で保存", ImportBack: "設定に戻る", Line: "%d 行目",
-	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人", Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
+	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人",
+	AdminsLead: "設定、連携、ツール、監査ログ、集計のページを開ける人です。", AdminsAdd: "管理者にする", AdminsRemove: "管理者から外す", AdminsLink: "管理者を変える", AdminsNot: "管理者にできません",
+	AdminsChanged: "何も変わっていません。ほかの管理者が先に変えました。確かめて、もう一度お試しください。", AdminsLast: "何も変わっていません。管理者は 1 人以上必要です。", AdminsUnfit: "何も変わっていません。%s は管理者にできません。ワークスペースの正式なメンバーだけがなれます。",
+	Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
 	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "general": "全般"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},

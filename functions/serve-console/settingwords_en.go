@@ -19,7 +19,10 @@ var settingsEN = settingsTexts{
 	File: "Export and import", FileLead: "For taking settings from a workspace for trials to one in use, for example.", Export: "Export as YAML", Import: "Import YAML",
 	ImportLead: "You first see what would change, and save after that. Settings that the file does not have stay as they are.", ImportFile: "File", ImportText: "Or paste it here", ImportShow: "Show what would change",
 	ImportTitle: "Look over what you import", ImportSame: "It is the same as the settings now. There is nothing to save.", ImportSave: "Save this", ImportBack: "Back to settings", Line: "Line %d",
-	About: "Settings of %s. The slug is not among them: each workspace has its own.", Yes: "Yes", No: "No", Nothing: "(none)", Members: "%d people", Silent: "Nothing was saved. Slack does not answer, so the approvers can't be checked. What you typed is kept: wait a little, then try again.", Spent: "Spent so far: $%s today, $%s this month.",
+	About: "Settings of %s. The slug is not among them: each workspace has its own.", Yes: "Yes", No: "No", Nothing: "(none)", Members: "%d people",
+	AdminsLead: "They may open settings, integrations, tools, the audit log and insights.", AdminsAdd: "Make administrator", AdminsRemove: "Take away", AdminsLink: "Change administrators", AdminsNot: "can't be an administrator",
+	AdminsChanged: "Nothing was changed: another administrator was faster. Look it over and try again.", AdminsLast: "Nothing was changed: there must be at least one administrator.", AdminsUnfit: "Nothing was changed: %s can't be an administrator. Only full members of the workspace can.",
+	Silent: "Nothing was saved. Slack does not answer, so the approvers can't be checked. What you typed is kept: wait a little, then try again.", Spent: "Spent so far: $%s today, $%s this month.",
 	Sections: map[string]string{"approval": "Approval", "budget": "Budgets", "limit": "Limits on requests", "work": "Doing the work", "general": "General"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "Name", About: "The agent's name on cards and elsewhere."},

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/shared/people"
+	"ringi/shared/tenancy"
+)
+
+// adminsData are who administers the workspace, and who was searched for.
+type adminsData struct {
+	Rev           int
+	Query         string
+	Admins, Found []box
+	More, NoSlack bool
+	Problem       string
+}
+
+// adminsRoutes are the page of who may open the pages for administrators.
+func (c *Console) adminsRoutes() []route {
+	return []route{
+		{"GET /console/settings/admins", administrator, c.admins},
+		{"POST /console/settings/admins", administrator, c.saveAdmins},
+	}
+}
+
+func (c *Console) admins(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	return c.showAdmins(w, r, v, "")
+}
+
+func (c *Console) showAdmins(w http.ResponseWriter, r *http.Request, v *viewer, problem string) error {
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t := settingsWords.In(v.Locale)
+	data := adminsData{Rev: owner.Rev, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
+	var m *people.Members
+	if listed, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
+		m = &listed
+	}
+	data.NoSlack = m == nil
+	for _, id := range owner.Admins {
+		data.Admins = append(data.Admins, t.boxOf(m, id, true))
+	}
+	if m != nil && data.Query != "" {
+		users, _, more := m.Find(data.Query, mostFound)
+		data.More = more
+		for _, u := range users {
+			if !slices.Contains(owner.Admins, u.ID) {
+				data.Found = append(data.Found, t.boxOf(m, u.ID, false))
+			}
+		}
+	}
+	d := document{Title: t.Fields["admins"].Label, Here: "settings", Words: t, Data: data}
+	if problem != "" {
+		d.Status = http.StatusUnprocessableEntity
+	}
+	return c.show(w, r, v, d, "settings-admins.html")
+}
+
+// saveAdmins adds one administrator or takes one away; somebody must be left, and who is new must be a full member.
+func (c *Console) saveAdmins(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	owner, err := c.Store.Tenant(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	t, id := settingsWords.In(v.Locale), r.PostForm.Get("id")
+	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
+	if rev != owner.Rev {
+		return c.showAdmins(w, r, v, t.AdminsChanged)
+	}
+	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })
+	switch r.PostForm.Get("act") {
+	case "remove":
+		if len(rest) == 0 {
+			return c.showAdmins(w, r, v, t.AdminsLast)
+		}
+	case "add":
+		rest = append(rest, id)
+		m, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now())
+		if err != nil {
+			return err
+		}
+		refused, err := m.Refused(r.Context(), c.Listing, []string{id}, nil)
+		if err != nil {
+			return err
+		}
+		if refused[id] != "" {
+			return c.showAdmins(w, r, v, fmt.Sprintf(t.AdminsUnfit, nameOf(&m, id)))
+		}
+	default:
+		return c.showAdmins(w, r, v, t.AdminsChanged)
+	}
+	owner.Admins = rest
+	if wrong, ok := tenancy.ProblemOf(owner.Validate()); ok {
+		return c.showAdmins(w, r, v, t.problem(wrong))
+	}
+	if err := c.Store.SaveTenant(r.Context(), owner, v.actor(), c.Now()); err != nil {
+		return err
+	}
+	return c.done(w, r, "/console/settings/admins", "saved")
+}
