@@ -29,6 +29,8 @@ type pageState struct {
 	Sessions   []workspace.Session            `json:"sessions"`
 	Toggles    Toggles                        `json:"toggles"`
 	Shortcuts  []Shortcut                     `json:"shortcuts"`
+	Globals    []Shortcut                     `json:"globals"`
+	Home       *workspace.View                `json:"home"` // the app's Home tab, nil before the app published one
 	Banner     map[string]string              `json:"banner"`
 	Has        map[string]bool                `json:"has"`
 	Started    time.Time                      `json:"started"` // of the sandbox: nothing on the page is older
@@ -46,7 +48,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := pageState{
-		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts,
+		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has: map[string]bool{
@@ -55,6 +57,9 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Started:  s.started,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
+	}
+	if v, ok := s.ws.Home(me.ID); ok {
+		st.Home = &v
 	}
 	for _, c := range s.ws.Channels() {
 		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !contains(c.Members, me.ID) {

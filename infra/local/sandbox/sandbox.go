@@ -34,6 +34,7 @@ type Options struct {
 	URL             string // where this sandbox is reached, without a slash at the end
 	EventsURL       string
 	InteractionsURL string
+	CommandsURL     string
 
 	Now        func() time.Time
 	TimeScale  float64       // of the pauses between event retries: 1 is Slack's 0, 1 and 5 min; default 1/30
@@ -42,8 +43,9 @@ type Options struct {
 	Logger     *slog.Logger
 
 	Banner    string
-	BannerEN  string // default Banner
-	Shortcuts []Shortcut
+	BannerEN  string     // default Banner
+	Shortcuts []Shortcut // of a message's menu
+	Globals   []Shortcut // that need no message
 	Run       func(ctx context.Context, taskID string) (any, error)
 	Row       func(ctx context.Context, taskID, key string) (any, error) // all of a row that Run names
 	Object    func(ctx context.Context, taskID, key string) (any, error) // what a row keeps in the bucket
@@ -77,6 +79,7 @@ type Endpoints struct {
 	Self         string
 	Events       string
 	Interactions string
+	Commands     string
 }
 
 // defaultScale makes Slack's second and third retry come after 2 s and 10 s.
@@ -90,7 +93,7 @@ func New(opts Options) *Sandbox {
 		ws:     workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Now: opts.Now}),
 		faults: &webapi.Faults{},
 		hub:    newHub(),
-		urls:   Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL},
+		urls:   Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL, Commands: opts.CommandsURL},
 		marks:  map[string]delivery.Attempt{}, started: opts.Now(),
 		sent: map[string]delivery.Event{},
 	}
@@ -100,8 +103,10 @@ func New(opts Options) *Sandbox {
 		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime, Logger: opts.Logger,
 		EventsURL:  func() string { return s.endpoints().Events },
 		ActionsURL: func() string { return s.endpoints().Interactions },
-		Faults:     s.deliveryFaults,
-		Record:     s.record,
+
+		CommandsURL: func() string { return s.endpoints().Commands },
+		Faults:      s.deliveryFaults,
+		Record:      s.record,
 	})
 	s.ws.Listen(s.hub.publish)
 	s.ws.Listen(s.echo)
@@ -133,8 +138,13 @@ func withDefaults(opts Options) Options {
 	if opts.BannerEN == "" {
 		opts.BannerEN = opts.Banner
 	}
+	if opts.Globals == nil {
+		opts.Globals = []Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"}}
+	}
 	if opts.Shortcuts == nil {
-		opts.Shortcuts = []Shortcut{{CallbackID: "cancel_task", Name: "タスクをキャンセル", NameEN: "Cancel task"}}
+		opts.Shortcuts = []Shortcut{
+			{CallbackID: "cancel_task", Name: "タスクをキャンセル", NameEN: "Cancel task"}, {CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
+		}
 	}
 	return opts
 }
@@ -156,7 +166,7 @@ func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 func (s *Sandbox) Connect(e Endpoints) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events}, {&s.urls.Interactions, &e.Interactions}} {
+	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events}, {&s.urls.Interactions, &e.Interactions}, {&s.urls.Commands, &e.Commands}} {
 		if *x.from != "" {
 			*x.to = *x.from
 		}

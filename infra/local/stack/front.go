@@ -41,7 +41,7 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 func (s *Stack) newSandbox() *sandbox.Sandbox {
 	o := s.options.Sandbox
 	o.SigningSecret, o.BotToken, o.ClientSecret = s.SigningSecret, s.BotToken, s.ClientSecret
-	o.URL, o.EventsURL, o.InteractionsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions"
+	o.URL, o.EventsURL, o.InteractionsURL, o.CommandsURL = s.URL, s.URL+"/slack/events", s.URL+"/slack/interactions", s.URL+"/slack/commands"
 	o.Run, o.Row, o.Object = s.Run, s.Row, s.Object
 	if o.Logger == nil {
 		o.Logger = s.log

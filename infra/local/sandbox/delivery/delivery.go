@@ -31,6 +31,7 @@ type Options struct {
 	SigningSecret string
 	EventsURL     func() string
 	ActionsURL    func() string
+	CommandsURL   func() string
 	Faults        func() Faults
 	Record        func(Attempt)
 	Now           func() time.Time

@@ -45,15 +45,19 @@ type Interaction struct {
 	Channel string
 	TS      string
 	Payload []byte
+	Form    url.Values // of a command, in place of a payload
 }
 
 // Interact sends an interaction and waits for the answer, AnswerTime at most.
 // Slack sends interactions once only: a Reason in the answer is what the person
 // sees as an error.
 func (c *Sender) Interact(ctx context.Context, in Interaction) Answer {
-	body := []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
+	to, body := c.opts.ActionsURL(), []byte(url.Values{"payload": {string(in.Payload)}}.Encode())
+	if in.Form != nil {
+		to, body = c.opts.CommandsURL(), []byte(in.Form.Encode())
+	}
 	attempt := Attempt{Kind: in.Kind, User: in.User, Channel: in.Channel, TS: in.TS, Final: true, Payload: in.Payload}
-	answer, _ := c.send(ctx, c.opts.ActionsURL(), "application/x-www-form-urlencoded", body, nil, &attempt)
+	answer, _ := c.send(ctx, to, "application/x-www-form-urlencoded", body, nil, &attempt)
 	if attempt.Reason != "" {
 		answer = nil
 	}

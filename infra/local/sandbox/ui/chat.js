@@ -1,9 +1,11 @@
 // The conversation: messages with their threads beneath them.
 
+import { blocks } from "./blocks.js";
 import { composer } from "./composer.js";
-import { h, icon, reconcile } from "./dom.js";
+import { h, icon, reconcile, toast } from "./dom.js";
 import { clockTime, dayName, language, t } from "./i18n.js";
-import { message, millis, signature } from "./message.js";
+import { message, millis, reasonText, signature } from "./message.js";
+import { confirmDialog } from "./modal.js";
 import { avatar, nameOf } from "./people.js";
 import { changed, seen, state, ui } from "./store.js";
 import { post } from "./api.js";
@@ -61,6 +63,10 @@ function replyRow(root) {
 
 /** say sends a message of the person to the channel that is shown. */
 export async function say(text, thread) {
+  if (!thread && /^\/[a-z]/.test(text)) {
+    await post("command", { user: state.me, channel: ui.channel, text });
+    return;
+  }
   await post("say", { user: state.me, channel: ui.channel, thread_ts: thread || "", text });
   if (!thread) toEnd();
 }
@@ -165,14 +171,49 @@ function marked(log) {
   CSS.highlights.set("found", new Highlight(...ranges));
 }
 
+// homeTab is what the app published for the person, with its buttons alive.
+function homeTab() {
+  const on = {
+    busy: (e) => ui.pending.has("home/" + e.action_id + e.value),
+    act: async (e) => {
+      const key = "home/" + e.action_id + e.value;
+      if (ui.pending.has(key) || e.url || (e.confirm && !(await confirmDialog(e.confirm, e.style)))) return;
+      ui.pending.add(key);
+      changed();
+      try {
+        await post("home/act", { user: state.me, action_id: e.action_id, value: e.value });
+      } catch (err) {
+        toast(err.trouble ? reasonText(err.trouble) : err.message, "error");
+      } finally {
+        ui.pending.delete(key);
+        changed();
+      }
+    },
+  };
+  const busy = [...ui.pending].filter((k) => k.startsWith("home/"));
+  return {
+    key: "home", sig: JSON.stringify([state.home, busy, language(), state.me]),
+    render: () => h("section.msg", { "aria-label": t("homeTab") }, h("div.content", {}, state.home ? blocks(state.home.blocks, on) : h("p", {}, t("homeEmpty")))),
+  };
+}
+
 /** drawChat renders the conversation and stays at its end if it was there. */
 export function drawChat(scroll, log) {
   const c = state.channels.find((x) => x.id === ui.channel);
   if (!c) return;
   const moved = shown !== state.me + c.id;
   shown = state.me + c.id;
-  const { top, threads } = inChannel();
-  const items = conversation(top, threads);
+  const home = c.im && ui.home;
+  const { top, threads } = home ? { top: [], threads: new Map() } : inChannel();
+  const items = home ? [homeTab()] : conversation(top, threads);
+  if (home) {
+    log.setAttribute("aria-label", t("homeTab"));
+    log.classList.remove("is-empty");
+    reconcile(log, items);
+    drawTools(top, threads);
+    drawNews();
+    return;
+  }
   if (!top.length) items.push(emptyState(c));
   else if (c.im && top.every((m) => m.user === state.bot)) items.push(greeted(c));
   drawTools(top, threads);

@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { t } from "./i18n.js";
 import { plain } from "./mrkdwn.js";
 import { nameOf } from "./people.js";
-import { state } from "./store.js";
+import { state, ui } from "./store.js";
 
 const safeLink = (url) => (/^https?:\/\//i.test(url || "") ? url : "");
 
@@ -67,6 +67,9 @@ function field(e, type, p) {
 
 const values = (one, many) => (many || []).map((o) => o.value ?? o).concat(one ? [one.value ?? one] : []);
 
+// here is the channel in which the person is, for a menu that begins there; of direct messages it has none.
+const here = (e) => (e.default_to_current_conversation && state.channels.find((c) => c.id === ui.channel && !c.im)?.id) || undefined;
+
 /**
  * control draws any element that holds a value. Its read() gives that value:
  * a string, or a list of strings. onchoose is called when the person changes it.
@@ -78,7 +81,7 @@ export function control(e, p) {
     case "multi_static_select": el = select(e, allOptions(e), values(null, e.initial_options), true, p); break;
     case "users_select": el = select(e, people(), values(e.initial_user), false, p); break;
     case "multi_users_select": el = select(e, people(), values(null, e.initial_users), true, p); break;
-    case "channels_select": case "conversations_select": el = select(e, channels(), values(e.initial_channel || e.initial_conversation), false, p); break;
+    case "channels_select": case "conversations_select": el = select(e, channels(), values(e.initial_channel || e.initial_conversation || here(e)), false, p); break;
     case "radio_buttons": el = boxes(e, "radio", values(e.initial_option), p); break;
     case "checkboxes": el = boxes(e, "checkbox", values(null, e.initial_options), p); break;
     case "datepicker": el = field(e, "date", p); break;

@@ -1,6 +1,8 @@
 // The bar above the conversation.
 
 import { h, icon, toast } from "./dom.js";
+import { openMenu } from "./menu.js";
+import { post } from "./api.js";
 import { language, setLanguage, t } from "./i18n.js";
 import { avatar, titleOf } from "./people.js";
 import { channelName, purposeOf } from "./sidebar.js";
@@ -42,7 +44,7 @@ export function drawHeader(root) {
   const c = state.channels.find((x) => x.id === ui.channel);
   if (!c) return;
   const news = state.channels.some((x) => x.id !== c.id && unread(x.id));
-  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, state.me, troubled(), state.has, news]);
+  const sig = JSON.stringify([c, language(), ui.panel, ui.drawer, ui.home, state.globals.length, state.me, troubled(), state.has, news]);
   if (sig === drawn) return;
   drawn = sig;
   const focus = root.contains(document.activeElement) ? document.activeElement.dataset.focus : "";
@@ -54,6 +56,13 @@ export function drawHeader(root) {
       h("p", {}, c.im ? titleOf(bot) : purposeOf(c))),
     troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() }, icon("bolt"), h("span", {}, t("active"))),
     !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
+    c.im && h("div.segmented", { role: "group", "aria-label": t("homeTab") },
+      h("button", { type: "button", "aria-pressed": String(!!ui.home), dataset: { focus: "home" }, onclick: () => { ui.home = true; changed(); post("home", { user: state.me }).catch(() => {}); } }, t("homeTab")),
+      h("button", { type: "button", "aria-pressed": String(!ui.home), dataset: { focus: "messages" }, onclick: () => { ui.home = false; changed(); } }, t("messagesTab"))),
+    state.globals.length > 0 && h("button.icon-btn", { type: "button", "aria-label": t("shortcuts"), title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" }, onclick: (e) => openMenu(e.currentTarget, state.globals.map((s) => ({
+      label: language() === "ja" ? s.name : s.name_en || s.name, app: true, id: s.callback_id,
+      run: () => post("global", { user: state.me, callback_id: s.callback_id }).catch((err) => toast(err.message, "error")),
+    }))) }, icon("bolt")),
     languageSwitch(),
     h("button.icon-btn.labelled", { type: "button", "aria-label": t("runPanel"), title: t("runPanel"), "aria-pressed": String(ui.panel === "run"), dataset: { focus: "run" }, onclick: () => togglePanel("run") }, icon("run"), h("span", {}, t("run"))),
     h("button.icon-btn.labelled", { type: "button", id: "open-settings", "aria-label": t("setTitle"), title: t("setText"), dataset: { focus: "settings" }, onclick: () => openSettings() }, icon("gear"), h("span", {}, t("setTitle"))),

@@ -1,0 +1,74 @@
+package journeys
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// newest waits for the bot's newest message in a channel that says this.
+func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Message {
+	t.Helper()
+	var found workspace.Message
+	driver.Eventually(t, "a message that says "+text, func() bool {
+		for _, m := range s.Sandbox.Messages(channel, "") {
+			if m.User == workspace.Bot && (strings.Contains(m.Text, text) || strings.Contains(string(expect.Value(json.Marshal(m.Attachments))(t)), text)) {
+				found = m
+			}
+		}
+		return found.TS != ""
+	})
+	return found
+}
+
+// homeShows waits until a person's Home tab has, or has not, a text.
+func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
+	t.Helper()
+	driver.Eventually(t, "the Home tab of "+user, func() bool {
+		v, ok := s.Sandbox.Home(user)
+		return ok && strings.Contains(string(expect.Value(json.Marshal(v.Blocks))(t)), text) == want
+	})
+}
+
+// A request typed as a command is stamped on the Home tab, then in a copy; every place shows it.
+func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
+	})
+	expect.NoError(t, s.Sandbox.Command(workspace.Sato, workspace.HR, "/ringi 今月の勤怠をまとめて"))
+	if told := s.Sandbox.Ephemerals(workspace.Sato); len(told) == 0 || !strings.Contains(told[len(told)-1].Text, "受け付けました") {
+		t.Errorf("%+v", told)
+	}
+	root := newest(t, s, workspace.HR, "> 今月の勤怠をまとめて")
+	d := driver.At(t, s, workspace.HR, root.TS)
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	prompt := d.Load().Prompt()
+
+	expect.NoError(t, s.Sandbox.OpenHome(workspace.Suzuki))
+	homeShows(t, s, workspace.Suzuki, prompt.ID, true)
+	copied := newest(t, s, workspace.DirectMessage(workspace.Tanaka), prompt.ID)
+	expect.NoError(t, s.Sandbox.ClickHome(workspace.Suzuki, "approve_prompt", prompt.ID))
+	d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+	homeShows(t, s, workspace.Suzuki, prompt.ID, false)
+	driver.Eventually(t, "the copy shows the stamp", func() bool {
+		m, err := s.Sandbox.Workspace().Message(workspace.DirectMessage(workspace.Tanaka), copied.TS, workspace.Tanaka)
+		return err == nil && strings.Contains(driver.Face(m), "✅ 承認: <@"+workspace.Suzuki+">")
+	})
+
+	d.Card("CARD#process#0001", "approve_process")
+	steps := newest(t, s, workspace.DirectMessage(workspace.Tanaka), d.Load().Process().ID)
+	expect.NoError(t, s.Sandbox.Click(workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), steps.TS, "approve_process"))
+	d.Card("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">")
+	d.Until("it is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	newest(t, s, workspace.DirectMessage(workspace.Sato), "✅ 完了: ")
+	d.RanOnce()
+}

@@ -1,0 +1,135 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+
+	"ringi/infra/local/sandbox/delivery"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// Command is a person typing /ringi and a text. The app's answer is shown to that person alone, or to all of the channel
+// if it says so.
+func (s *Sandbox) Command(user, channel, typed string) error {
+	return s.command(workspace.Hand{User: user}, channel, typed)
+}
+
+func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
+	u, err := s.ws.User(by.User)
+	if err != nil {
+		return fmt.Errorf("command of %s: %w", by.User, err)
+	}
+	c, err := s.ws.Channel(channel)
+	if err != nil {
+		return fmt.Errorf("command in %s: %w", channel, err)
+	}
+	name, text, _ := strings.Cut(strings.TrimSpace(typed), " ")
+	place := c.Name
+	if c.IM != "" {
+		place = "directmessage"
+	}
+	hook := s.ws.NewHook(workspace.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
+	form := url.Values{ // docs.slack.dev, interactivity/implementing-slash-commands
+		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
+		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.ws.AppID()},
+		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(by)},
+		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
+	}
+	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
+	if answer.Reason != "" {
+		return InteractionError{Reason: answer.Reason, Status: answer.Status}
+	}
+	if len(answer.Body) == 0 {
+		return nil
+	}
+	var said hookBody
+	if err := json.Unmarshal(answer.Body, &said); err != nil {
+		said = hookBody{Text: string(answer.Body)} // Slack shows plain text as it is
+	}
+	if err := s.respond(workspace.HookTarget{User: u.ID, Channel: c.ID}, said); err != nil {
+		return InteractionError{Reason: err.Error(), Status: answer.Status}
+	}
+	return nil
+}
+
+// Global chooses one of the app's shortcuts that need no message.
+func (s *Sandbox) Global(user, callbackID string) error {
+	return s.global(workspace.Hand{User: user}, callbackID)
+}
+
+func (s *Sandbox) global(by workspace.Hand, callbackID string) error {
+	p, err := s.payload("shortcut", by, "")
+	if err != nil {
+		return fmt.Errorf("shortcut %s: %w", callbackID, err)
+	}
+	p["callback_id"], p["action_ts"] = callbackID, s.now()
+	_, err = s.interact("shortcut", by.User, "", "", p)
+	return err
+}
+
+// OpenHome is a person opening the app's Home tab: Slack sends app_home_opened, with the view that the tab has.
+func (s *Sandbox) OpenHome(user string) error {
+	c, err := s.ws.Channel(user)
+	if err != nil {
+		return fmt.Errorf("open the Home tab of %s: %w", user, err)
+	}
+	event := map[string]any{
+		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": "home", "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
+	}
+	if v, ok := s.ws.Home(user); ok {
+		event["view"] = v
+	}
+	s.emit(user, c.ID, "", event)
+	return nil
+}
+
+// Home is a person's Home tab of the app, as the app published it.
+func (s *Sandbox) Home(user string) (workspace.View, bool) { return s.ws.Home(user) }
+
+// ClickHome presses the button of the Home tab that has this action and value.
+func (s *Sandbox) ClickHome(user, actionID, value string) error {
+	return s.clickHome(workspace.Hand{User: user}, actionID, value)
+}
+
+func (s *Sandbox) clickHome(by workspace.Hand, actionID, value string) error {
+	v, ok := s.ws.Home(by.User)
+	if !ok {
+		return fmt.Errorf("click %s: %w", actionID, workspace.ViewNotFound)
+	}
+	var found placed
+	for _, b := range v.Blocks {
+		if p, ok := inBlocks([]any{b}, actionID); ok && (value == "" || p.element["value"] == value) {
+			found = p
+			break
+		}
+	}
+	if found.element == nil {
+		return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
+	}
+	p, err := s.payload("block_actions", by, "")
+	if err != nil {
+		return fmt.Errorf("click %s: %w", actionID, err)
+	}
+	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+	p["view"], p["actions"] = v, []any{s.action(found, nil)}
+	_, err = s.interact("block_actions", by.User, "", "", p)
+	return err
+}
+
+func (s *Sandbox) postCommand(in target) (any, error) {
+	return nil, s.command(workspace.Hand{User: in.User, Window: in.Window}, in.Channel, in.Text)
+}
+
+func (s *Sandbox) postGlobal(in target) (any, error) {
+	return nil, s.global(workspace.Hand{User: in.User, Window: in.Window}, in.CallbackID)
+}
+
+func (s *Sandbox) postHome(in target) (any, error) { return nil, s.OpenHome(in.User) }
+
+func (s *Sandbox) postHomeAct(in target) (any, error) {
+	value, _ := in.Value.(string)
+	return nil, s.clickHome(workspace.Hand{User: in.User, Window: in.Window}, in.ActionID, value)
+}
