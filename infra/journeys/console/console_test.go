@@ -52,7 +52,7 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 func pages(t *testing.T, tab *browser.Tab, task string) []string {
 	t.Helper()
 	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(strings.Fields(found), "/console", "/console/tasks/"+task)
+	return append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task)
 }
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
