@@ -35,8 +35,8 @@ type environment struct {
 	ExportAudit string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
 	PipelineARN string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	config.Credentials
-	FreeeTokenURL  string `env:"FREEE_TOKEN_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
-	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
+	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
+	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 

@@ -46,7 +46,7 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
 	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL, "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
-		"FREEE_TOKEN_URL": s.VendorsURL + "/freee/token", "GOOGLE_TOKEN_URL": s.VendorsURL + "/google/token"}
+		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token"}
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)
