@@ -98,7 +98,6 @@ var needs = []struct {
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"EXPORT_AUDIT_FUNCTION", []string{"lambda:InvokeFunction"}, "ExportAuditFunction.Arn"},
-	{"FREEE_TOKEN_URL", []string{"kms:GenerateDataKey"}, ""}, // who renews credentials seals them
 }
 
 // permissionRules are about who may do what.
