@@ -56,10 +56,10 @@ export function drawHeader(root) {
       h("p", {}, c.im ? titleOf(bot) : purposeOf(c))),
     troubled() && h("button.pill.bad", { type: "button", dataset: { focus: "bad" }, onclick: () => openSettings() }, icon("bolt"), h("span", {}, t("active"))),
     !c.im && h("div.stack", { role: "img", "aria-label": t("members", { n: c.members.length }), title: t("members", { n: c.members.length }) }, c.members.slice(0, 4).map((m) => avatar(m, "tiny")), h("span.count", {}, String(c.members.length))),
-    c.im && h("div.segmented", { role: "group", "aria-label": t("homeTab") },
+    c.im && h("div.segmented.only-wide", { role: "group", "aria-label": t("homeTab") },
       h("button", { type: "button", "aria-pressed": String(!!ui.home), dataset: { focus: "home" }, onclick: () => { ui.home = true; changed(); post("home", { user: state.me }).catch(() => {}); } }, t("homeTab")),
       h("button", { type: "button", "aria-pressed": String(!ui.home), dataset: { focus: "messages" }, onclick: () => { ui.home = false; changed(); } }, t("messagesTab"))),
-    state.globals.length > 0 && h("button.icon-btn", { type: "button", "aria-label": t("shortcuts"), title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" }, onclick: (e) => openMenu(e.currentTarget, state.globals.map((s) => ({
+    state.globals.length > 0 && h("button.icon-btn.only-wide", { type: "button", "aria-label": t("shortcuts"), title: t("shortcuts"), "aria-haspopup": "menu", dataset: { focus: "shortcuts" }, onclick: (e) => openMenu(e.currentTarget, state.globals.map((s) => ({
       label: language() === "ja" ? s.name : s.name_en || s.name, app: true, id: s.callback_id,
       run: () => post("global", { user: state.me, callback_id: s.callback_id }).catch((err) => toast(err.message, "error")),
     }))) }, icon("bolt")),

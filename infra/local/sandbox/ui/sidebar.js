@@ -20,18 +20,31 @@ export function go(channel) {
 }
 
 function entry(c) {
-  const here = c.id === ui.channel;
+  const here = c.id === ui.channel && !(c.im && ui.home);
   const isNew = !here && unread(c.id);
   return {
     key: c.id,
     sig: JSON.stringify([here, isNew, c.name, c.archived, t("unread")]),
     render: () =>
       h("li", {},
-        h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`, { type: "button", "aria-current": here ? "page" : null, dataset: { focus: c.id }, onclick: () => go(c.id) },
+        h(`button.side-row${here ? ".here" : ""}${isNew ? ".new" : ""}`, { type: "button", "aria-current": here ? "page" : null, dataset: { focus: c.id }, onclick: () => { ui.home = false; go(c.id); } },
           c.im ? avatar(state.bot, "small") : icon("hash"),
           h("span.side-name", {}, channelName(c)),
           c.im && badge(state.users.get(state.bot)),
           isNew && h("span.dot", { title: t("unread") }, h("span.sr", {}, t("unread"))))),
+  };
+}
+
+// homeEntry leads to the app's Home tab, which stands where the direct messages with it do.
+function homeEntry() {
+  const own = state.channels.find((c) => c.im);
+  const here = !!ui.home && own?.id === ui.channel;
+  return {
+    key: "home", sig: JSON.stringify([here, t("homeTab")]),
+    render: () => h("li", {}, h(`button.side-row${here ? ".here" : ""}`, {
+      type: "button", dataset: { focus: "home-tab" },
+      onclick: () => { ui.home = true; if (own) go(own.id); post("home", { user: state.me }).catch(() => {}); changed(); },
+    }, avatar(state.bot, "small"), h("span.side-name", {}, `Ringi: ${t("homeTab")}`))),
   };
 }
 
@@ -71,6 +84,6 @@ export function drawSidebar(root) {
       h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")), peopleList));
   }
   reconcile(channelList, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(dmList, state.channels.filter((c) => c.im).map(entry));
+  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry()]);
   reconcile(peopleList, [...state.users.values()].filter((u) => !u.bot).map(person));
 }
