@@ -15,6 +15,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
 
@@ -103,7 +104,18 @@ func (d *scenarioRun) untilEnded() {
 	d.Eventually("the task rests", func() bool {
 		a := d.Load()
 		running := slices.ContainsFunc(a.Steps, func(s *task.StepResult) bool { return s.Status == task.StepRunning })
-		return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev && len(a.Waits) == 0 && !running
+		return a.Head.Ended != nil && a.Head.ShownRev == a.Head.Rev && len(a.Waits) == 0 && !running && told(a)
+	})
+}
+
+// told reports whether the requester of a task that ended knows it, and everybody else who has a copy of a card.
+func told(a *task.Aggregate) bool {
+	concerns := a.Task != nil && a.Head.Ended.By != a.Head.Requester && a.Request.ChannelType != "im"
+	if concerns && !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool { return c.CardType == task.CardOutcome }) {
+		return false
+	}
+	return !slices.ContainsFunc(a.Copies, func(c *aggregate.Card) bool {
+		return c.State != aggregate.CardPosted && c.State != aggregate.CardUnreachable
 	})
 }
 
