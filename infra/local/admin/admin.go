@@ -21,9 +21,9 @@ import (
 )
 
 // Configure gives a stack its administrator: every workspace is connected to the
-// stack's own vendors before its first call, its first request makes the administrator known, and the sandbox gets its panels.
+// stack's own vendors before its first call, its administrator is known from the start, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
-	o.PrepareTeam, o.TenantAdmin = Connect, administrator().ID
+	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
 		return sandbox.Panels{Settings: settings{s}, Permissions: permissions{settings{s}}, Servers: servers{s}, Tools: tools{s.Vendors}, Approvals: approvals{settings{s}}}
 	}
@@ -52,6 +52,12 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
+		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{administrator().ID}}
+		if _, err := rows.Bootstrap(ctx, own, time.Now()); err != nil {
+			return err
+		}
+	}
 	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 	if err := nameServer(ctx, s, rows, v, tenant); err != nil {
 		return err
