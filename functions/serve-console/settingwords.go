@@ -21,7 +21,7 @@ type settingsTexts struct {
 	Problems, Conflict, ConflictBoth, Their, NoSlack, Now, Unlimited, MoreServers                             string
 	ServerName, ServerURL                                                                                     string
 	Choose, ChooseLead, ChooseLink                                                                            string
-	History, HistoryNone, HistoryAll, When, Who, What, Was, Is, Earlier                                       string
+	History, HistoryNone, HistoryAll, When, Who, What, Was, Is, Earlier, Client                               string
 	File, FileLead, Export, Import, ImportLead, ImportFile, ImportText, ImportShow                            string
 	ImportTitle, ImportSame, ImportSave, ImportBack, Line, About                                              string
 	Yes, No, Nothing                                                                                          string
@@ -49,6 +49,9 @@ func (t settingsTexts) problem(p tenancy.Problem) string {
 
 // label is the name of a field for people; one within a list has its number behind it.
 func (t settingsTexts) label(field string) string {
+	if provider, ok := strings.CutPrefix(field, "clients."); ok {
+		return fmt.Sprintf("%s (%s)", t.Client, provider)
+	}
 	base, at, _ := strings.Cut(field, "[")
 	text, ok := t.Fields[base]
 	if !ok {
@@ -80,7 +83,7 @@ var settingsJA = settingsTexts{
 	ConflictBoth: "次の項目は両方が変えました。あなたの入力を残しています:", Their: "今の値", NoSlack: "Slack の応答がないため、名前を表示できません。承認者はあとで変えてください。",
 	Now: "今の値", Unlimited: "0 は上限なし", MoreServers: "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。", ServerName: "名前", ServerURL: "アドレス",
 	Choose: "自分の依頼を自分で承認できるかを決めてください", ChooseLead: "まだ誰も決めていません。今は「できる」になっています。", ChooseLink: "説明を読んで決める",
-	History: "変更の履歴", HistoryNone: "まだ変更はありません。", HistoryAll: "すべての履歴", When: "日時", Who: "変えた人", What: "項目", Was: "前", Is: "後", Earlier: "値は記録されていません",
+	Client: "アプリの登録", History: "変更の履歴", HistoryNone: "まだ変更はありません。", HistoryAll: "すべての履歴", When: "日時", Who: "変えた人", What: "項目", Was: "前", Is: "後", Earlier: "値は記録されていません",
 	File: "ファイルへの書き出しと読み込み", FileLead: "検証用のワークスペースの設定を、本番に写すときなどに使います。", Export: "YAML で書き出す", Import: "YAML を読み込む",
 	ImportLead: "読み込むと、まず今の設定との違いを表示します。確かめてから保存できます。ファイルにない項目は変わりません。", ImportFile: "ファイル", ImportText: "またはここに貼り付け", ImportShow: "違いを見る",
 	ImportTitle: "読み込む設定の確認", ImportSame: "今の設定と同じです。保存するものはありません。", ImportSave: "この内容で保存", ImportBack: "設定に戻る", Line: "%d 行目",

@@ -15,7 +15,7 @@ var settingsEN = settingsTexts{
 	ConflictBoth: "You both changed the following. What you typed is kept:", Their: "Value now", NoSlack: "Slack does not answer, so names can't be shown. Please change approvers later.",
 	Now: "Value now", Unlimited: "0 means no limit", MoreServers: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.", ServerName: "Name", ServerURL: "Address",
 	Choose: "Decide whether people may approve their own requests", ChooseLead: "Nobody has decided yet. For now they may.", ChooseLink: "Read what it means and decide",
-	History: "What was changed", HistoryNone: "Nothing was changed yet.", HistoryAll: "All of the history", When: "When", Who: "Who", What: "Setting", Was: "Before", Is: "After", Earlier: "values were not recorded",
+	Client: "App registration", History: "What was changed", HistoryNone: "Nothing was changed yet.", HistoryAll: "All of the history", When: "When", Who: "Who", What: "Setting", Was: "Before", Is: "After", Earlier: "values were not recorded",
 	File: "Export and import", FileLead: "For taking settings from a workspace for trials to one in use, for example.", Export: "Export as YAML", Import: "Import YAML",
 	ImportLead: "You first see what would change, and save after that. Settings that the file does not have stay as they are.", ImportFile: "File", ImportText: "Or paste it here", ImportShow: "Show what would change",
 	ImportTitle: "Look over what you import", ImportSame: "It is the same as the settings now. There is nothing to save.", ImportSave: "Save this", ImportBack: "Back to settings", Line: "Line %d",
