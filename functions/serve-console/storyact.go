@@ -73,11 +73,10 @@ func (x wanted) decision() (act decision.Act, want people.Want, ok bool) {
 
 // actOnTask decides as a click on the card does.
 func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	a, err := c.loaded(r, v)
+	ref, err := refOf(r, v)
 	if err != nil {
 		return err
 	}
-	ref := a.Ref()
 	x := wantedBy(r)
 	ctx, cancel := context.WithTimeout(r.Context(), decideWithin)
 	defer cancel()
@@ -95,6 +94,9 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	}
 	if errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Request == nil {
 		return verdict.Err
+	}
+	if _, err := c.loaded(r, v); err != nil { // whoever may decide may read; anybody else is told nothing of it
+		return err
 	}
 	verdict.Log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
