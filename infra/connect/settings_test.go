@@ -48,7 +48,7 @@ var changed = map[string]string{
 	"model": "openai:gpt-5.4", "l4_timeout_seconds": "600", "auto_approve_tools": "false", "approvers.mode": "list",
 	"approvers.users": "U0SATO,U0SUZUKI", "approvers.usergroups": "S0HR", "allow_self_approval": "false", "approval_timeout_hours": "24",
 	"max_versions": "3", "locale": "en", "executor": "managed", "dm_default": "agent", "max_cost_usd": "2.5",
-	"max_cost_day_usd": "10", "max_cost_month_usd": "200", "self_approval_chosen": "true",
+	"max_cost_day_usd": "10", "max_cost_month_usd": "200", "self_approval_chosen": "true", "approval_copies": "none",
 	"max_open_tasks.person": "5", "max_open_tasks.tenant": "2000", "max_tasks_per_hour.person": "6", "max_tasks_per_hour.tenant": "0",
 	"retain_results_days": "30", "mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
 }
@@ -60,7 +60,7 @@ var wrong = map[string]string{
 	"auto_approve_tools=null": "must be true or false", "approvers.mode=all": "approvers.mode must be channel or list", "approvers.users=@sato": "approvers.users[0] must be a Slack user id",
 	"approvers.usergroups=S0HR,hr": "approvers.usergroups[1] must be", "allow_self_approval=1": "must be true or false", "approval_timeout_hours=9000": "must be between 1 and 8736",
 	"max_versions=51": "max_versions must be between 1 and 50", "max_versions=2.5": "max_versions must be a whole number", "max_versions=": "must be a whole number", "locale=fr": "locale must be ja or en",
-	"executor=x": "executor must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
+	"executor=x": "executor must be", "approval_copies=all": "approval_copies must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
 	"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
 	"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
 	"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",

@@ -4,7 +4,7 @@ const words = {
   ja: {
     skip: "メッセージ入力欄へ", channels: "チャンネル", dms: "ダイレクトメッセージ", actAs: "この人として操作", you: "操作中", app: "アプリ", guest: "ゲスト", external: "社外",
     menu: "メニュー", close: "閉じる", run: "実行", runPanel: "実行の様子を表示", members: "{n} 人のメンバー", unread: "未読", language: "表示言語",
-    homeTab: "ホーム", messagesTab: "メッセージ", shortcuts: "アプリのショートカット", homeEmpty: "ホームを読み込んでいます…",
+    homeTab: "ホーム", console: "稟議コンソール", messagesTab: "メッセージ", shortcuts: "アプリのショートカット", homeEmpty: "ホームを読み込んでいます…",
     messageTo: "{name} へのメッセージ", replyTo: "返信する…", replyHere: "スレッドに返信", send: "送信", mention: "@Ringi にメンション",
     hint: "<b>@Ringi</b> を付けると Ringi に届きます", hintDM: "ここに書くとそのまま Ringi に届きます", keys: "Enter で送信 · Shift+Enter で改行",
     replies: "{n} 件の返信", hide: "返信をたたむ", today: "今日", yesterday: "昨日", edited: "(編集済み)", deleted: "このメッセージは削除されました",
@@ -39,7 +39,7 @@ const words = {
   en: {
     skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you", app: "APP", guest: "Guest", external: "External",
     menu: "Menu", close: "Close", run: "Run", runPanel: "Show the run", members: "{n} members", unread: "unread", language: "Language",
-    homeTab: "Home", messagesTab: "Messages", shortcuts: "Shortcuts of apps", homeEmpty: "Loading the Home tab…",
+    homeTab: "Home", console: "Ringi console", messagesTab: "Messages", shortcuts: "Shortcuts of apps", homeEmpty: "Loading the Home tab…",
     messageTo: "Message {name}", replyTo: "Reply…", replyHere: "Reply in thread", send: "Send", mention: "Mention @Ringi",
     hint: "Ringi hears messages that mention <b>@Ringi</b>", hintDM: "Ringi hears everything you write here", keys: "Enter to send · Shift+Enter for a new line",
     replies: "{n} replies", hide: "Hide replies", today: "Today", yesterday: "Yesterday", edited: "(edited)", deleted: "This message was deleted",

@@ -48,6 +48,12 @@ function homeEntry() {
   };
 }
 
+// consoleEntry opens the console in a window of its own, where the whole system runs.
+const consoleEntry = () => ({
+  key: "console", sig: t("console"),
+  render: () => h("li", {}, h("a.side-row", { href: "/console", target: "_blank", rel: "noopener", dataset: { focus: "console" } }, icon("link"), h("span.side-name", {}, t("console")))),
+});
+
 function person(u) {
   const me = u.id === state.me;
   return {
@@ -84,6 +90,6 @@ export function drawSidebar(root) {
       h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")), peopleList));
   }
   reconcile(channelList, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry()]);
+  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry(), ...(state.has.settings ? [consoleEntry()] : [])]);
   reconcile(peopleList, [...state.users.values()].filter((u) => !u.bot).map(person));
 }
