@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -79,7 +80,18 @@ func (c *Console) switchLanguage(w http.ResponseWriter, r *http.Request) {
 	if to := r.PathValue("locale"); to == "ja" || to == "en" {
 		setCookie(w, r, localeCookie, to, 365*24*time.Hour)
 	}
-	http.Redirect(w, r, web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console"), http.StatusSeeOther)
+	http.Redirect(w, r, nextOf(r), http.StatusSeeOther)
+}
+
+// nextOf is the page of the console that a request names to go on to; else the first. Any other address is noted.
+func nextOf(r *http.Request) string {
+	const first = "/console"
+	asked := r.URL.Query().Get("next")
+	to := web.LocalPath(asked, first+"/", "")
+	if to == "" && asked != "" {
+		refuse(r, &viewer{}, "to go on to an address that is no page of the console")
+	}
+	return cmp.Or(to, first)
 }
 
 // signedIn serves a route to whoever is signed in and may open it.
@@ -88,6 +100,9 @@ func (c *Console) signedIn(to route) http.HandlerFunc {
 		v, err := c.viewerOf(w, r, to.access == administrator && r.Method != http.MethodGet)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
+			if cookieOf(r, sessionCookie) != "" {
+				refuse(r, v, "the cookie is of no session")
+			}
 			http.Redirect(w, r, "/console/signin?next="+url.QueryEscape(r.URL.RequestURI()), http.StatusSeeOther)
 			return
 		case errors.Is(err, aggregate.ErrNotFound):

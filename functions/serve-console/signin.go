@@ -17,8 +17,7 @@ import (
 func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := &viewer{Locale: localeOf(r)}
 	words := signInWords.In(v.Locale)
-	next := web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console")
-	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(next)}
+	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(nextOf(r))}
 	if err := c.show(w, r, v, document{Title: words.Title, Words: words, Data: data}, "signin.html"); err != nil {
 		c.fail(w, r, v, err)
 	}
@@ -55,8 +54,7 @@ func (c *Console) beginSignIn(w http.ResponseWriter, r *http.Request) {
 func (c *Console) sendToSlack(w http.ResponseWriter, r *http.Request) error {
 	browser, state := websession.Secret(), websession.Secret()
 	begun := websession.SignIn{
-		Browser: websession.Hash(browser), Nonce: websession.Secret(),
-		Next: web.LocalPath(r.URL.Query().Get("next"), "/console/", "/console"),
+		Browser: websession.Hash(browser), Nonce: websession.Secret(), Next: nextOf(r),
 	}
 	to, err := c.SignIn.Address(r.Context(), redirect(r), state, begun.Nonce)
 	if errors.Is(err, secret.ErrMissing) {

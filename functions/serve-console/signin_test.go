@@ -73,10 +73,14 @@ func signsIn(t *testing.T, w *world) {
 	if a := b.get("/console"); a.status != http.StatusSeeOther {
 		t.Errorf("a cookie that was signed out shows %d", a.status)
 	}
-	for _, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`} {
+	log := logged(t)
+	for i, next := range []string{"https://evil.example/", "//evil.example", `/\evil.example`} {
 		other := w.browser()
 		if a := other.back(other.begin("/console/signin/begin?next=" + url.QueryEscape(next))); a.to != "/console" {
 			t.Errorf("%s leads to %s", next, a.to)
+		}
+		if n := strings.Count(log.String(), "msg=refused"); n != i+1 {
+			t.Errorf("%s: %d refusals are logged", next, n)
 		}
 	}
 }
@@ -173,11 +177,15 @@ func cookiesRotate(t *testing.T, w *world) {
 		t.Errorf("what was under way: %d", a.status)
 	}
 	w.Later(websession.Grace + time.Second)
+	log := logged(t)
 	for name, cookie := range map[string]string{"replayed": old, "forged": "AAAA", "a hash": websession.Hash(b.cookies["__Host-ringi"])} {
 		replay.cookies["__Host-ringi"] = cookie
 		if a := replay.get("/console"); a.status != http.StatusSeeOther {
 			t.Errorf("%s: %d", name, a.status)
 		}
+	}
+	if n := strings.Count(log.String(), "msg=refused"); n != 3 {
+		t.Errorf("%d refusals are logged: %s", n, log)
 	}
 	w.Later(websession.Lasts)
 	if a := b.get("/console"); a.status != http.StatusSeeOther {

@@ -1,9 +1,11 @@
 package web_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -89,6 +91,10 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 		"on a laptop":         {"POST", "127.0.0.1:7777", "same-origin", "http://127.0.0.1:7777", 200, false},
 	} {
 		t.Run(name, func(t *testing.T) {
+			var log bytes.Buffer
+			was := slog.Default()
+			slog.SetDefault(slog.New(slog.NewTextHandler(&log, nil)))
+			t.Cleanup(func() { slog.SetDefault(was) })
 			r := httptest.NewRequest(tt.method, "http://"+tt.host+"/console/", nil)
 			r.Header.Set("Sec-Fetch-Site", tt.site)
 			r.Header.Set("Origin", tt.origin)
@@ -96,6 +102,9 @@ func TestPagesAreSafeInABrowser(t *testing.T) {
 			page.ServeHTTP(w, r)
 			if w.Code != tt.want || (w.Header().Get("Strict-Transport-Security") != "") != tt.strict {
 				t.Errorf("%d, %v", w.Code, w.Header())
+			}
+			if noted := strings.Contains(log.String(), "msg=refused"); noted != (tt.want == http.StatusForbidden) {
+				t.Errorf("the log is %q", &log)
 			}
 			if csp := w.Header().Get("Content-Security-Policy"); strings.Contains(csp, "unsafe") || !strings.Contains(csp, "default-src 'none'") || !strings.Contains(csp, "frame-ancestors 'none'") {
 				t.Errorf("the policy is %q", csp)

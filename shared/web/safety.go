@@ -1,6 +1,7 @@
 package web
 
 import (
+	"log/slog"
 	"net"
 	"net/http"
 	"net/url"
@@ -17,6 +18,7 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 func Safe(h http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		slog.WarnContext(r.Context(), "refused", "why", "a form of another site", "method", r.Method, "path", r.URL.Path, "address", r.RemoteAddr)
 		http.Error(w, "this form came from another site", http.StatusForbidden)
 	}))
 	guarded := cross.Handler(h)
