@@ -202,7 +202,6 @@ func nameOf(m *people.Members, id string) string {
 // welcomeData is the question that the first administrator is asked.
 type welcomeData struct {
 	Allowed, Chosen bool
-	Rev             int
 }
 
 func (c *Console) welcome(w http.ResponseWriter, r *http.Request, v *viewer) error {
@@ -211,7 +210,7 @@ func (c *Console) welcome(w http.ResponseWriter, r *http.Request, v *viewer) err
 		return err
 	}
 	t := welcomeWords.In(v.Locale)
-	return c.show(w, r, v, document{Title: t.Title, Here: "settings", Words: t, Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen, s.Rev}}, "welcome.html")
+	return c.show(w, r, v, document{Title: t.Title, Here: "settings", Words: t, Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}}, "welcome.html")
 }
 
 func (c *Console) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *viewer) error {

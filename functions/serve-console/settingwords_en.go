@@ -13,7 +13,7 @@ var settingsEN = settingsTexts{
 	Cut:      "There are many people: only the first 5,000 can be found by name. Find others by their Slack member ID.",
 	Problems: "Nothing was saved. Please correct:", Conflict: "Nothing was saved. Another administrator saved settings while this page was open. What you had not touched has their new values. Look it over and save again.",
 	ConflictBoth: "You both changed the following. What you typed is kept:", Their: "Value now", NoSlack: "Slack does not answer, so names can't be shown. Please change approvers later.",
-	Now: "Value now", Unlimited: "0 means no limit", MoreServers: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.", ServerName: "Name", ServerURL: "Address",
+	Unlimited: "0 means no limit", MoreServers: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.", ServerName: "Name", ServerURL: "Address",
 	Choose: "Decide whether people may approve their own requests", ChooseLead: "Nobody has decided yet. For now they may.", ChooseLink: "Read what it means and decide",
 	Client: "App registration", History: "What was changed", HistoryNone: "Nothing was changed yet.", HistoryAll: "All of the history", When: "When", Who: "Who", What: "Setting", Was: "Before", Is: "After", Earlier: "values were not recorded",
 	File: "Export and import", FileLead: "For taking settings from a workspace for trials to one in use, for example.", Export: "Export as YAML", Import: "Import YAML",

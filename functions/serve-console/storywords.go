@@ -12,16 +12,16 @@ type storyTexts struct {
 	Status, Gate, Step, Surface, Made, Kind                                         map[string]string
 	Priority                                                                        map[task.Priority]string
 	Act, Confirm, ActAbout                                                          map[task.Act]string
-	Asked, By, At, State, Urgency, Message, OpenMessage, PrivateMessage             string
+	Asked, By, At, Urgency, Message, OpenMessage, PrivateMessage                    string
 	Description, Answer, EndedAt, ParkedTitle, WaitsUntil, ChoiceTitle, ChoiceOpen  string
 	ChoiceReason, ChoiceRequest, ChoiceOver, Beside                                 string
-	Waiting, WaitsFor, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed string
+	Waiting, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed           string
 	Policies, Plans, NoneYet, Because, WhatChanged, Remarks, Approved, AutoApproved string
-	Rejected, Via, Stamps, OnBehalf, Checked, Writes, Reads, Effect, Expected, Text string
+	Rejected, Via, OnBehalf, Checked, Writes, Reads, Effect, Expected               string
 	Runs, NoRuns, Attempt, Took, Waited, Summary, Error, StoppedBy, RetriedBy       string
-	Timeline, TheStep, Tool, Result, Arguments, NotCalled, MaskedNote, LeftOut      string
+	Timeline, TheStep, Result, Arguments, MaskedNote, LeftOut                       string
 	MoreRows, MoreValues, TableFile, ValuesFile, Expired, Failed, Preview, Empty    string
-	Carried, Late, Crashes, MadeAt, NotBegun, WholeFile                             string
+	Carried, Late, Crashes, MadeAt, WholeFile                                       string
 	Costs, NoCosts, Model, Calls, Input, Output, Cached, Cost, Unpriced, Sum, Sent  string
 	ShowSent, NotKept, Nothing                                                      string
 	Log, LogMore, LogAll, Action, Resource, Details                                 string
@@ -57,22 +57,22 @@ var storyWords = language.InEach(
 			task.ActCancelExecution: "呼び出し中のステップは、その結果だけを記録します。", task.ActCancelTask: "続けるには、もう一度依頼することになります。",
 			task.ActRetryExecution: "完了したステップはやり直しません。",
 		},
-		Asked: "依頼した人", By: "した人", At: "日時", State: "状態", Urgency: "優先度", Message: "メッセージ", OpenMessage: "Slack で開く", PrivateMessage: "ダイレクトメッセージ",
+		Asked: "依頼した人", By: "した人", At: "日時", Urgency: "優先度", Message: "メッセージ", OpenMessage: "Slack で開く", PrivateMessage: "ダイレクトメッセージ",
 		Description: "内容", Answer: "返答", EndedAt: "終了", ParkedTitle: "作成できませんでした", WaitsUntil: "次の再開",
 		ChoiceTitle: "このメッセージの扱い", ChoiceOpen: "まだ選ばれていません。", ChoiceReason: "却下理由になりました。", ChoiceRequest: "新しい依頼になりました。",
 		ChoiceOver: "待っていたものは、もう承認を待っていません。", Beside: "同じスレッドで待っていた依頼",
-		Waiting: "判断を待っています", WaitsFor: "待っているもの", DecideBy: "期限", Version: "版",
+		Waiting: "判断を待っています", DecideBy: "期限", Version: "版",
 		NotWhole: "引数の全文をこのページに表示できないため、ここでは承認できません。Slack のカードの「全文を確認」から承認してください。",
 		Reason:   "却下の理由", ReasonHint: "1〜1,000 文字。次の版は、この理由を踏まえて作られます。", Acts: "この依頼にできること", Typed: "入力していた理由",
 		Policies: "実行方針", Plans: "実行ステップ", NoneYet: "まだありません。", Because: "前の版の却下理由", WhatChanged: "前の版との違い", Remarks: "却下理由への対応",
-		Approved: "承認", AutoApproved: "自動承認", Rejected: "却下", Via: "操作した場所", Stamps: "押印", OnBehalf: "代理", Checked: "実行前に確認", Writes: "書き込み", Reads: "読み取り",
-		Effect: "すること", Expected: "期待する結果", Text: "全文",
+		Approved: "承認", AutoApproved: "自動承認", Rejected: "却下", Via: "操作した場所", OnBehalf: "代理", Checked: "実行前に確認", Writes: "書き込み", Reads: "読み取り",
+		Effect: "すること", Expected: "期待する結果",
 		Runs: "実行", NoRuns: "まだ実行されていません。", Attempt: "回目", Took: "かかった時間", Waited: "うち人を待った時間", Summary: "サマリー", Error: "失敗の理由", StoppedBy: "中止した人", RetriedBy: "再実行した人",
-		Timeline: "時間の流れ", TheStep: "ステップ", Tool: "ツール", Result: "結果", Arguments: "引数", NotCalled: "まだ呼び出していません。",
+		Timeline: "時間の流れ", TheStep: "ステップ", Result: "結果", Arguments: "引数",
 		MaskedNote: "個人情報を隠した引数", LeftOut: "指定しないときの既定値",
 		MoreRows: "行は表示していません。", MoreValues: "件の値は表示していません。", TableFile: "CSV(全行)", ValuesFile: "CSV(表以外の値)", WholeFile: "長いため、ここには冒頭だけを表示しています。",
 		Expired: "保存期間を過ぎたため、削除されています。", Failed: "今は読み出せません。少し待ってから、ページを読み込み直してください。", Preview: "冒頭", Empty: "(空)",
-		Carried: "前回の結果を引き継ぎ", Late: "中止の後に完了", Crashes: "途切れた呼び出し", MadeAt: "できたもの", NotBegun: "まだ",
+		Carried: "前回の結果を引き継ぎ", Late: "中止の後に完了", Crashes: "途切れた呼び出し", MadeAt: "できたもの",
 		Costs: "AI モデルの利用", NoCosts: "まだ使っていません。", Model: "モデル", Calls: "回数", Input: "入力", Output: "出力", Cached: "キャッシュ", Cost: "費用", Unpriced: "料金が分からない呼び出し", Sum: "合計",
 		Sent: "送った内容", ShowSent: "見る", NotKept: "記録なし", Nothing: "—",
 		Log: "監査ログ", LogMore: "これより後の記録は、監査ログのページにあります。", LogAll: "監査ログで見る", Action: "操作", Resource: "対象", Details: "詳細",
@@ -108,22 +108,22 @@ var storyWords = language.InEach(
 			task.ActCancelExecution: "Of a step whose call is under way only the outcome is recorded.", task.ActCancelTask: "To go on, it has to be asked for again.",
 			task.ActRetryExecution: "Steps that are completed are not done again.",
 		},
-		Asked: "Requested by", By: "By", At: "Time", State: "State", Urgency: "Priority", Message: "Message", OpenMessage: "Open in Slack", PrivateMessage: "direct message",
+		Asked: "Requested by", By: "By", At: "Time", Urgency: "Priority", Message: "Message", OpenMessage: "Open in Slack", PrivateMessage: "direct message",
 		Description: "Description", Answer: "Reply", EndedAt: "Ended", ParkedTitle: "It could not be drafted", WaitsUntil: "Goes on",
 		ChoiceTitle: "What this message is meant to be", ChoiceOpen: "Nobody has chosen yet.", ChoiceReason: "It became the reason of a rejection.", ChoiceRequest: "It became a request.",
 		ChoiceOver: "What waited there no longer does.", Beside: "The request that waited in the same thread",
-		Waiting: "Waits for a decision", WaitsFor: "What waits", DecideBy: "Until", Version: "Version",
+		Waiting: "Waits for a decision", DecideBy: "Until", Version: "Version",
 		NotWhole: "Not all of the arguments can be shown on this page, so they can't be approved here. Please use “Read all” on the card in Slack.",
 		Reason:   "Reason for rejecting", ReasonHint: "1 to 1,000 characters. The next version will be written with it in mind.", Acts: "What can be done", Typed: "The reason you had written",
 		Policies: "Policy", Plans: "Steps", NoneYet: "None yet.", Because: "Why the version before was rejected", WhatChanged: "What changed", Remarks: "What became of the reasons",
-		Approved: "Approved", AutoApproved: "Approved automatically", Rejected: "Rejected", Via: "Where", Stamps: "Stamps", OnBehalf: "on behalf of", Checked: "checked before it runs", Writes: "writes", Reads: "reads",
-		Effect: "What it does", Expected: "Expected", Text: "Full text",
+		Approved: "Approved", AutoApproved: "Approved automatically", Rejected: "Rejected", Via: "Where", OnBehalf: "on behalf of", Checked: "checked before it runs", Writes: "writes", Reads: "reads",
+		Effect: "What it does", Expected: "Expected",
 		Runs: "Executions", NoRuns: "Nothing was executed yet.", Attempt: "attempt", Took: "Took", Waited: "of it waiting for people", Summary: "Summary", Error: "Why it failed", StoppedBy: "Stopped by", RetriedBy: "Run again by",
-		Timeline: "Timeline", TheStep: "Step", Tool: "Tool", Result: "Result", Arguments: "Arguments", NotCalled: "Not called yet.",
+		Timeline: "Timeline", TheStep: "Step", Result: "Result", Arguments: "Arguments",
 		MaskedNote: "Arguments with masked personal data", LeftOut: "Defaults for what is not given",
 		MoreRows: "more rows are not shown.", MoreValues: "more values are not shown.", TableFile: "CSV (all rows)", ValuesFile: "CSV (values in no table)", WholeFile: "It is long; only its beginning is shown here.",
 		Expired: "Deleted, since its retention is over.", Failed: "It can't be read now. Wait a little, then reload the page.", Preview: "Beginning", Empty: "(empty)",
-		Carried: "carried over from the attempt before", Late: "completed after the stop", Crashes: "interrupted calls", MadeAt: "What it made", NotBegun: "Not yet",
+		Carried: "carried over from the attempt before", Late: "completed after the stop", Crashes: "interrupted calls", MadeAt: "What it made",
 		Costs: "Use of AI models", NoCosts: "None yet.", Model: "Model", Calls: "Calls", Input: "Input", Output: "Output", Cached: "Cached", Cost: "Cost", Unpriced: "calls without a known price", Sum: "Sum",
 		Sent: "What was sent", ShowSent: "Show", NotKept: "not kept", Nothing: "—",
 		Log: "Audit log", LogMore: "What came after is on the page of the audit log.", LogAll: "See it in the audit log", Action: "Action", Resource: "Resource", Details: "Details",
