@@ -1,6 +1,7 @@
 package console
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -18,6 +19,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 
@@ -103,12 +105,32 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 	}
 }
 
-// TestTwoPeopleInTwoPlacesMakeOneDecision: whoever is second learns who was first, and both places show the same.
+// copyOf waits until a person's direct messages have something about a row that says this.
+func copyOf(t *testing.T, user, row, says string) {
+	t.Helper()
+	driver.Eventually(t, "the copy of "+user+" says "+says, func() bool {
+		return slices.ContainsFunc(running.Sandbox.Messages(workspace.DirectMessage(user), ""), func(m workspace.Message) bool {
+			all := string(expect.Value(json.Marshal(m))(t))
+			return strings.Contains(all, row) && strings.Contains(all, says)
+		})
+	})
+}
+
+// TestTwoPeopleInTwoPlacesMakeOneDecision: whoever is second learns who was first, and the card and every copy of it show
+// the same.
 func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 	driver.Leave(t, running)
+	approvers := []string{workspace.Suzuki, workspace.Tanaka}
+	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: approvers, Usergroups: []string{}}
+	})
 	for range 3 {
 		d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 		card := d.Card(driver.PromptCard, "approve_prompt")
+		for _, user := range approvers {
+			copyOf(t, user, d.Load().Prompt().ID, "approve_prompt")
+		}
 		p := at(t, d, workspace.Suzuki)
 		i := slices.IndexFunc(d.Load().Actions(), func(x task.Action) bool { return x.Act == task.ActReject })
 		x := d.Load().Actions()[i]
@@ -135,6 +157,9 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 			shows = "コンソールから"
 		}
 		d.Card(driver.PromptCard, shows)
+		for _, user := range approvers {
+			copyOf(t, user, d.Ref.ID, shows)
+		}
 		if status := p.press(d, task.ActCancelTask, ""); status != http.StatusSeeOther && status != http.StatusConflict {
 			t.Errorf("a cancellation is answered %d", status)
 		}
