@@ -20,6 +20,9 @@ import (
 // languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.
 const languageWithin = 700 * time.Millisecond
 
+// keepAgainWithin bounds the second try to keep a request of which no answer came.
+const keepAgainWithin = time.Second
+
 // wanted is a request that no message to Ringi asked for.
 type wanted struct {
 	team, user, text string
@@ -57,7 +60,17 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 			MessageTS: at.ts, ThreadTS: at.ts, Source: sourceOf(at.channel),
 		}
 		var ref aggregate.Ref
-		if ref, _, err = intake.Keep(ctx, h.Store, r, h.Now()); err == nil {
+		ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
+		if err != nil && intake.Unanswered(err) { // it may be kept: then this finds it
+			within, cancel := context.WithTimeout(ctx, keepAgainWithin)
+			ref, _, err = intake.Keep(within, h.Store, r, h.Now())
+			cancel()
+			if err != nil { // a task without its message, or a second one, would be worse than none
+				log.ErrorContext(ctx, "not known to be kept", "channel", at.channel, "ts", at.ts, "err", err)
+				return outcome{note: card.NoteUnsure}
+			}
+		}
+		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
 			return outcome{at, note}
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/aws/smithy-go"
+
 	"ringi/shared/aggregate"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -44,6 +46,13 @@ func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, er
 		return false, err
 	}
 	return true, nil
+}
+
+// Unanswered reports whether a write that failed may have been made all the same: nobody said that it was refused.
+func Unanswered(err error) bool {
+	var refused smithy.APIError
+	var odd ErrTimestamp
+	return !errors.As(err, &refused) && !errors.As(err, &odd) && !errors.Is(err, aggregate.ErrConflict)
 }
 
 // unescaped undoes what Slack does to the three characters of its markup.
