@@ -43,7 +43,7 @@ type rows struct {
 // with a head and half of its rows would be taken up as if it had only begun, and a
 // rescue that was interrupted could not tell that something is missing.
 func (r *rows) missing(ctx context.Context) error {
-	n := 0
+	n, left := 0, 0
 	pages := dynamodb.NewScanPaginator(r.db, &dynamodb.ScanInput{TableName: &r.from, ConsistentRead: aws.Bool(true)})
 	live := map[string]bool{} // partitions of aggregates whose head is there
 	var heads []item
@@ -68,6 +68,11 @@ func (r *rows) missing(ctx context.Context) error {
 				return err
 			} else if there {
 				continue
+			} else if comes, err := r.comesBack(ctx, it); err != nil {
+				return err
+			} else if !comes {
+				left++
+				continue
 			}
 			n++
 			if aggregated && sk == aggregate.HeadKey {
@@ -82,8 +87,33 @@ func (r *rows) missing(ctx context.Context) error {
 			return err
 		}
 	}
+	if left > 0 {
+		fmt.Fprintf(r.out, "%d rows stay away: sessions, and links of another chain than the table's\n", left)
+	}
 	r.conclude("%d rows are put back", n)
 	return nil
+}
+
+// comesBack reports whether a missing row of no aggregate may be put back. A session that has ended stays so. Of a chain
+// come back what the table's own still has a place for: links up to its head, and a head whose last link is there. A link
+// behind the head would be in the way of the next one, and nothing would be sealed any more.
+func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
+	pk, sk := str(it["PK"]), str(it["SK"])
+	switch {
+	case strings.HasPrefix(pk, "WEB#"):
+		return false, nil
+	case !strings.HasPrefix(pk, "CHAIN#"):
+		return true, nil
+	case sk == aggregate.HeadKey:
+		return r.exists(ctx, pk, fmt.Sprintf("LINK#%010d", number(it["seq"])))
+	}
+	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: &r.table, ConsistentRead: aws.Bool(true), Key: item{"PK": it["PK"], "SK": &types.AttributeValueMemberS{Value: aggregate.HeadKey}},
+	})
+	if err != nil {
+		return false, fmt.Errorf("look for the head of %s: %w", pk, err)
+	}
+	return number(it["seq"]) <= number(out.Item["seq"]), nil
 }
 
 // putBack writes a row that is missing. A head is due at once and has shown
@@ -93,8 +123,9 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	if !r.apply {
 		return nil
 	}
+	_, aggregated := kinds.All().Ref(str(it["PK"]))
 	switch {
-	case str(it["SK"]) == aggregate.HeadKey:
+	case aggregated && str(it["SK"]) == aggregate.HeadKey:
 		it = awake(it, number(it["rev"])+forgotten, number(it["run"])+forgotten)
 	case strings.HasPrefix(str(it["SK"]), "CARD#"):
 		it = unseen(it)

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+	"ringi/shared/websession"
+)
+
+var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)
+
+// sealed appends one link to a tenant's chain.
+func sealed(t *testing.T, s *tasks.Store, row string) error {
+	t.Helper()
+	is := expect.Value(s.Chain(t.Context(), "01TENANT"))(t)
+	l := expect.Value(chain.Next(is.Head, strings.Repeat("0a", 32), []chain.Row{{Key: "AUDIT#01TENANT#2026-04/" + row}}, sealedAt))(t)
+	l.Signature = []byte("signed")
+	return s.AppendLink(t.Context(), l)
+}
+
+// bring puts the rows of one table into another.
+func bring(t *testing.T, server *storetest.Server, from, table string) string {
+	t.Helper()
+	var out bytes.Buffer
+	expect.NoError(t, (&rows{db: server.DB, from: from, table: table, apply: true, out: &out}).missing(t.Context()))
+	return out.String()
+}
+
+func drop(t *testing.T, server *storetest.Server, table, pk, sk string) {
+	t.Helper()
+	expect.Value(server.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}}))(t)
+}
+
+// A stack of its own begins a chain of its own, with a key of its own, as soon as the first row of the log is brought over.
+func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
+	server := storetest.Start(t)
+	was, from := server.Store(t)
+	is, table := server.Store(t)
+	for _, row := range []string{"1", "2", "3"} {
+		expect.NoError(t, sealed(t, was, row))
+	}
+	expect.NoError(t, sealed(t, is, "1"))
+	bring(t, server, from, table)
+	for _, row := range []string{"2", "3", "4"} {
+		if err := sealed(t, is, row); err != nil {
+			t.Fatalf("nothing is sealed any more: %v", err)
+		}
+	}
+}
+
+// Links that were deleted come back, and so does the head that they belong to.
+func TestAChainComesBack(t *testing.T) {
+	server := storetest.Start(t)
+	was, from := server.Store(t)
+	is, table := server.Store(t)
+	for _, row := range []string{"1", "2", "3"} {
+		expect.NoError(t, sealed(t, was, row))
+	}
+	expect.NoError(t, sealed(t, is, "1"))
+	expect.NoError(t, sealed(t, is, "2"))
+	for _, sk := range []string{"LINK#0000000001"} {
+		drop(t, server, table, "CHAIN#01TENANT", sk)
+	}
+	bring(t, server, from, table)
+	n := 0
+	for _, err := range is.Of.Links(t.Context(), "01TENANT", false) {
+		expect.NoError(t, err)
+		n++
+	}
+	if n != 2 {
+		t.Errorf("%d links of a chain of 2", n)
+	}
+}
+
+// Whoever signed out stays signed out.
+func TestNoSessionComesBack(t *testing.T) {
+	server := storetest.Start(t)
+	was, from := server.Store(t)
+	is, table := server.Store(t)
+	now := time.Now()
+	expect.NoError(t, was.Of.BeginWebSession(t.Context(), "cookie", websession.New("01TENANT", "T1", "U1", "鈴木", true, now)))
+	bring(t, server, from, table)
+	if s, err := is.Of.WebSession(t.Context(), "cookie", now); err == nil {
+		t.Errorf("a session that had ended is there again: %+v", s)
+	}
+}
