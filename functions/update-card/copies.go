@@ -128,7 +128,7 @@ func (d *drawing) drawCopies(ctx context.Context, t *task.Aggregate) error {
 	}
 	var s short
 	if err := errors.Join(failed...); errors.As(err, &s) {
-		return later{min(s.until.Sub(d.Now()), mostShort), "Slack's pace"}
+		return later{min(s.until.Sub(d.Now()), mostShort), slacksPace}
 	}
 	return errors.Join(failed...)
 }

@@ -26,6 +26,8 @@ const (
 	margin = 1500 * time.Millisecond
 	// maxBackoff is the longest wait after a failure for which Slack names no time.
 	maxBackoff = time.Minute
+	// mostReceives is after how many receives a message for copies begins anew; the queue's limit is 100.
+	mostReceives = 50
 	// maxRetryAfter bounds what Slack may ask us to wait.
 	maxRetryAfter = time.Hour
 )
@@ -55,6 +57,9 @@ type Handler struct {
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
+// slacksPace is the cause of a wait that is no failure.
+const slacksPace = "Slack's pace"
+
 // later is an error that says how long a message has to wait.
 type later struct {
 	after time.Duration
@@ -70,7 +75,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 	var out events.SQSEventResponse
 	for i, r := range e.Records {
 		err := h.record(ctx, r)
-		if err == nil {
+		if err == nil || h.anew(ctx, r, err) {
 			continue
 		}
 		h.giveBack(ctx, r, err)
@@ -106,6 +111,25 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 		return nil
 	}
 	return err
+}
+
+// anew sends a message for copies again that has waited for Slack's pace many times, in place of the one that was received:
+// the queue sets aside what it has handed out a hundred times, and nothing failed. Cards that wait so long leave the queue
+// for the sweeper, which knows nothing of their copies.
+func (h *Handler) anew(ctx context.Context, r events.SQSMessage, err error) bool {
+	var known later
+	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+	group := r.Attributes["MessageGroupId"]
+	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" || !effect.ReadCopies(r.Body) {
+		return false
+	}
+	_, err = h.Queue.SendMessage(ctx, &sqs.SendMessageInput{
+		QueueUrl: &h.QueueURL, MessageBody: &r.Body, MessageGroupId: &group, MessageDeduplicationId: aws.String(h.NewID()),
+	})
+	if err != nil {
+		slog.WarnContext(ctx, "copies are not asked for again", "message_id", r.MessageId, "err", err)
+	}
+	return err == nil
 }
 
 // giveBack leaves a message in the queue until another try makes sense.

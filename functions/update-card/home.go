@@ -26,7 +26,7 @@ import (
 // Slack takes over 100 views.publish a minute of a workspace (its Tier 4, https://docs.slack.dev/reference/methods/views.publish).
 const (
 	methodPublish               = "views.publish"
-	publishes, publishingWindow = 20, 13 * time.Second
+	publishes, publishingWindow = store.MaxPaceCalls, 6500 * time.Millisecond
 )
 
 // mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
@@ -107,8 +107,11 @@ func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Ho
 func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest, now time.Time) error {
 	if h.Pace != nil {
 		b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes, Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
-		if until, err := h.Pace.TakePace(ctx, b, 0, now); err == nil && !until.IsZero() {
-			return later{until.Sub(now), "Slack's pace"}
+		switch until, err := h.Pace.TakePace(ctx, b, 0, now); {
+		case err != nil:
+			slog.WarnContext(ctx, "pace", "budget", b.Name, "err", err)
+		case !until.IsZero():
+			return later{until.Sub(now), slacksPace}
 		}
 	}
 	err := h.Homes.Slack.PublishHome(ctx, open.User, view)

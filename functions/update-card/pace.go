@@ -183,7 +183,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 		}
 		if err != nil {
 			slog.WarnContext(ctx, "no place in line", d.ref.Log(), "budget", s.budget.Name, "err", err)
-			return later{min(s.until.Sub(now), mostShort), "Slack's pace"}
+			return later{min(s.until.Sub(now), mostShort), slacksPace}
 		}
 		place = &at
 	}
@@ -193,7 +193,7 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
 		return nil
 	}
-	return later{min(max(s.until.Sub(now), turn), mostShort), "Slack's pace"}
+	return later{min(max(s.until.Sub(now), turn), mostShort), slacksPace}
 }
 
 // paceScale reads SLACK_PACE.
