@@ -174,8 +174,14 @@ func (d *drawing) approvers(ctx context.Context, t *task.Aggregate, open task.Op
 	all := slices.Clone(d.settings.Approvers.Users)
 	for _, group := range d.settings.Approvers.Usergroups {
 		members, err := d.Slack.UsergroupMembers(ctx, group)
-		if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
-			return nil, err
+		switch slackapi.Code(err) {
+		case slackapi.CodeUnknownMethod:
+		case slackapi.CodeNoSuchGroup: // whoever is listed otherwise gets a copy all the same
+			slog.WarnContext(ctx, "a listed user group is gone", "group", group)
+		default:
+			if err != nil {
+				return nil, err
+			}
 		}
 		all = append(all, members...)
 	}

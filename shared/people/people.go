@@ -153,6 +153,10 @@ func (p *People) group(ctx context.Context, name string) ([]string, error) {
 		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
 		return nil, nil
 	}
+	if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: nobody is in it, and other groups still count
+		slog.WarnContext(ctx, "a listed user group is gone", "group", name)
+		members, err = nil, nil
+	}
 	if err != nil {
 		return nil, err
 	}

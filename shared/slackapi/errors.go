@@ -45,6 +45,7 @@ const (
 	CodeCantUpdate      = "cant_update_message"
 	CodeEditWindow      = "edit_window_closed"
 	CodeUnknownMethod   = "unknown_method"
+	CodeNoSuchGroup     = "no_such_subteam"
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"

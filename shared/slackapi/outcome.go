@@ -40,7 +40,7 @@ func ordinary() []string {
 	return []string{
 		CodeMessageNotFound, CodeCantUpdate, CodeEditWindow, CodeThreadNotFound, "cant_delete_message",
 		"channel_not_found", "not_in_channel", "is_archived", "restricted_action", "user_not_in_channel",
-		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", "no_such_subteam",
+		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", CodeNoSuchGroup,
 		"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id",
 	}
 }
