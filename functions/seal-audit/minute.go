@@ -12,6 +12,9 @@ import (
 // settled is how long after its end a day is looked at: what was written in it has come through the stream by then.
 const settled = 10 * time.Minute
 
+// checkEvery is after how many rows it is noted that they were looked at: a day may have more than an invocation reads.
+const checkEvery = 500
+
 // minute puts the heads of all tenants away that moved, then seals what was left out. What fails for one tenant is logged and
 // counted, and tried again the next minute; it holds up no other.
 func (h *Handler) minute(ctx context.Context) error {
@@ -82,14 +85,15 @@ func (h *Handler) late(ctx context.Context, is store.Chain) error {
 		rows = nil
 		return err
 	}
+	seen := 0
 	for r, err := range h.Store.RowsOfLog(ctx, is.Tenant, is.Checked, through) {
 		if err != nil {
 			return err
 		}
-		if sealed[r.Key] {
-			continue
+		if !sealed[r.Key] {
+			rows = append(rows, r)
 		}
-		if rows = append(rows, r); len(rows) < maxEntries {
+		if seen++; len(rows) < maxEntries && seen%checkEvery != 0 {
 			continue
 		}
 		if err := flush(); err != nil {
