@@ -153,10 +153,10 @@ func (w *world) tick() {
 	w.handle(map[string]any{"source": "aws.events"})
 }
 
-// verified holds the tenant's log against its chain.
+// verified holds the tenant's log against its chain, and all heads that were put away against it.
 func (w *world) verified(of string) chain.Report {
 	w.t.Helper()
-	head, strange, err := w.heads.Newest(w.t.Context(), of, w.signed)
+	heads, strange, err := w.heads.All(w.t.Context(), of, w.signed)
 	expect.NoError(w.t, err)
 	if len(strange) > 0 {
 		w.t.Errorf("strange heads: %v", strange)
@@ -171,7 +171,13 @@ func (w *world) verified(of string) chain.Report {
 		expect.NoError(w.t, err)
 		rows = append(rows, r)
 	}
-	return chain.Verify(of, head, links, rows, w.signed, w.now)
+	if len(heads) == 0 {
+		return chain.Verify(of, nil, links, rows, w.signed, w.now)
+	}
+	before, head := heads[:len(heads)-1], heads[len(heads)-1]
+	report := chain.Verify(of, &head, links, rows, w.signed, w.now)
+	report.Findings = append(report.Findings, chain.Forgotten(before, links)...)
+	return report
 }
 
 func (w *world) finds(of string, sealed int, want ...chain.Finding) {

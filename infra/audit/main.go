@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"time"
 
@@ -134,7 +135,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 
 // run reads the log, and prints what is found or the receipt.
 func (s *source) run(ctx context.Context, o order, out io.Writer) error {
-	l, strange, err := s.log(ctx, o.tenant)
+	l, wrong, err := s.log(ctx, o.tenant)
 	if err != nil {
 		return err
 	}
@@ -149,7 +150,7 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 		r = r.part()
 	}
 	if o.command != "receipt" {
-		return report(r, strange, out)
+		return report(r, wrong, out)
 	}
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
@@ -211,8 +212,8 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 // few is how many keys are named of what may be many.
 const few = 20
 
-// report prints what a receipt proves, and returns errFound if it does not hold.
-func report(r Receipt, strange []string, out io.Writer) error {
+// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold.
+func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {
 		return err
@@ -225,10 +226,7 @@ func report(r Receipt, strange []string, out io.Writer) error {
 	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
 	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
 	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)
-	var found []string
-	for _, x := range strange {
-		found = append(found, "forged "+x+": an object among the heads that the key did not sign")
-	}
+	found := slices.Clone(wrong)
 	for _, x := range checked.Findings {
 		found = append(found, string(x.Flaw)+" "+x.Where)
 	}

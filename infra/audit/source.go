@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/chain"
 	"ringi/shared/result"
 	"ringi/shared/seal"
 	"ringi/shared/store"
@@ -26,9 +27,9 @@ type source struct {
 	now     func() time.Time
 }
 
-// log reads all of a tenant's, and the names of objects among its heads that are none. The head comes first and the rows last:
+// log reads all of a tenant's, and what is wrong with its heads, a line for each. The heads come first and the rows last:
 // whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
-func (s *source) log(ctx context.Context, tenant string) (l *log, strange []string, err error) {
+func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
 	if l.public, err = s.signer.Public(ctx); err != nil {
 		return nil, nil, err
@@ -37,8 +38,15 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, strange []stri
 	if err != nil {
 		return nil, nil, err
 	}
-	if l.head, strange, err = s.heads.Newest(ctx, tenant, signed); err != nil {
+	heads, strange, err := s.heads.All(ctx, tenant, signed)
+	if err != nil {
 		return nil, nil, err
+	}
+	for _, x := range strange {
+		wrong = append(wrong, "forged "+x+": an object among the heads that the key did not sign")
+	}
+	if n := len(heads); n > 0 {
+		heads, l.head = heads[:n-1], &heads[n-1] // the newest is held against the chain with all else
 	}
 	for x, err := range s.store.Links(ctx, tenant, false) {
 		if err != nil {
@@ -46,13 +54,16 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, strange []stri
 		}
 		l.links = append(l.links, x)
 	}
+	for _, x := range chain.Forgotten(heads, l.links) {
+		wrong = append(wrong, string(x.Flaw)+" "+x.Where+": the chain has no longer the link that was put away")
+	}
 	for r, err := range s.store.RowsOfLog(ctx, tenant, time.Time{}, l.at.AddDate(0, 1, 0)) {
 		if err != nil {
 			return nil, nil, err
 		}
 		l.rows = append(l.rows, r)
 	}
-	return l, strange, nil
+	return l, wrong, nil
 }
 
 // proof gathers what is claimed of an execution, from its task's rows and from kept results. In place of an execution's id

@@ -150,6 +150,21 @@ func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	}
 }
 
+// Forgotten are the heads that were put away and name a link that the chain no longer has: it was set back, and may have
+// grown since to what it was.
+func Forgotten(heads []Head, links []Link) (found []Finding) {
+	ids := map[int]string{}
+	for _, l := range links {
+		ids[l.Seq] = l.ID()
+	}
+	for _, h := range heads {
+		if ids[h.Seq] != h.Link {
+			found = append(found, Finding{Cut, fmt.Sprintf("head %d of %s", h.Seq, moment(h.At))})
+		}
+	}
+	return found
+}
+
 func (c *check) rows(rows []Row, now time.Time) {
 	there := map[string]bool{}
 	for _, r := range rows {

@@ -4,21 +4,24 @@ package seal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 	kmstypes "github.com/aws/aws-sdk-go-v2/service/kms/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/chain"
 )
@@ -96,53 +99,46 @@ func (h Heads) Keep(ctx context.Context, head chain.Head) error {
 	return nil
 }
 
-// Newest is a tenant's newest head that was signed, nil when there is none, and the names of objects that are no such heads. It
-// looks at all versions: an object can be hidden by a delete marker or another version, and stays all the same.
-func (h Heads) Newest(ctx context.Context, tenant string, signed chain.Signed) (newest *chain.Head, strange []string, err error) {
-	days, err := h.days(ctx, tenant)
-	if err != nil {
-		return nil, nil, err
-	}
-	for _, day := range slices.Backward(days) {
-		pages := s3.NewListObjectVersionsPaginator(h.S3, &s3.ListObjectVersionsInput{Bucket: &h.Bucket, Prefix: aws.String(day)})
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				return nil, nil, fmt.Errorf("list heads: %w", err)
-			}
-			for _, v := range page.Versions {
-				head, err := h.get(ctx, aws.ToString(v.Key), v.VersionId)
-				switch {
-				case err != nil:
-					return nil, nil, err
-				case head == nil || head.Tenant != tenant || !signed(head.Text(), head.Signature):
-					strange = append(strange, aws.ToString(v.Key))
-				case newest == nil || head.Seq > newest.Seq:
-					newest = head
-				}
-			}
-		}
-		if newest != nil {
-			break
-		}
-	}
-	return newest, strange, nil
-}
+// readAtOnce is how many heads are read at a time.
+const readAtOnce = 16
 
-// days are the prefixes of a tenant's days with heads, in order.
-func (h Heads) days(ctx context.Context, tenant string) (days []string, err error) {
-	pages := s3.NewListObjectVersionsPaginator(h.S3, &s3.ListObjectVersionsInput{Bucket: &h.Bucket, Prefix: aws.String(prefix(tenant)), Delimiter: aws.String("/")})
+// All are a tenant's heads that were signed, the longest chain's last, and the names of objects that are no such heads. It
+// looks at all versions of all days: an object can be hidden by a delete marker or another version, and stays all the same,
+// and where it stands is not signed.
+func (h Heads) All(ctx context.Context, tenant string, signed chain.Signed) (heads []chain.Head, strange []string, err error) {
+	all, ctx := errgroup.WithContext(ctx)
+	all.SetLimit(readAtOnce)
+	var mu sync.Mutex
+	pages := s3.NewListObjectVersionsPaginator(h.S3, &s3.ListObjectVersionsInput{Bucket: &h.Bucket, Prefix: aws.String(prefix(tenant))})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("list days of heads: %w", err)
+			return nil, nil, errors.Join(all.Wait(), fmt.Errorf("list heads: %w", err))
 		}
-		for _, p := range page.CommonPrefixes {
-			days = append(days, aws.ToString(p.Prefix))
+		for _, v := range page.Versions {
+			all.Go(func() error {
+				head, err := h.get(ctx, aws.ToString(v.Key), v.VersionId)
+				if err != nil {
+					return err
+				}
+				ok := head != nil && head.Tenant == tenant && signed(head.Text(), head.Signature)
+				mu.Lock()
+				defer mu.Unlock()
+				if ok {
+					heads = append(heads, *head)
+				} else {
+					strange = append(strange, aws.ToString(v.Key))
+				}
+				return nil
+			})
 		}
 	}
-	slices.SortFunc(days, strings.Compare)
-	return days, nil
+	if err := all.Wait(); err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(strange)
+	slices.SortFunc(heads, func(a, b chain.Head) int { return cmp.Or(cmp.Compare(a.Seq, b.Seq), a.At.Compare(b.At)) })
+	return heads, strange, nil
 }
 
 // get reads one version, nil if it is no head.
