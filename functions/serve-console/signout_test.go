@@ -1,0 +1,29 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/store/storetest"
+)
+
+// The request that signs out may be the one at which the cookie is due for a new one.
+func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	b := w.as(workspace.Suzuki)
+	w.Later(16 * time.Minute)
+	a := b.post("/console/signout", nil)
+	for _, line := range a.header.Values("Set-Cookie") {
+		c, err := http.ParseSetCookie(line)
+		if err != nil || c.Value == "" {
+			continue
+		}
+		other := w.browser()
+		other.cookies["__Host-ringi"] = c.Value
+		if a := other.get("/console/audit"); a.status == http.StatusOK {
+			t.Errorf("the answer to signing out carries a cookie that is signed in: the audit log is shown to it")
+		}
+	}
+}
