@@ -90,14 +90,22 @@ func (c *Console) client(ctx context.Context, v *viewer, provider string) (oauth
 }
 
 // registered is our client at an MCP server's authorization server: the one that somebody pasted, the one that was
-// registered before, or a new one.
+// registered before, or a new one. A server may name another authorization server tomorrow: that never gets a client of
+// the one before, nor its secret.
 func (c *Console) registered(ctx context.Context, v *viewer, s mcpauth.Server, redirect string) (oauth.Client, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, s.Provider.Name)
-	if err == nil && (row.Issuer == "" || row.Issuer == s.Issuer && row.Redirect == redirect) {
-		return c.Connect.Vault.Envelope.OpenClient(ctx, row)
-	}
-	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound):
+	case err != nil:
 		return oauth.Client{}, err
+	case row.Issuer == "": // pasted, for the one that the server names when it is first used
+		pasted, err := c.Connect.Vault.Envelope.OpenClient(ctx, row)
+		if err == nil {
+			err = c.keepClient(ctx, v, tenancy.VendorClient{Provider: s.Provider.Name, Issuer: s.Issuer}, pasted.ID, pasted.Secret)
+		}
+		return pasted, err
+	case row.Issuer == s.Issuer && (row.Redirect == "" || row.Redirect == redirect):
+		return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 	}
 	made, err := s.Register(ctx, c.Connect.Outbound, redirect)
 	if err != nil {

@@ -13,7 +13,8 @@ type VendorClient struct {
 	TenantID string `json:"tenant_id"`
 	Provider string `json:"provider"`
 	ClientID string `json:"client_id"`
-	// Of a client that Ringi registered itself: with which authorization server, and where people come back to.
+	// Of an MCP server's client: whose it is, empty for one that was pasted and not used yet; and, of one that Ringi
+	// registered itself, where people come back to.
 	Issuer    string    `json:"issuer,omitempty"`
 	Redirect  string    `json:"redirect,omitempty"`
 	Sealed    string    `json:"sealed"` // id and secret; never in clear

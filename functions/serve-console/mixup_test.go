@@ -1,0 +1,92 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+	"ringi/shared/outbound"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
+)
+
+// issuing is an authorization server that registers nobody by itself, and notes what it is sent.
+type issuing struct {
+	*httptest.Server
+	sent []url.Values
+}
+
+func issues(t *testing.T) *issuing {
+	s := &issuing{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/.well-known/oauth-authorization-server", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{
+			"issuer": s.URL, "authorization_endpoint": s.URL + "/authorize", "token_endpoint": s.URL + "/token",
+			"response_types_supported": []string{"code"}, "code_challenge_methods_supported": []string{"S256"},
+		})
+	})
+	mux.HandleFunc("/authorize", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.FormValue("redirect_uri")+"?"+url.Values{"code": {"c"}, "state": {r.FormValue("state")}}.Encode(), http.StatusFound)
+	})
+	mux.HandleFunc("/token", func(w http.ResponseWriter, r *http.Request) {
+		r.ParseForm()
+		if id, secret, ok := r.BasicAuth(); ok {
+			r.PostForm.Set("client_id", id)
+			r.PostForm.Set("client_secret", secret)
+		}
+		s.sent = append(s.sent, r.PostForm)
+		w.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(w).Encode(map[string]any{"access_token": "t", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "r"})
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// An MCP server that was taken over names an authorization server of its own: the secret of the client that somebody pasted
+// for the first one is not for it.
+func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	first, evil := issues(t), issues(t)
+	named := first
+	mcp := http.NewServeMux()
+	tools := httptest.NewServer(mcp)
+	t.Cleanup(tools.Close)
+	mcp.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(out http.ResponseWriter, _ *http.Request) {
+		out.Header().Set("Content-Type", "application/json")
+		json.NewEncoder(out).Encode(map[string]any{"resource": tools.URL + "/mcp", "authorization_servers": []string{named.URL}})
+	})
+	var hosts []string
+	for _, s := range []string{tools.URL, first.URL, evil.URL} {
+		hosts = append(hosts, strings.TrimPrefix(s, "http://"))
+	}
+	w.c.Connect.Outbound = outbound.Allowing(strings.Join(hosts, ",")).Client()
+	w.c.Connect.Vault.Outbound = w.c.Connect.Outbound.Transport
+	settings := expect.Value(w.Store.Settings(t.Context(), w.tenant.ID))(t)
+	settings.MCPServers = []tenancy.MCPServer{{Name: "docs", URL: tools.URL + "/mcp"}}
+	expect.Value(w.Store.SaveSettings(t.Context(), w.tenant.ID, settings, w.By, w.Now()))(t)
+
+	b := w.as(workspace.Suzuki)
+	paste := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {"pasted-for-the-first"}}
+	if a := b.post("/console/integrations/client", paste); !strings.Contains(a.to, "client-saved") {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	w.connect(b, "mcp:docs")
+	if len(first.sent) != 1 || first.sent[0].Get("client_secret") != "pasted-for-the-first" {
+		t.Fatalf("the first: %v", first.sent)
+	}
+	named = evil
+	a := b.post("/console/integrations/connect", url.Values{"provider": {"mcp:docs"}})
+	if found := onward.FindStringSubmatch(a.body); a.status == http.StatusOK && found != nil {
+		b.get(w.consent(strings.ReplaceAll(found[1], "&amp;", "&")))
+	}
+	if len(evil.sent) > 0 {
+		t.Errorf("another authorization server was sent %v", evil.sent)
+	}
+}
