@@ -46,6 +46,7 @@ type planned struct {
 	StepID    string          `json:"stepId"`
 	Tool      string          `json:"tool"`
 	ToolInput json.RawMessage `json:"toolInput"`
+	Checked   bool            `json:"requiresHumanCheck"`
 }
 
 // finding is a sentence about what is wrong with a proof.
@@ -85,6 +86,7 @@ func (p *proving) of(action, resource string, also func(entry) bool) (entry, boo
 // check holds what is claimed against the entries: what was stamped, by whom and when, and what was written.
 func (p *proving) check() {
 	p.say("execution %s of task %s, attempt %d: %s", p.ID, p.Task, p.Attempt, p.Status)
+	p.ended()
 	p.stamp("policy", "prompt.approved", p.Policy)
 	p.stamp("steps", "process.approved", p.Steps)
 	if err := json.Unmarshal([]byte(p.Steps.Text), &p.steps); err != nil {
@@ -98,6 +100,17 @@ func (p *proving) check() {
 	}
 	p.missing()
 }
+
+// ended holds how it is said to have ended against the entry of its end. One that goes on has none.
+func (p *proving) ended() {
+	for _, status := range endings {
+		if _, ok := p.of("execution."+status, p.ID, nil); ok && status != p.Status {
+			p.wrong("the execution is said to be %s, its entry says %s", p.Status, status)
+		}
+	}
+}
+
+var endings = []string{"completed", "failed", "cancelled"}
 
 func (p *proving) stamp(what, action string, s stamped) {
 	e, ok := p.of(action, s.ID, nil)
@@ -133,6 +146,9 @@ func (p *proving) write(w writeCall) {
 	if w.Gated {
 		p.gated(w, hash)
 	} else {
+		if p.steps[at].Checked {
+			p.wrong("%s: the stamped steps want a person to see its arguments first, and nobody is said to have", w.Step)
+		}
 		p.follows(w, p.steps[at])
 	}
 	if sealed, ok := p.writes()[w.Step]; !ok {
@@ -191,8 +207,8 @@ func (e errExpired) Error() string { return "the result of " + e.step + " has ex
 
 // writes are the sealed hashes of what the attempt's writes were called with.
 func (p *proving) writes() map[string]string {
-	for _, action := range []string{"execution.completed", "execution.failed", "execution.cancelled"} {
-		if e, ok := p.of(action, p.ID, nil); ok {
+	for _, status := range endings {
+		if e, ok := p.of("execution."+status, p.ID, nil); ok {
 			return e.details.Writes
 		}
 	}

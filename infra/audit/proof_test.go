@@ -24,7 +24,7 @@ const (
 // theSteps are in the bytes that were stamped.
 const theSteps = `[{"stepId":"step-1","order":1,"tool":"list_employees","toolInput":{},"effect":"read"},` +
 	`{"stepId":"step-2","order":2,"tool":"write_rows","toolInput":{"rows":[["x",{"$ref":"step-1.result.employees.0.n"}]],"to":"s1","big":12345678901234567890},"effect":"write"},` +
-	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write"}]`
+	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true}]`
 
 const (
 	rowsWritten = `{"big":12345678901234567890,"rows":[["x",1.50]],"to":"s1"}`
@@ -105,18 +105,22 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 	var want []bool
 	var names []string
 	for name, change := range map[string]func(r *Receipt){
-		"nothing":                       func(*Receipt) {},
-		"another policy":                func(r *Receipt) { r.Execution.Policy.Text += "." },
-		"a policy of nobody":            func(r *Receipt) { r.Execution.Policy.ID = "P2" },
-		"other steps":                   func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
-		"the same steps, written else":  func(r *Receipt) { r.Execution.Steps.Text += " " },
-		"other arguments":               func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1) },
-		"a number written else":         func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1) },
-		"other stamped arguments":       func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
-		"another result":                func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1) },
-		"no result":                     func(r *Receipt) { r.Execution.Writes[0].Results = nil },
-		"a result that is no JSON":      func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
-		"a stamp that was not given":    func(r *Receipt) { r.Execution.Writes[0].Gated = true },
+		"nothing":                      func(*Receipt) {},
+		"another policy":               func(r *Receipt) { r.Execution.Policy.Text += "." },
+		"a policy of nobody":           func(r *Receipt) { r.Execution.Policy.ID = "P2" },
+		"other steps":                  func(r *Receipt) { r.Execution.Steps.Text = strings.Replace(theSteps, "s1", "s2", 1) },
+		"the same steps, written else": func(r *Receipt) { r.Execution.Steps.Text += " " },
+		"other arguments":              func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.51", 1) },
+		"a number written else":        func(r *Receipt) { r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "1.5", 1) },
+		"other stamped arguments":      func(r *Receipt) { r.Execution.Writes[1].Arguments = `{"to":"b@example.jp"}` },
+		"another result":               func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1) },
+		"no result":                    func(r *Receipt) { r.Execution.Writes[0].Results = nil },
+		"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
+		"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
+		"another end":                  func(r *Receipt) { r.Execution.Status = "failed" },
+		"a check that nobody made": func(r *Receipt) {
+			r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
+		},
 		"another tool":                  func(r *Receipt) { r.Execution.Writes[0].Tool = "send_message" },
 		"a write left out":              func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
 		"another execution":             func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },

@@ -274,6 +274,8 @@ class Execution:
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
+        for status in sorted({e["action"].removeprefix("execution.") for e in ended} - {claim["status"]}):
+            self.found.append("the execution is said to be %s, its entry says %s" % (claim["status"], status))
         self.sealed = (ended[0]["details"].get("writes") or {}) if ended else {}
         self.steps = json.loads(claim["steps"]["text"])
         for write in claim["writes"]:
@@ -314,6 +316,8 @@ class Execution:
             else:
                 self.said.append("  these very arguments: " + by(stamps[0]))
         else:
+            if planned[0].get("requiresHumanCheck"):
+                self.found.append("%s: the stamped steps want a person to see its arguments first, and nobody is said to have" % step)
             self.follows(w, planned[0])
         if step not in self.sealed:
             self.lacks.append("no entry seals the arguments that %s was called with" % step)
