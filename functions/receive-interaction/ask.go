@@ -45,6 +45,12 @@ type outcome struct {
 func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
 	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
 	w.text = intake.Text(w.text)
+	// Ringi lends nobody its voice whose request would be refused. While Slack doesn't say, who reads the request asks again.
+	by, err := h.people.Requester(ctx, h.Slack, w.team, w.user, h.Now())
+	if err == nil && (by.Guest || by.Team != w.team) {
+		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
+		return outcome{note: card.NoteStranger}
+	}
 	first, err := h.Store.Once(ctx, tenant, w.once)
 	switch {
 	case err != nil:

@@ -74,6 +74,16 @@ func TestCommandMakesARequest(t *testing.T) {
 				t.Errorf("%+v", r)
 			}
 		},
+		"not of guests and people of other workspaces, and nothing of theirs is posted": func(t *testing.T, w *world) {
+			for user, locale := range map[string]string{workspace.Guest: "ja", workspace.Stranger: "en"} {
+				if said := w.said(w.typed(user, workspace.HR, "ゲストの投稿")); said != card.NoteStranger.Told(locale, "") {
+					t.Errorf("%s: %s", user, said)
+				}
+			}
+			if n := w.messages(workspace.HR, "ゲストの投稿"); n != 0 {
+				t.Errorf("%d messages", n)
+			}
+		},
 		"in direct messages where Ringi can't post": func(t *testing.T, w *world) {
 			if said := w.said(w.typed(workspace.Sato, "C0ELSEWHERE", "残業を確認して")); !strings.HasPrefix(said, card.NoteElsewhere.Told("ja", "")) {
 				t.Error(said)

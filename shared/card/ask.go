@@ -58,6 +58,7 @@ const (
 	NoteEmpty       AskNote = "empty"       // a message without a text
 	NoteOwn         AskNote = "own"         // a message of Ringi's own
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen
+	NoteStranger    AskNote = "stranger"    // a guest, or somebody of another workspace
 	NoteUnsure      AskNote = "unsure"      // Slack didn't say whether it was posted
 	NoteFailed      AskNote = "failed"
 	NoteTooLong     AskNote = "too_long"
