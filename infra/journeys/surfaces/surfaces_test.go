@@ -1,7 +1,10 @@
-package journeys
+// Package surfaces asks and stamps from other places in Slack than a request's thread. Its stack is its own: a Home tab
+// draws what waits longest, whoever left it waiting.
+package surfaces
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -13,6 +16,13 @@ import (
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
+
+// running is the one stack of this package's tests.
+var running *stack.Stack
+
+func TestMain(m *testing.M) {
+	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
+}
 
 // newest waits for the bot's newest message in a channel that says this.
 func newest(t *testing.T, s *stack.Stack, channel, text string) workspace.Message {
@@ -40,7 +50,8 @@ func homeShows(t *testing.T, s *stack.Stack, user, text string, want bool) {
 
 // A request typed as a command is stamped on the Home tab, then in a copy; every place shows it.
 func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
-	s := start(t)
+	driver.Leave(t, running)
+	s := running
 	driver.Settings(t, s, func(x *tenancy.Settings) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
 	})
