@@ -86,6 +86,17 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
+	if at != "" && channelType(at) != "im" { // the list of a dialog has channels that the person is not in
+		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
+		switch {
+		case err != nil && !sight.In(at):
+			slog.WarnContext(ctx, "not asked there: Slack does not say who is", "user", p.User.ID, "err", err)
+			return problem(card.RequestAtBlock, card.NoteFailed)
+		case !sight.In(at):
+			slog.WarnContext(ctx, "refused", "why", "not in the channel", "user", p.User.ID, "channel", at)
+			return problem(card.RequestAtBlock, card.NoteUnreachable)
+		}
+	}
 	once := strings.Join([]string{"view", p.View.ID, at, aggregate.HashOf(text)}, " ")
 	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
 	switch out.note {

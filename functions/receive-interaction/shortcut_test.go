@@ -119,6 +119,14 @@ func TestTheDialogMakesARequest(t *testing.T) {
 				}
 			}
 		},
+		"not in a channel that the person is not in": func(t *testing.T, w *world) {
+			if out := w.post(w.global(workspace.Alex, "有給の一覧がほしい", workspace.HR)); !strings.Contains(out.Body, card.RequestAtBlock) {
+				t.Errorf("%d %s", out.StatusCode, out.Body)
+			}
+			if n := w.messages(workspace.HR, "有給の一覧がほしい"); n != 0 {
+				t.Errorf("%d messages", n)
+			}
+		},
 		"not of nothing": func(t *testing.T, w *world) {
 			if out := w.post(w.global(workspace.Sato, " ", workspace.HR)); !strings.Contains(out.Body, card.RequestTextBlock) {
 				t.Errorf("%d %s", out.StatusCode, out.Body)

@@ -111,6 +111,11 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	if err := c.Store.BeginWebSession(ctx, cookie, s); err != nil {
 		return err
 	}
+	if before := cookieOf(r, sessionCookie); before != "" { // whoever was signed in here is not any more
+		if err := c.Store.EndWebSession(ctx, before); err != nil {
+			return err
+		}
+	}
 	slog.InfoContext(ctx, "signed in", "tenant", s.Tenant, "user", s.User, "admin", s.Admin)
 	setCookie(w, r, sessionCookie, cookie, websession.Lasts)
 	http.Redirect(w, r, begun.Next, http.StatusSeeOther)

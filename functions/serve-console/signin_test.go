@@ -64,6 +64,14 @@ func signsIn(t *testing.T, w *world) {
 	if a := b.get("/console"); a.status != 200 || !strings.Contains(a.body, "鈴木 一郎") {
 		t.Errorf("%d %s", a.status, a.text())
 	}
+	before := w.browser()
+	before.cookies["__Host-ringi"] = b.cookies["__Host-ringi"]
+	if a := b.back(b.begin("/console/signin/begin")); a.to != "/console" {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	if a := before.get("/console"); a.status != http.StatusSeeOther {
+		t.Errorf("who was signed in here before still is: %d", a.status)
+	}
 	b.form = expect.Value(w.Store.WebSession(t.Context(), b.cookies["__Host-ringi"], w.Now()))(t).Form
 	cookie := b.cookies["__Host-ringi"]
 	if a := b.post("/console/signout", nil); a.to != "/console/signin" || b.cookies["__Host-ringi"] != "" {

@@ -100,6 +100,12 @@ func (r Reach) Sees(o aggregate.Origin) bool {
 	return in && o.ChannelType != "im"
 }
 
+// In reports whether the person is in a channel.
+func (r Reach) In(channel string) bool {
+	_, in := r.channels[channel]
+	return in
+}
+
 // Decides reports whether the person may approve what was asked for there, by the rule that People.Who serves.
 func (r Reach) Decides(o aggregate.Origin) bool {
 	by := r.by
