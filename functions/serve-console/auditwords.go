@@ -14,7 +14,7 @@ type auditTexts struct {
 
 var auditWords = language.InEach(
 	auditTexts{
-		About:  "だれが、いつ、何をしたかの記録です。新しい順に並びます。だれにも、書き換えることも消すこともできません。",
+		About:  "だれが、いつ、何をしたかの記録です。新しい順に並びます。Ringi が記録を書き換えたり消したりすることはありません。外からの改ざんは、検証 (verify) で見つかります。",
 		Action: "操作", AnyAction: "すべて", Actor: "だれが", ActorHint: "Slack のユーザー ID。Ringi が行ったものは system", Resource: "対象", ResourceHint: "依頼などの ID",
 		From: "この日から", To: "この日まで", Days: "日付は日本時間です。", Show: "絞り込む", Clear: "最近 30 日に戻す",
 		When: "日時", Who: "だれが", What: "何をしたか", On: "対象", Details: "詳細", NoDetails: "ありません", OpenTask: "依頼を開く", All: "この対象の記録",
@@ -27,7 +27,7 @@ var auditWords = language.InEach(
 		},
 	},
 	auditTexts{
-		About:  "Who did what, and when, newest first. Nobody can change or remove an entry.",
+		About:  "Who did what, and when, newest first. Ringi never changes or removes an entry; what somebody changes behind its back is found by verify.",
 		Action: "Action", AnyAction: "All", Actor: "Who", ActorHint: "Slack user ID; system for Ringi itself", Resource: "Concerns", ResourceHint: "ID of a request or another thing",
 		From: "From this day", To: "To this day", Days: "Days are Japan's.", Show: "Filter", Clear: "Back to the last 30 days",
 		When: "Time", Who: "Who", What: "What", On: "Concerns", Details: "Details", NoDetails: "None", OpenTask: "Open the request", All: "All entries of it",

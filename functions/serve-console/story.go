@@ -145,7 +145,7 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 	}
 	clock := func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04") }
 	t.reader = story.Reader{Locale: v.Locale, Person: person, Now: c.Now()}
-	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, clock, words.ThatChannel}}
+	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, clock, c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)}}
 	t.reader.Tell(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin())
 	ids := make([]string, 0, len(asked))
@@ -154,6 +154,15 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 	}
 	called = c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
 	t.story = t.reader.Tell(s)
+}
+
+// channelOf is what the viewer knows a request's channel by.
+func (c *Console) channelOf(ctx context.Context, v *viewer, o aggregate.Origin, unnamed string) string {
+	sight, err := c.People.Sight(ctx, v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(ctx, "a channel stays without its name", "err", err)
+	}
+	return cmp.Or(listMarks{channels: sight.Channels()}.Channel(o.Channel), unnamed)
 }
 
 // opened are results and arguments that do not stand in their rows, those of the newest steps first.
