@@ -340,6 +340,7 @@ func TestEveryLookOfTheSandbox(t *testing.T) {
 				p := b.Open(t, w.url, window)
 				p.Until(fmt.Sprintf(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === %d && document.documentElement.lang === %q && document.querySelector("#composer-main")`, n, look[:2]))
 				p.Until(atEnd)
+				p.Until(`document.getAnimations().every((a) => a.effect.getComputedTiming().iterations === Infinity || a.playState !== "running")`)
 				name := fmt.Sprintf("%d-%s", n, look)
 				picture(p, name)
 				p.Fits()
