@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -22,14 +21,12 @@ type installs struct {
 	mu      sync.Mutex
 	token   string // the bot's; empty while the app is not installed
 	revoked []string
-	codes   map[string]installing
+
+	codes codes[installing]
 }
 
-// installing is what a code stands for, once.
-type installing struct {
-	user, redirect, scope string
-	until                 time.Time
-}
+// installing is what a code stands for.
+type installing struct{ user, redirect, scope string }
 
 func (i *installs) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /oauth/v2/authorize", i.ask)
@@ -112,10 +109,7 @@ func (i *installs) allow(w http.ResponseWriter, r *http.Request) {
 	if u, err := i.sandbox.ws.User(q.Get("user")); err != nil {
 		back.Set("error", "access_denied")
 	} else {
-		back.Set("code", rand.Text())
-		i.mu.Lock()
-		i.codes[back.Get("code")] = installing{user: u.ID, redirect: q.Get("redirect_uri"), scope: q.Get("scope"), until: i.sandbox.opts.Now().Add(codeLasts)}
-		i.mu.Unlock()
+		back.Set("code", i.codes.give(installing{user: u.ID, redirect: q.Get("redirect_uri"), scope: q.Get("scope")}))
 	}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
 }
@@ -130,14 +124,13 @@ func (i *installs) access(w http.ResponseWriter, r *http.Request) {
 	refuse := func(code string) { say(map[string]any{"ok": false, "error": code}) }
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	g, ok := i.codes[r.PostFormValue("code")]
-	delete(i.codes, r.PostFormValue("code"))
+	g, ok := i.codes.take(r.PostFormValue("code"))
 	switch {
 	case r.PostFormValue("client_id") != ClientID:
 		refuse("invalid_client_id")
 	case r.PostFormValue("client_secret") != i.sandbox.opts.ClientSecret:
 		refuse("bad_client_secret")
-	case !ok || !i.sandbox.opts.Now().Before(g.until):
+	case !ok:
 		refuse("invalid_code")
 	case r.PostFormValue("redirect_uri") != g.redirect:
 		refuse("bad_redirect_uri")

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -17,26 +16,18 @@ import (
 // ClientID is the app's, with which people sign in to its pages.
 const ClientID = "5130.8086"
 
-const (
-	codeLasts  = 10 * time.Minute
-	tokenLasts = 5 * time.Minute
-)
+const tokenLasts = 5 * time.Minute
 
 // openID is Slack's part of "Sign in with Slack" (https://docs.slack.dev/authentication/sign-in-with-slack): a page where a
 // person says who they are, as the sandbox knows no passwords, and the exchange of the code that follows.
 type openID struct {
 	sandbox *Sandbox
 	secret  string // of the client
-
-	mu    sync.Mutex
-	codes map[string]grant
+	codes   codes[grant]
 }
 
-// grant is what a code stands for, once.
-type grant struct {
-	user, redirect, nonce string
-	until                 time.Time
-}
+// grant is what a code stands for.
+type grant struct{ user, redirect, nonce string }
 
 func (o *openID) routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /openid/connect/authorize", o.ask)
@@ -102,21 +93,9 @@ func (o *openID) allow(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "there is no such person", http.StatusNotFound)
 		return
 	}
-	code := rand.Text()
-	o.mu.Lock()
-	o.codes[code] = grant{user: u.ID, redirect: q.Get("redirect_uri"), nonce: q.Get("nonce"), until: o.sandbox.opts.Now().Add(codeLasts)}
-	o.mu.Unlock()
+	code := o.codes.give(grant{user: u.ID, redirect: q.Get("redirect_uri"), nonce: q.Get("nonce")})
 	back := url.Values{"code": {code}, "state": {q.Get("state")}}
 	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
-}
-
-// take is what a code stands for; no other call gets it again.
-func (o *openID) take(code string) (grant, bool) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	g, ok := o.codes[code]
-	delete(o.codes, code)
-	return g, ok && o.sandbox.opts.Now().Before(g.until)
 }
 
 func (o *openID) token(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +108,7 @@ func (o *openID) token(w http.ResponseWriter, r *http.Request) {
 		refuse("invalid_form_data")
 		return
 	}
-	g, ok := o.take(r.PostForm.Get("code"))
+	g, ok := o.codes.take(r.PostForm.Get("code"))
 	switch {
 	case r.PostForm.Get("client_id") != ClientID:
 		refuse("invalid_client_id")

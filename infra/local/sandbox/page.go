@@ -25,7 +25,7 @@ const maxRequest = 1 << 20
 func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api)
-	(&openID{sandbox: s, secret: s.opts.ClientSecret, codes: map[string]grant{}}).routes(mux)
+	(&openID{sandbox: s, secret: s.opts.ClientSecret, codes: codes[grant]{now: s.opts.Now}}).routes(mux)
 	s.installs.routes(mux)
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
