@@ -31,15 +31,20 @@ func (d *drawing) copied(ctx context.Context) bool {
 	if _, waits := toCopy(t, d.settings); waits || outcomeDue(t, d.Now()) {
 		return true
 	}
-	return slices.ContainsFunc(t.Copies, func(c *aggregate.Card) bool { return d.stale(ctx, t, c) })
+	return slices.ContainsFunc(t.Copies, func(c *aggregate.Card) bool {
+		_, stale := d.stale(ctx, t, c)
+		return stale
+	})
 }
 
-// stale reports whether a copy shows something else than it ought to. Where a person can't be written to, nothing does.
-func (d *drawing) stale(ctx context.Context, t *task.Aggregate, c *aggregate.Card) bool {
+// stale is what a copy ought to show, and reports whether it shows something else. Where a person can't be written to,
+// nothing does.
+func (d *drawing) stale(ctx context.Context, t *task.Aggregate, c *aggregate.Card) (m card.Message, stale bool) {
 	if c.State == aggregate.CardUnreachable || c.CardType == task.CardOutcome && t.Head.Ended == nil {
-		return false // how a task ended stays said until it ends again
+		return m, false // how a task ended stays said until it ends again
 	}
-	return c.State != aggregate.CardPosted || c.Hash != card.Hash(d.copy(ctx, t, c))
+	m = d.copy(ctx, t, c)
+	return m, c.State != aggregate.CardPosted || c.Hash != card.Hash(m)
 }
 
 func (d *drawing) copy(ctx context.Context, t *task.Aggregate, c *aggregate.Card) card.Message {
@@ -107,18 +112,18 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 func (d *drawing) drawCopies(ctx context.Context, t *task.Aggregate) error {
 	var failed []error
 	for _, c := range t.Copies {
-		if !d.stale(ctx, t, c) {
+		m, stale := d.stale(ctx, t, c)
+		if !stale {
 			continue
 		}
 		d.urgency[c.Key()] = settled // the thread's come first
-		m := d.copy(ctx, t, c)
+		hash, draw := card.Hash(m), d.post
 		if opened, err := d.kind.Opened(ctx, d.a, c); err != nil {
 			failed = append(failed, err)
 			continue
 		} else if opened != d.a {
 			m = d.copy(ctx, opened.(*task.Aggregate), c)
 		}
-		hash, draw := card.Hash(d.copy(ctx, t, c)), d.post
 		if c.MessageTS != "" {
 			draw = d.update
 		}
