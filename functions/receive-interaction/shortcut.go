@@ -89,7 +89,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	if at != "" && channelType(at) != "im" { // the list of a dialog has channels that the person is not in
 		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
 		switch {
-		case err != nil && !sight.In(at):
+		case err != nil:
 			slog.WarnContext(ctx, "not asked there: Slack does not say who is", "user", p.User.ID, "err", err)
 			return problem(card.RequestAtBlock, card.NoteFailed)
 		case !sight.In(at):

@@ -215,7 +215,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	}
 	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
-	surface := refusal.Surface{Locale: v.Locale, Marks: listMarks{person: person, channels: channels}}
+	surface := refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, func(id string) string { return channelName(channels, id) }}}
 	reader := story.Reader{Locale: v.Locale, Person: person}
 	var out []waitingRow
 	for _, x := range all {
@@ -262,24 +262,9 @@ func firstWords(text string) string {
 	return text
 }
 
-// listMarks show people, groups and channels as a list's rows do.
-type listMarks struct {
-	person   func(id string) string
-	channels map[string]string
-}
-
-func (m listMarks) Person(id string) string { return m.person(id) }
-func (m listMarks) Group(id string) string  { return id }
-func (m listMarks) Time(t time.Time) string { return t.In(zone).Format("2006-01-02 15:04") }
-func (m listMarks) Text(s string, most int) string {
-	if r := []rune(card.OneLine(s)); len(r) > most {
-		return string(r[:most])
-	}
-	return card.OneLine(s)
-}
-
-func (m listMarks) Channel(id string) string {
-	if name := card.OneLine(m.channels[id]); name != "" {
+// channelName is how a channel is called among those that somebody is in, empty for any other.
+func channelName(names map[string]string, id string) string {
+	if name := card.OneLine(names[id]); name != "" {
 		return "#" + name
 	}
 	return ""

@@ -50,11 +50,7 @@ type entry struct {
 }
 
 // menu are the pages that a viewer may open.
-func (c *Console) menu(v *viewer) []entry {
-	served := map[string]bool{}
-	for _, r := range c.routes() {
-		served[r.pattern] = true
-	}
+func menu(v *viewer) []entry {
 	l := layoutWords.In(v.Locale)
 	all := []entry{
 		{"tasks", "/console/tasks", l.Tasks, l.TasksAbout, false},
@@ -65,7 +61,7 @@ func (c *Console) menu(v *viewer) []entry {
 		{"integrations", "/console/integrations", l.Integrations, l.IntAbout, true},
 		{"tools", "/console/tools", l.Tools, l.ToolsAbout, true},
 	}
-	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin || !served["GET "+e.Path] })
+	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
 
 // templates are all pages with their layout, read once.
@@ -132,7 +128,7 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d docu
 	}
 	s := sheet{document: d, L: layoutWords.In(v.Locale), Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
-		s.Menu = c.menu(v)
+		s.Menu = menu(v)
 	}
 	s.Notice = noticeWords.In(v.Locale)[r.URL.Query().Get("done")]
 	var b bytes.Buffer

@@ -143,9 +143,9 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 		}
 		return cmp.Or(card.OneLine(called[id]), id)
 	}
-	clock := func(at time.Time) string { return at.In(zone).Format("2006-01-02 15:04") }
 	t.reader = story.Reader{Locale: v.Locale, Person: person, Now: c.Now()}
-	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, clock, c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)}}
+	place := c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)
+	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, func(string) string { return place }}}
 	t.reader.Tell(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin())
 	ids := make([]string, 0, len(asked))
@@ -162,7 +162,7 @@ func (c *Console) channelOf(ctx context.Context, v *viewer, o aggregate.Origin, 
 	if err != nil {
 		slog.WarnContext(ctx, "a channel stays without its name", "err", err)
 	}
-	return cmp.Or(listMarks{channels: sight.Channels()}.Channel(o.Channel), unnamed)
+	return cmp.Or(channelName(sight.Channels(), o.Channel), unnamed)
 }
 
 // opened are results and arguments that do not stand in their rows, those of the newest steps first.
@@ -199,15 +199,14 @@ func (c *Console) opened(ctx context.Context, a *task.Aggregate) map[string]stor
 
 // pageMarks are how pages show people, channels and times in sentences: as text, which a template escapes.
 type pageMarks struct {
-	person  func(string) string
-	clock   func(time.Time) string
-	channel string
+	person  func(id string) string
+	channel func(id string) string
 }
 
 func (m pageMarks) Person(id string) string  { return m.person(id) }
 func (m pageMarks) Group(id string) string   { return m.Text(id, 64) }
-func (m pageMarks) Channel(id string) string { return m.channel }
-func (m pageMarks) Time(t time.Time) string  { return m.clock(t) }
+func (m pageMarks) Channel(id string) string { return m.channel(id) }
+func (m pageMarks) Time(t time.Time) string  { return t.In(zone).Format("2006-01-02 15:04") }
 
 func (m pageMarks) Text(s string, most int) string {
 	if runes := []rune(strings.Join(strings.Fields(s), " ")); len(runes) > most {

@@ -95,12 +95,13 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Request == nil {
 		return verdict.Err
 	}
-	if _, err := c.loaded(r, v); err != nil { // whoever may decide may read; anybody else is told nothing of it
+	t, err := c.tell(r.Context(), v, ref)
+	if err != nil { // whoever may decide may read; anybody else is told nothing of it
 		return err
 	}
 	verdict.Log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
-	return c.refusal(w, r, v, ref, x, verdict.Err)
+	return c.refusal(w, r, v, t, x, verdict.Err)
 }
 
 func (c *Console) decide(ctx context.Context, v *viewer, ref aggregate.Ref, x wanted) (decision.Verdict, error) {
@@ -139,11 +140,7 @@ func (c *Console) whole(ctx context.Context, v *viewer, ref aggregate.Ref, x wan
 }
 
 // refusal shows the page as it is now, why nothing was decided, and what was typed.
-func (c *Console) refusal(w http.ResponseWriter, r *http.Request, v *viewer, ref aggregate.Ref, x wanted, why error) error {
-	t, err := c.tell(r.Context(), v, ref)
-	if err != nil {
-		return err
-	}
+func (c *Console) refusal(w http.ResponseWriter, r *http.Request, v *viewer, t telling, x wanted, why error) error {
 	status, _, refused := faultWords.In(v.Locale).of(why)
 	if refused {
 		refuse(r, v, why.Error())

@@ -187,11 +187,8 @@ func badgeOf(s task.TaskStatus) string {
 
 // channel names where something was asked for: a channel by its name, where the viewer is in it, else by its id.
 func (t tasksTexts) channel(o aggregate.Origin, names map[string]string) string {
-	switch name := card.OneLine(names[o.Channel]); {
-	case o.ChannelType == "im":
+	if o.ChannelType == "im" {
 		return t.Direct
-	case name != "":
-		return "#" + name
 	}
-	return o.Channel
+	return cmp.Or(channelName(names, o.Channel), o.Channel)
 }

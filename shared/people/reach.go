@@ -96,8 +96,7 @@ func (r Reach) Sees(o aggregate.Origin) bool {
 	if o.User == r.by.ID {
 		return o.User != ""
 	}
-	_, in := r.channels[o.Channel]
-	return in && o.ChannelType != "im"
+	return r.In(o.Channel) && o.ChannelType != "im"
 }
 
 // In reports whether the person is in a channel.
@@ -109,7 +108,7 @@ func (r Reach) In(channel string) bool {
 // Decides reports whether the person may approve what was asked for there, by the rule that People.Who serves.
 func (r Reach) Decides(o aggregate.Origin) bool {
 	by := r.by
-	if _, by.Member = r.channels[o.Channel]; o.ChannelType == "im" {
+	if by.Member = r.In(o.Channel); o.ChannelType == "im" {
 		by.Member = o.User == by.ID
 	}
 	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
