@@ -93,8 +93,6 @@ func (s *story) extracted() *story {
 	}, s.now))
 }
 
-func (s *story) settings() tenancy.Settings { return tenancy.DefaultSettings() }
-
 func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
 
 func (s *story) drafted(set tenancy.Settings) *story {
