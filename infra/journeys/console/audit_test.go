@@ -64,7 +64,7 @@ func hidden(t *testing.T, page, name string) string {
 
 // TestTheAuditLogIsTakenAwayAndCounted: what happened stands in the log, in a file, and in the numbers of the day.
 func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
-	driver.Leave(t, running)
+	t.Parallel()
 	done := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	done.Approve(workspace.Suzuki)
 	done.Card(driver.ExecutionCard, "実行完了")

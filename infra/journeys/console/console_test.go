@@ -15,7 +15,8 @@ import (
 	"ringi/shared/task"
 )
 
-// running is the one stack of this package's tests.
+// running is the one stack of this package's tests. Those that leave the workspace as it is for others are parallel, and
+// begin when the others are over.
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
@@ -28,9 +29,14 @@ var windows = []struct {
 	name string
 	browser.Window
 }{
-	{"ja-desktop", browser.Window{Width: 1280, Height: 900}},
-	{"en-phone", browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en"}},
+	{"ja-desktop", desk},
+	{"en-phone", phone},
 }
+
+var (
+	desk  = browser.Window{Width: 1280, Height: 900, Hasty: true}
+	phone = browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en", Hasty: true}
+)
 
 // signIn goes to a page as somebody who has to sign in first, by Slack's own page.
 func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path string) *browser.Tab {
@@ -57,7 +63,7 @@ func pages(t *testing.T, tab *browser.Tab, task string) []string {
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
 func TestEveryPageCanBeReadByEverybody(t *testing.T) {
-	driver.Leave(t, running)
+	t.Parallel()
 	done := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
 	done.Approve(workspace.Suzuki)
 	done.Card(driver.ExecutionCard, "実行完了")
@@ -67,6 +73,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	b := browser.Start(t)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
+			t.Parallel()
 			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console")
 			for _, path := range pages(t, tab, done.Ref.ID) {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {

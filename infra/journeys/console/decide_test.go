@@ -168,12 +168,12 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 
 // TestAPersonDecidesOnThePageOfATask: with the keyboard and without, in both languages, and the page follows what happens.
 func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
-	driver.Leave(t, running)
+	t.Parallel()
 	d := driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card(driver.PromptCard, "approve_prompt")
 	b := browser.Start(t)
 	path := "/console/tasks/" + d.Ref.ID
-	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, path)
+	tab := signIn(t, b, desk, workspace.Suzuki, path)
 	reason := `textarea[name="reason"]`
 	tab.Until(fmt.Sprintf(`document.querySelector(%q)`, reason))
 	tab.Fits()

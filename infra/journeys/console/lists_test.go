@@ -36,7 +36,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 	driver.Leave(t, running)
 	nothingWaits(t, driver.Ask(t, running, workspace.Sato, "今月の勤怠をまとめて"))
 	b := browser.Start(t)
-	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, "/console/tasks")
+	tab := signIn(t, b, desk, workspace.Suzuki, "/console/tasks")
 	tab.Until(`!document.querySelector("#waiting[data-now]")`) // it was fetched
 	asked := driver.Ask(t, running, workspace.Tanaka, "従業員一覧を取得して")
 	row := fmt.Sprintf(`a[href="/console/tasks/%s"]`, asked.Ref.ID)
@@ -50,7 +50,7 @@ func TestTheListsFollowWhatHappens(t *testing.T) {
 
 	t.Run("a thousand rows", func(t *testing.T) { thousand(t, tab.For(t)) })
 	t.Run("on a phone", func(t *testing.T) {
-		tab := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en"}, workspace.Alex, "/console/tasks")
+		tab := signIn(t, b, phone, workspace.Alex, "/console/tasks")
 		tab.Until(`document.querySelector(".empty")?.innerText.includes("No requests yet")`)
 		looks(t, tab, "lists-phone-empty")
 		tab.Visit(running.URL + "/console/approvals?for=me")

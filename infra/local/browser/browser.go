@@ -13,6 +13,7 @@ import (
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -28,6 +29,7 @@ type Window struct {
 	Phone         bool   // by touch, on a dense screen
 	Dark          bool   // the person prefers dark colors
 	Language      string // the person's, "ja" if empty
+	Hasty         bool   // what a page does every five seconds, it does every one
 }
 
 // Browser is a Chromium. Its pages share no cookies or storage, as if each were another person's.
@@ -84,6 +86,9 @@ func (b *Browser) Open(t testing.TB, url string, w Window) *Tab {
 	ctx, cancel = context.WithTimeout(ctx, lifetime)
 	t.Cleanup(cancel)
 	p := &Tab{t: t, ctx: ctx, window: w}
+	if w.Hasty {
+		p.hurry()
+	}
 	p.Resize(w)
 	p.Visit(url)
 	return p
@@ -119,6 +124,17 @@ func (p *Tab) Resize(w Window) {
 		return
 	}
 	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
+}
+
+// hurry lets whatever the page's scripts do again and again come round five times as often.
+func (p *Tab) hurry() {
+	p.t.Helper()
+	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+		_, err := cdp.Call(ctx, target, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+			Source: `{ const every = setInterval; window.setInterval = (what, pause, ...more) => every(what, pause / 5, ...more); }`,
+		})
+		return err
+	}))
 }
 
 // prefer makes colors and language the person's.
