@@ -28,7 +28,6 @@ type viewer struct {
 	Admin  bool
 	Locale string // "ja" or "en"
 	Form   string // the token that forms of this session carry
-	Next   string // the cookie that this request's was replaced with; empty when it stays
 }
 
 // actor is the viewer as the one who decides or changes something.
@@ -145,30 +144,33 @@ func (c *Console) viewerOf(w http.ResponseWriter, r *http.Request, now bool) (*v
 	if err != nil {
 		return v, err
 	}
+	if s.Before != "" {
+		if err := c.Store.CameWebSession(r.Context(), cookie, s); err != nil {
+			return v, err
+		}
+	}
 	if s, err = c.still(r.Context(), cookie, s, now); err != nil {
 		return v, err
 	}
-	v.Next = c.rotate(w, r, cookie, s)
+	c.rotate(w, r, cookie, s)
 	v.Tenant, v.Team, v.User, v.Name, v.Admin, v.Form = s.Tenant, s.Team, s.User, s.Name, s.Admin, s.Form
 	return v, nil
 }
 
-// rotate gives the browser another cookie when it is time, and returns it. That one of two requests at once loses is fine: its cookie is
-// taken for a minute more, and the browser has the other's.
-func (c *Console) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) string {
+// rotate gives the browser another cookie when it is time. That one of two requests at once loses is fine: its cookie is
+// taken until somebody comes with the other's.
+func (c *Console) rotate(w http.ResponseWriter, r *http.Request, cookie string, s websession.Session) {
 	now := c.Now()
 	if !s.MustRotate(now) {
-		return ""
+		return
 	}
 	next := websession.Secret()
 	switch err := c.Store.RotateWebSession(r.Context(), cookie, next, s, now); {
 	case err == nil:
 		setCookie(w, r, sessionCookie, next, s.Ends().Sub(now))
-		return next
 	case !errors.Is(err, aggregate.ErrConflict):
 		slog.WarnContext(r.Context(), "the session keeps its cookie", "err", err)
 	}
-	return ""
 }
 
 // still is the session with what Slack and the tenant's row say of the person by now. It ends that of somebody who has left.

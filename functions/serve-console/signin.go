@@ -123,14 +123,9 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 }
 
 // signOut ends the session at once, under the cookie that this very request was given too.
-func (c *Console) signOut(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	for _, cookie := range []string{v.Next, cookieOf(r, sessionCookie)} {
-		if cookie == "" {
-			continue
-		}
-		if err := c.Store.EndWebSession(r.Context(), cookie); err != nil {
-			return err
-		}
+func (c *Console) signOut(w http.ResponseWriter, r *http.Request, _ *viewer) error {
+	if err := c.Store.EndWebSession(r.Context(), cookieOf(r, sessionCookie)); err != nil {
+		return err
 	}
 	setCookie(w, r, sessionCookie, "", -1)
 	http.Redirect(w, r, "/console/signin", http.StatusSeeOther)

@@ -37,7 +37,8 @@ func TestSigningIn(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"through Slack, to where one wanted": signsIn, "only as a member of a workspace that is known": onlyMembers,
 		"a state counts once, in its browser, for ten minutes": statesAreSingle, "not too often": notTooOften,
-		"a cookie is replaced, and forged ones are nobody's": cookiesRotate, "who left is out within minutes": leavers,
+		"a cookie is replaced, and forged ones are nobody's": cookiesRotate, "a new cookie may be lost on its way": cookiesGetLost,
+		"who comes with a cookie that another took the place of ends both": cookiesAreStolen, "who left is out within minutes": leavers,
 		"administrators are asked anew": administrators, "forms carry their session's token": forms,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -184,6 +185,9 @@ func cookiesRotate(t *testing.T, w *world) {
 	if a := replay.get("/console"); a.status != 200 {
 		t.Errorf("what was under way: %d", a.status)
 	}
+	if a := b.get("/console"); a.status != 200 {
+		t.Errorf("the new one: %d", a.status)
+	}
 	w.Later(websession.Grace + time.Second)
 	log := logged(t)
 	for name, cookie := range map[string]string{"replayed": old, "forged": "AAAA", "a hash": websession.Hash(b.cookies["__Host-ringi"])} {
@@ -198,6 +202,57 @@ func cookiesRotate(t *testing.T, w *world) {
 	w.Later(websession.Lasts)
 	if a := b.get("/console"); a.status != http.StatusSeeOther {
 		t.Errorf("after eight hours: %d", a.status)
+	}
+}
+
+func cookiesGetLost(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	old := b.cookies["__Host-ringi"]
+	w.Later(16 * time.Minute)
+	for range 3 { // each answer is lost: the browser keeps what it has
+		b.get("/console")
+		b.cookies["__Host-ringi"] = old
+		w.Later(10 * time.Minute)
+	}
+	if a := b.get("/console"); a.status != 200 || b.cookies["__Host-ringi"] == old {
+		t.Fatalf("a person whose browser got no new cookie: %d", a.status)
+	}
+	now := b.cookies["__Host-ringi"]
+	if a := b.get("/console"); a.status != 200 {
+		t.Errorf("with the new one: %d", a.status)
+	}
+	replay := w.browser()
+	replay.cookies["__Host-ringi"] = old
+	w.Later(websession.Grace + time.Second)
+	if a := replay.get("/console"); a.status != http.StatusSeeOther {
+		t.Errorf("the old one, since the new one was seen: %d", a.status)
+	}
+	w.Later(16 * time.Minute)
+	b.get("/console")
+	b.cookies["__Host-ringi"] = now
+	w.Later(websession.Unseen + time.Second)
+	if a := b.get("/console"); a.status != http.StatusSeeOther {
+		t.Errorf("an old one of which nothing was heard for an hour: %d", a.status)
+	}
+}
+
+func cookiesAreStolen(t *testing.T, w *world) {
+	person, thief := w.as(workspace.Suzuki), w.browser()
+	thief.cookies["__Host-ringi"] = person.cookies["__Host-ringi"]
+	w.Later(16 * time.Minute)
+	person.get("/console") // and looks away
+	w.Later(2 * time.Minute)
+	if a := thief.get("/console"); a.status != 200 {
+		t.Fatalf("the new one may not have arrived: %d", a.status)
+	}
+	thief.get("/console")
+	w.Later(16 * time.Minute)
+	thief.get("/console")
+	if a := person.get("/console"); a.status != http.StatusSeeOther {
+		t.Errorf("nobody knows who of the two is the person: %d", a.status)
+	}
+	if a := thief.get("/console"); a.status != http.StatusSeeOther {
+		t.Errorf("the thief stays: %d", a.status)
 	}
 }
 

@@ -85,6 +85,10 @@ func (e *expression) is(attribute, op string, v any) string {
 func (e *expression) exists() string { return "attribute_exists(" + e.name("PK") + ")" }
 func (e *expression) absent() string { return "attribute_not_exists(" + e.name("PK") + ")" }
 
+func (e *expression) has(attribute string) string {
+	return "attribute_exists(" + e.name(attribute) + ")"
+}
+
 func (e *expression) lacks(attribute string) string {
 	return "attribute_not_exists(" + e.name(attribute) + ")"
 }

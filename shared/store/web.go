@@ -20,7 +20,9 @@ const (
 	webSignIn  = "SIGNIN"
 )
 
-func webKey(secret, sort string) (pk, sk string) { return "WEB#" + websession.Hash(secret), sort }
+func webKey(secret, sort string) (pk, sk string) { return webPartition(websession.Hash(secret)), sort }
+
+func webPartition(hash string) string { return "WEB#" + hash }
 
 // WebSession is the session of a cookie. It returns aggregate.ErrNotFound when there is none, or it is over.
 func (s *Store) WebSession(ctx context.Context, cookie string, now time.Time) (websession.Session, error) {
@@ -41,35 +43,6 @@ func (s *Store) BeginWebSession(ctx context.Context, cookie string, x websession
 	return s.putWeb(ctx, pk, sk, "web_session", x, x.Ends())
 }
 
-// RotateWebSession keeps the session under a new cookie; the old one ends soon. It returns aggregate.ErrConflict when the
-// old one was replaced before or is gone.
-func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x websession.Session, now time.Time) error {
-	pk, sk := webKey(cookie, webSession)
-	it, err := webItem(pk, sk, "web_session", x.Rotated(now), x.Ends())
-	if err != nil {
-		return err
-	}
-	e := newExpression()
-	e.set("replaced_at", now)
-	e.set("delete_after", now.Add(websession.Grace).Unix())
-	pk, sk = webKey(old, webSession)
-	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: it}},
-		{Update: &types.Update{
-			TableName: &s.table, Key: key(pk, sk), ConditionExpression: all(e.exists(), e.lacks("replaced_at")),
-			UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}},
-	})
-	var l *lost
-	if errors.As(err, &l) {
-		err = aggregate.ErrConflict
-	}
-	if err != nil {
-		return fmt.Errorf("replace a cookie: %w", err)
-	}
-	return nil
-}
-
 // SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
 func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.Session) error {
 	e := newExpression()
@@ -80,15 +53,6 @@ func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.S
 	_, err := s.update(ctx, key(pk, sk), e, all(e.exists()))
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("note whose session it is: %w", err)
-	}
-	return nil
-}
-
-// EndWebSession forgets a session; one that is not there is forgotten.
-func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
-	pk, sk := webKey(cookie, webSession)
-	if _, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk)}); err != nil {
-		return fmt.Errorf("end a session: %w", err)
 	}
 	return nil
 }

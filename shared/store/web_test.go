@@ -19,6 +19,7 @@ func testWeb(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"a session is its cookie's, until it is over or ended", testWebSession},
 		{"a cookie is replaced once, and taken a moment longer", testWebRotation},
+		{"a cookie whose next one did not come is replaced once more", testWebLostCookie},
 		{"who the person is by now is noted, and brings no ended session back", testWebSeen},
 		{"a sign-in is taken once, by one of many, and not too late", testSignIn},
 		{"sign-ins are counted for each address and minute", testSignIns},
@@ -58,21 +59,10 @@ func testWebSession(t *testing.T, st *taskStore) {
 func testWebRotation(t *testing.T, st *taskStore) {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	x := signedIn(t, st, "c2", now)
-	var won atomic.Int32
-	var all sync.WaitGroup
-	for n := range 4 {
-		all.Go(func() {
-			switch err := st.RotateWebSession(t.Context(), "c2", "c2-"+string(rune('a'+n)), x, now.Add(20*time.Minute)); {
-			case err == nil:
-				won.Add(1)
-			case !errors.Is(err, aggregate.ErrConflict):
-				t.Errorf("rotate: %v", err)
-			}
-		})
-	}
-	all.Wait()
-	if won.Load() != 1 {
-		t.Errorf("%d cookies took the place of one", won.Load())
+	next := rotatedAtOnce(t, st, "c2", x, now.Add(20*time.Minute))
+	expect.NoError(t, st.CameWebSession(t.Context(), next, expect.Value(st.WebSession(t.Context(), next, now))(t)))
+	if is := expect.Value(st.WebSession(t.Context(), next, now))(t); is.Before != "" {
+		t.Errorf("a cookie that came is %+v", is)
 	}
 	old := expect.Value(st.WebSession(t.Context(), "c2", now.Add(20*time.Minute+websession.Grace-time.Second)))(t)
 	if old.MustRotate(now.Add(time.Hour)) || old.Form != x.Form {
@@ -84,6 +74,60 @@ func testWebRotation(t *testing.T, st *taskStore) {
 	if err := st.RotateWebSession(t.Context(), "c2", "c2-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
 		t.Errorf("a session that was ended is replaced: %v", err)
 	}
+}
+
+// rotatedAtOnce is the one of four new cookies that took the place of one.
+func rotatedAtOnce(t *testing.T, st *taskStore, old string, x websession.Session, now time.Time) (next string) {
+	t.Helper()
+	var won atomic.Int32
+	var all sync.WaitGroup
+	for n := range 4 {
+		all.Go(func() {
+			switch err := st.RotateWebSession(t.Context(), old, old+"-"+string(rune('a'+n)), x, now); {
+			case err == nil:
+				won.Add(1)
+				next = old + "-" + string(rune('a'+n))
+			case !errors.Is(err, aggregate.ErrConflict):
+				t.Errorf("rotate: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if won.Load() != 1 {
+		t.Fatalf("%d cookies took the place of one", won.Load())
+	}
+	return next
+}
+
+func testWebLostCookie(t *testing.T, st *taskStore) {
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	x := signedIn(t, st, "c4", now)
+	lost := rotatedAtOnce(t, st, "c4", x, now)
+	now = now.Add(websession.Grace)
+	is := expect.Value(st.WebSession(t.Context(), "c4", now))(t)
+	if !is.MustRotate(now) {
+		t.Fatalf("it is %+v", is)
+	}
+	if err := st.RotateWebSession(t.Context(), "c4", "c4-z", x, now); !errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("one that was replaced since it was read is replaced again: %v", err)
+	}
+	expect.NoError(t, st.RotateWebSession(t.Context(), "c4", "c4-2", is, now))
+	newest := expect.Value(st.WebSession(t.Context(), "c4-2", now))(t)
+	for range 2 { // two requests of a page
+		expect.NoError(t, st.CameWebSession(t.Context(), "c4-2", newest))
+	}
+	_, err := st.WebSession(t.Context(), "c4", now.Add(websession.Grace))
+	gone(t, "a replayed cookie", err)
+	gone(t, "who comes with the lost one", st.CameWebSession(t.Context(), lost, expect.Value(st.WebSession(t.Context(), lost, now))(t)))
+	for _, cookie := range []string{"c4", "c4-2", lost} {
+		_, err := st.WebSession(t.Context(), cookie, now)
+		gone(t, cookie+" after two had a cookie", err)
+	}
+	x = signedIn(t, st, "c5", now)
+	next := rotatedAtOnce(t, st, "c5", x, now)
+	expect.NoError(t, st.EndWebSession(t.Context(), "c5"))
+	_, err = st.WebSession(t.Context(), next, now)
+	gone(t, "under the next cookie, after its end", err)
 }
 
 func testWebSeen(t *testing.T, st *taskStore) {

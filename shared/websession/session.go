@@ -17,6 +17,8 @@ const (
 	rotateAfter = 15 * time.Minute
 	// Grace is how long a cookie that was replaced is still taken: a browser asks for several things at once.
 	Grace = time.Minute
+	// Unseen is how long it is taken while nobody came with one that replaced it: the answer that brought that may be lost.
+	Unseen = time.Hour
 	// askEvery is how often Slack and the tenant's row are asked who the person is by now.
 	askEvery = 2 * time.Minute
 	// believed is how long the last answer counts while Slack does not say.
@@ -29,16 +31,21 @@ const (
 
 // Session is one browser's, as the table has it.
 type Session struct {
-	Tenant    string     `json:"tenant_id"`
-	Team      string     `json:"team_id"`
-	User      string     `json:"user"` // Slack user id
-	Name      string     `json:"name"`
-	Admin     bool       `json:"admin"`
-	Form      string     `json:"form"` // what its forms carry
-	CreatedAt time.Time  `json:"created_at"`
-	RotatedAt time.Time  `json:"rotated_at"`
-	AskedAt   time.Time  `json:"asked_at"` // when Slack last said that the person belongs to the workspace
-	Replaced  *time.Time `json:"replaced_at,omitempty"`
+	Tenant    string    `json:"tenant_id"`
+	Team      string    `json:"team_id"`
+	User      string    `json:"user"` // Slack user id
+	Name      string    `json:"name"`
+	Admin     bool      `json:"admin"`
+	Form      string    `json:"form"` // what its forms carry
+	CreatedAt time.Time `json:"created_at"`
+	RotatedAt time.Time `json:"rotated_at"`
+	AskedAt   time.Time `json:"asked_at"` // when Slack last said that the person belongs to the workspace
+	// Of a cookie that was replaced: when it was last, by which, and since when nobody came with one of those that replaced it.
+	Replaced *time.Time `json:"replaced_at,omitempty"`
+	Next     string     `json:"next,omitempty"` // hash
+	Awaits   *time.Time `json:"awaits_next_since,omitempty"`
+	// Of a cookie with which nobody came yet: the hash of the one that it replaced.
+	Before string `json:"before,omitempty"`
 }
 
 // New is a session that begins.
@@ -54,16 +61,24 @@ func (s Session) Ends() time.Time { return s.CreatedAt.Add(Lasts) }
 
 // Valid reports whether the session's cookie is taken.
 func (s Session) Valid(now time.Time) bool {
-	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)))
+	return now.Before(s.Ends()) && (s.Replaced == nil || now.Before(s.Replaced.Add(Grace)) || s.Awaits != nil && now.Before(s.Awaits.Add(Unseen)))
 }
 
-// MustRotate reports whether the cookie is due for a new one. One that was replaced has been.
+// MustRotate reports whether the cookie is due for a new one. One that was replaced is due again when the browser still has it
+// after the grace: the new one did not arrive.
 func (s Session) MustRotate(now time.Time) bool {
-	return s.Replaced == nil && !now.Before(s.RotatedAt.Add(rotateAfter))
+	if s.Replaced != nil {
+		return s.Awaits != nil && !now.Before(s.Replaced.Add(Grace))
+	}
+	return !now.Before(s.RotatedAt.Add(rotateAfter))
 }
 
-// Rotated is the session under its next cookie.
-func (s Session) Rotated(now time.Time) Session { s.RotatedAt = now; return s }
+// Rotated is the session under its next cookie, which takes the place of the one with this hash.
+func (s Session) Rotated(before string, now time.Time) Session {
+	s.RotatedAt, s.Before = now, before
+	s.Replaced, s.Next, s.Awaits = nil, "", nil
+	return s
+}
 
 // MustAsk reports whether it is to be asked again who the person is.
 func (s Session) MustAsk(now time.Time) bool { return !now.Before(s.AskedAt.Add(askEvery)) }

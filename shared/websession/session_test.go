@@ -10,18 +10,25 @@ func TestASessionsTimes(t *testing.T) {
 	s := New("01T", "T1", "U1", "鈴木", false, began)
 	replaced := s
 	replaced.Replaced = &began
+	unseen := replaced
+	unseen.Awaits = &began
 	for name, tt := range map[string]struct {
 		got, want bool
 	}{
 		"valid at once":                   {s.Valid(began), true},
 		"valid to the last second":        {s.Valid(began.Add(Lasts - time.Second)), true},
 		"over after eight hours":          {s.Valid(began.Add(Lasts)), false},
-		"rotating doesn't make it last":   {s.Rotated(began.Add(7 * time.Hour)).Valid(began.Add(Lasts)), false},
+		"rotating doesn't make it last":   {s.Rotated("", began.Add(7*time.Hour)).Valid(began.Add(Lasts)), false},
 		"no new cookie yet":               {s.MustRotate(began.Add(rotateAfter - time.Second)), false},
 		"a new cookie":                    {s.MustRotate(began.Add(rotateAfter)), true},
 		"no second one":                   {replaced.MustRotate(began.Add(rotateAfter)), false},
 		"replaced, for what is under way": {replaced.Valid(began.Add(Grace - time.Second)), true},
 		"replaced, and over":              {replaced.Valid(began.Add(Grace)), false},
+		"its next one did not come":       {unseen.Valid(began.Add(Unseen - time.Second)), true},
+		"nor for an hour":                 {unseen.Valid(began.Add(Unseen)), false},
+		"it may be under way":             {unseen.MustRotate(began.Add(Grace - time.Second)), false},
+		"another next one":                {unseen.MustRotate(began.Add(Grace)), true},
+		"of the next one nothing is said": {unseen.Rotated("b", began).MustRotate(began.Add(Grace)), false},
 		"Slack need not be asked yet":     {s.MustAsk(began.Add(askEvery - time.Second)), false},
 		"Slack is asked":                  {s.MustAsk(began.Add(askEvery)), true},
 		"a silent Slack is believed":      {s.Believed(began.Add(believed - time.Second)), true},

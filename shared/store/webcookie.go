@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/websession"
+)
+
+// RotateWebSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came with the
+// new one; until then it may be replaced again. It returns aggregate.ErrConflict when the old one was replaced since it was
+// read, or is gone.
+func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x websession.Session, now time.Time) error {
+	pk, sk := webKey(cookie, webSession)
+	it, err := webItem(pk, sk, "web_session", x.Rotated(websession.Hash(old), now), x.Ends())
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	as := e.lacks("replaced_at")
+	if x.Replaced != nil {
+		as = both(e.is("next", "=", x.Next), e.has("awaits_next_since"))
+	} else {
+		e.set("awaits_next_since", now)
+	}
+	e.set("replaced_at", now)
+	e.set("next", websession.Hash(cookie))
+	pk, sk = webKey(old, webSession)
+	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.table, Item: it}}, s.webUpdate(pk, e, e.exists(), as),
+	})
+	if err != nil {
+		return fmt.Errorf("replace a cookie: %w", err)
+	}
+	return nil
+}
+
+// CameWebSession notes that somebody came with a cookie, so that the one before it ends. It returns aggregate.ErrNotFound,
+// and ends the session under all its cookies, when that one was replaced by yet another since: two have it then, and one
+// of them is not the person.
+func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.Session) error {
+	own, before := newExpression(), newExpression()
+	own.remove("before")
+	before.remove("awaits_next_since")
+	hash := websession.Hash(cookie)
+	err := s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
+		s.webUpdate(webPartition(hash), own, own.exists()),
+		s.webUpdate(webPartition(x.Before), before, before.exists(), before.is("next", "=", hash)),
+	})
+	var l *lost
+	if errors.As(err, &l) && !l.onlyInTheWay() {
+		return errors.Join(fmt.Errorf("a cookie beside another: %w", aggregate.ErrNotFound), s.endWeb(ctx, x.Before), s.endWeb(ctx, hash))
+	}
+	if err != nil {
+		return fmt.Errorf("note that a cookie came: %w", err)
+	}
+	return nil
+}
+
+func (s *Store) webUpdate(pk string, e *expression, conditions ...string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: &types.Update{
+		TableName: &s.table, Key: key(pk, webSession), ConditionExpression: all(conditions...),
+		UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	}}
+}
+
+// EndWebSession forgets a session, also under the cookies that replaced this one; one that is not there is forgotten.
+func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
+	return s.endWeb(ctx, websession.Hash(cookie))
+}
+
+// endWeb ends the newest cookie first: should it fail, what is left still leads there.
+func (s *Store) endWeb(ctx context.Context, hash string) error {
+	var is websession.Session
+	err := s.get(ctx, webPartition(hash), webSession, &is)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil
+	}
+	if err == nil && is.Next != "" {
+		err = s.endWeb(ctx, is.Next)
+	}
+	if err == nil {
+		_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(webPartition(hash), webSession)})
+	}
+	if err != nil {
+		return fmt.Errorf("end a session: %w", err)
+	}
+	return nil
+}
