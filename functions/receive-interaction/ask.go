@@ -14,6 +14,8 @@ import (
 	"ringi/shared/intake"
 	"ringi/shared/language"
 	"ringi/shared/slackapi"
+	"ringi/shared/sleep"
+	"ringi/shared/store"
 	"ringi/shared/task"
 )
 
@@ -22,6 +24,9 @@ const languageWithin = 700 * time.Millisecond
 
 // keepAgainWithin bounds the second try to keep a request of which no answer came.
 const keepAgainWithin = time.Second
+
+// knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an answer.
+const knownWithin = 1200 * time.Millisecond
 
 // wanted is a request that no message to Ringi asked for.
 type wanted struct {
@@ -51,13 +56,11 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
 		return outcome{note: card.NoteStranger}
 	}
-	first, err := h.Store.Once(ctx, tenant, w.once)
-	switch {
-	case err != nil:
+	if first, was, err := h.begin(ctx, tenant, w.once); err != nil {
 		log.ErrorContext(ctx, "not kept", "err", err)
 		return outcome{note: card.NoteFailed}
-	case !first:
-		return outcome{note: card.NoteRepeated}
+	} else if !first {
+		return was
 	}
 	at, note, err := h.say(ctx, w, locale)
 	if err == nil {
@@ -78,6 +81,9 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		}
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
+			if err := h.Store.Came(ctx, tenant, w.once, store.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
+				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
+			}
 			return outcome{at, note}
 		}
 		if gone := h.Slack.Delete(ctx, at.channel, at.ts); gone != nil {
@@ -93,6 +99,22 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		log.WarnContext(ctx, "the person has to ask anew", "err", err)
 	}
 	return outcome{note: cmp.Or(note, card.NoteFailed)}
+}
+
+// begin reports whether a request is begun now. Else it says what became of the one that is the same, for which it waits a
+// moment: whoever asks twice in a row was not answered, and wants to know.
+func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, was outcome, err error) {
+	for stop := time.Now().Add(knownWithin); ; {
+		first, came, err := h.Store.Once(ctx, tenant, once)
+		switch {
+		case err != nil || first:
+			return first, outcome{}, err
+		case came.As != "":
+			return false, outcome{place{came.Channel, came.TS}, card.NoteRepeated}, nil
+		case time.Now().After(stop) || sleep.For(ctx, 100*time.Millisecond) != nil:
+			return false, outcome{note: card.NoteBegun}, nil
+		}
+	}
 }
 
 // say posts the request's first message. Note is what the person is told: also why nothing was posted.

@@ -103,7 +103,7 @@ func TestCommandMakesARequest(t *testing.T) {
 			if n := w.messages(workspace.HR, "一度だけ頼む"); n != 1 {
 				t.Errorf("%d messages for one command", n)
 			}
-			if said := w.said(form); said != card.NoteRepeated.Told("ja", "") {
+			if said := w.said(form); !strings.HasPrefix(said, card.NoteRepeated.Told("ja", "")) {
 				t.Error(said)
 			}
 		},

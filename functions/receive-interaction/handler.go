@@ -41,7 +41,8 @@ type Store interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 	intake.Store
-	Once(ctx context.Context, tenant, what string) (bool, error)
+	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
+	Came(ctx context.Context, tenant, what string, c store.Came) error
 	HomeChanged(ctx context.Context, tenant string, h store.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)

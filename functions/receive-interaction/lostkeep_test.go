@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"strings"
+	"sync"
 	"testing"
 
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
@@ -49,9 +52,34 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			if said := w.said(form); said != card.NoteUnsure.Told("ja", "") {
 				t.Error(said)
 			}
-			w.said(form)
+			if said := w.said(form); said != card.NoteBegun.Told("ja", "") {
+				t.Errorf("asked again: %s", said)
+			}
 			if n := w.messages(workspace.HR, "一度だけ払う"); n != 1 {
 				t.Errorf("%d messages", n)
+			}
+		},
+		"nor by a second click in the dialog, which stays open": func(t *testing.T, w *world) {
+			form := w.global(workspace.Sato, "一度だけ払う", workspace.HR)
+			w.h.Store = &unanswered{w.h.Store, 2, false}
+			w.post(form)
+			if out := w.post(form); !strings.Contains(out.Body, card.RequestTextBlock) || !strings.Contains(out.Body, card.NoteBegun.Told("ja", "")) {
+				t.Errorf("%d %s", out.StatusCode, out.Body)
+			}
+			if n := w.messages(workspace.HR, "一度だけ払う"); n != 1 {
+				t.Errorf("%d messages", n)
+			}
+		},
+		"a second click while the first is under way is told what became of it": func(t *testing.T, w *world) {
+			form := w.global(workspace.Sato, "一度だけ頼む", workspace.HR)
+			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
+			var all sync.WaitGroup
+			for range 2 {
+				all.Go(func() { w.post(form) })
+			}
+			all.Wait()
+			if n := w.messages(workspace.HR, "一度だけ頼む"); n != 1 {
+				t.Errorf("%d messages: the second click stands for the first, which failed", n)
 			}
 		},
 	})

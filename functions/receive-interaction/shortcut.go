@@ -100,7 +100,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	once := strings.Join([]string{"view", p.View.ID, at, aggregate.HashOf(text)}, " ")
 	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
 	switch out.note {
-	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated: // its first message is there to see
+	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated: // its first message is there to see, also of the one that this repeats
 		return inbound.OK(), nil
 	case card.NoteUnreachable:
 		return problem(card.RequestAtBlock, out.note)

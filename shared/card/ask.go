@@ -55,6 +55,7 @@ const (
 	NoteAccepted    AskNote = "accepted"
 	NoteElsewhere   AskNote = "elsewhere"   // accepted, in direct messages: Ringi can't post where the person is
 	NoteRepeated    AskNote = "repeated"    // it is a request already
+	NoteBegun       AskNote = "begun"       // the same was asked for before, and whether it is a request is not known
 	NoteEmpty       AskNote = "empty"       // a message without a text
 	NoteOwn         AskNote = "own"         // a message of Ringi's own
 	NoteUnreachable AskNote = "unreachable" // Ringi isn't a member of the channel that was chosen

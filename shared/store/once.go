@@ -18,25 +18,44 @@ func once(tenant, what string) (pk, sk string, err error) {
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
-// Once reports whether nobody began this in the tenant before, and remembers that it was begun. What is its name from
-// outside, such as the trigger of a command.
-func (s *Store) Once(ctx context.Context, tenant, what string) (bool, error) {
+// Came is what became of what was begun once: a word of whoever began it, and where it stands in Slack. Zero, nothing is known yet.
+type Came struct{ As, Channel, TS string }
+
+// Once reports whether nobody began this in the tenant before, and remembers that it was begun; else what became of it. What is
+// its name from outside, such as the trigger of a command.
+func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came Came, err error) {
 	pk, sk, err := once(tenant, what)
 	if err != nil {
-		return false, err
+		return false, came, err
 	}
 	e := newExpression()
 	e.row("once", s.now().Add(onceFor))
 	e.remove("failed")
 	condition := anyOf(e.absent(), e.is("failed", "=", true))
-	_, err = s.update(ctx, key(pk, sk), e, &condition)
+	it, err := s.update(ctx, key(pk, sk), e, &condition)
 	if errors.Is(err, errCondition) {
-		return false, nil
+		return false, Came{textOf(it, "came_as"), textOf(it, "channel"), textOf(it, "ts")}, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("begin once: %w", err)
+		return false, came, fmt.Errorf("begin once: %w", err)
 	}
-	return true, nil
+	return true, came, nil
+}
+
+// Came notes what became of what was begun by Once, for whoever begins it again.
+func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
+	pk, sk, err := once(tenant, what)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.set("came_as", c.As)
+	e.set("channel", c.Channel)
+	e.set("ts", c.TS)
+	if _, err := s.update(ctx, key(pk, sk), e, all(e.exists())); err != nil {
+		return fmt.Errorf("note what became of it: %w", err)
+	}
+	return nil
 }
 
 // Again lets what was begun by Once begin again, after nothing came of it.

@@ -6,12 +6,19 @@ import (
 	"testing"
 
 	"ringi/shared/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
 func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 	s, _ := storetest.Start(t).Store(t)
-	begin := func(what string) bool { return expect.Value(s.Once(t.Context(), "01TENANT", what))(t) }
+	begin := func(what string) bool {
+		first, came, err := s.Once(t.Context(), "01TENANT", what)
+		if err != nil || came != (store.Came{}) {
+			t.Errorf("%+v, %v", came, err)
+		}
+		return first
+	}
 	var first atomic.Int32
 	var all sync.WaitGroup
 	for range 8 {
@@ -31,5 +38,10 @@ func TestOneOfManyBeginsWhatIsToBeDoneOnce(t *testing.T) {
 	expect.NoError(t, s.Again(t.Context(), "01TENANT", "trigger 1"))
 	if !begin("trigger 1") || begin("trigger 1") {
 		t.Error("what failed begins again, and only once")
+	}
+	is := store.Came{As: "accepted", Channel: "C1", TS: "1776675600.000900"}
+	expect.NoError(t, s.Came(t.Context(), "01TENANT", "trigger 1", is))
+	if first, came, err := s.Once(t.Context(), "01TENANT", "trigger 1"); first || came != is || err != nil {
+		t.Errorf("%v, %+v, %v", first, came, err)
 	}
 }
