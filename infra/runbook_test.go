@@ -1,14 +1,17 @@
 package infra_test
 
 import (
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"ringi/shared/expect"
+	"ringi/shared/secret"
 )
 
 // Who is woken at night finds the alarm's name as a heading, and below it what
@@ -58,6 +61,26 @@ func TestRunbookKnowsEveryAlarm(t *testing.T) {
 		_, function := s.functions[m[1]]
 		if !strings.Contains(s.text, "\n  "+m[1]+":\n    Value:") && !strings.Contains(s.text, "\n  "+m[1]+":\n    Description:") && !function && m[1] != "RestoredTable" {
 			t.Errorf("<%s> is no output", m[1])
+		}
+	}
+}
+
+// Who pastes the secret replaces all of it: what a text leaves out is lost, such as with what people sign in.
+func TestTheSlackSecretIsPastedWhole(t *testing.T) {
+	for _, name := range []string{"README.md", "infra/runbook.md"} {
+		text := string(expect.Value(os.ReadFile(filepath.Join(repository, name)))(t))
+		pasted := regexp.MustCompile(`--secret-id <SlackSecretArn> \\\s+--secret-string '(\{.*\})'`).FindStringSubmatch(text)
+		if pasted == nil {
+			t.Errorf("%s pastes no Slack secret", name)
+			continue
+		}
+		var members map[string]string
+		expect.NoError(t, json.Unmarshal([]byte(pasted[1]), &members))
+		for f := range reflect.TypeFor[secret.SlackSecret]().Fields() {
+			member := f.Tag.Get("json")
+			if _, ok := members[member]; !ok && member != "" && member != "api_url" {
+				t.Errorf("%s leaves out %s", name, member)
+			}
 		}
 	}
 }

@@ -28,12 +28,18 @@ type Store interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
+// Naming is the Slack secret, which may name the deployment's first administrator.
+type Naming interface {
+	TenantAdmin(ctx context.Context) (string, error)
+}
+
 // Handler says where a run goes.
 type Handler struct {
-	Store Store
-	Slack Slack
-	Now   func() time.Time
-	Admin string // Slack user id of a new tenant's first administrator, may be empty
+	Store  Store
+	Slack  Slack
+	Now    func() time.Time
+	Secret Naming
+	Admin  string // Slack user id of a new tenant's first administrator whom Secret doesn't name; may be empty
 
 	people  people.Requesters
 	unnamed time.Time // until then Slack isn't asked again for a workspace's name that it didn't give

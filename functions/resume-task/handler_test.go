@@ -9,6 +9,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -53,6 +54,17 @@ func TestWhatIsResumed(t *testing.T) {
 			t.Errorf("%+v, %v", made, err)
 		}
 	})
+	for by, admin := range map[named]string{"U0SECRET": "U0SECRET", "suzuki@example.com": "U0ADMIN"} {
+		t.Run("the secret names "+string(by), func(t *testing.T) {
+			w := server.World(t)
+			h := handler(w)
+			h.Secret = by
+			expect.Value(h.Handle(t.Context(), w.In()))(t)
+			if made := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); len(made.Admins) != 1 || made.Admins[0] != admin {
+				t.Errorf("%+v, want %s", made.Admins, admin)
+			}
+		})
+	}
 	t.Run("a run that is not the head's", func(t *testing.T) {
 		w := server.World(t)
 		in := w.In()
@@ -83,9 +95,19 @@ func TestWhatIsResumed(t *testing.T) {
 
 func handler(w *pipelinetest.World) *Handler {
 	return &Handler{
-		Store: w.StoreOverTransport(), Now: w.Now, Admin: "U0ADMIN",
+		Store: w.StoreOverTransport(), Now: w.Now, Admin: "U0ADMIN", Secret: named(""),
 		Slack: answers{team: pipelinetest.Team, name: "株式会社りんぎ", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}},
 	}
+}
+
+// named is a Slack secret that names the first administrator.
+type named string
+
+func (n named) TenantAdmin(context.Context) (string, error) {
+	if n == "" {
+		return "", secret.ErrMissing
+	}
+	return string(n), nil
 }
 
 // answers is a Slack that gives one answer to each question.

@@ -25,15 +25,15 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Credentials
-	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time"`
+	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time, unless the Slack secret names one"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := tasks.Open(cfg, env.Table)
+	rows, keys := tasks.Open(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
 	return &Handler{
 		Store: rows,
-		Slack: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, slackWithin),
+		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),
 		Now:   time.Now,
-		Admin: env.TenantAdmin,
+		Admin: env.TenantAdmin, Secret: keys,
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/home"
 	"ringi/shared/legible"
 	"ringi/shared/metric"
+	"ringi/shared/secret"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -50,13 +51,30 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	t = tenancy.Tenant{
 		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
 	}
-	if h.Admin != "" {
-		t.Admins = append(t.Admins, h.Admin)
+	if admin := h.admin(ctx); admin != "" {
+		t.Admins = append(t.Admins, admin)
 	}
 	if _, err := h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
 		return nil, fmt.Errorf("make the tenant: %w", err)
 	}
 	return a, nil
+}
+
+// admin is a new tenant's first administrator, empty when nobody was named: who is named in the Slack secret, with whom the
+// console makes the tenant when somebody enters it first, else in the template's parameter.
+func (h *Handler) admin(ctx context.Context) string {
+	named, err := h.Secret.TenantAdmin(ctx)
+	if err != nil {
+		if !errors.Is(err, secret.ErrMissing) {
+			slog.WarnContext(ctx, "the first administrator is the parameter's", "err", err)
+		}
+		return h.Admin
+	}
+	if err := (tenancy.Tenant{Name: named, Admins: []string{named}}).Validate(); err != nil {
+		slog.ErrorContext(ctx, "tenant_admin of the Slack secret is no Slack user id", "err", err)
+		return h.Admin
+	}
+	return named
 }
 
 func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {

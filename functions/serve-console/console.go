@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"time"
@@ -21,6 +22,7 @@ type Console struct {
 	Roster  people.Roster
 	Servers ServerTools
 	SignIn  *signin.Slack
+	Own     Deployment
 	Exports Exporter
 	Links   Links  // to messages; nil: there are none
 	Machine string // the pipeline's address; empty: no run is linked to
@@ -28,6 +30,12 @@ type Console struct {
 	Now     func() time.Time
 
 	names people.Names
+}
+
+// Deployment is the workspace that the deployment itself belongs to.
+type Deployment interface {
+	Own(ctx context.Context, tenant string) (bool, error)
+	TenantAdmin(ctx context.Context) (string, error)
 }
 
 // access is who may open a page or act on it.

@@ -21,6 +21,7 @@ var (
 	errStaleSignIn  = errors.New("no sign-in of this browser's is under way")
 	errDenied       = errors.New("the person did not allow it")
 	errNewWorkspace = errors.New("a workspace that has asked for nothing yet")
+	errNoAdmin      = errors.New("the Slack secret names no first administrator")
 	errNoClient     = errors.New("the Slack secret has no client")
 )
 
@@ -40,6 +41,7 @@ var faults = []struct {
 	{errDenied, http.StatusForbidden, func(t faultTexts) sentence { return t.Denied }, false},
 	{errNoClient, http.StatusServiceUnavailable, func(t faultTexts) sentence { return t.NoClient }, false},
 	{errNewWorkspace, http.StatusForbidden, func(t faultTexts) sentence { return t.NewWorkspace }, true},
+	{errNoAdmin, http.StatusServiceUnavailable, func(t faultTexts) sentence { return t.NoAdmin }, false},
 	{errNotOfUs, http.StatusForbidden, func(t faultTexts) sentence { return t.NotOfUs }, true},
 	{signin.ErrRefused, http.StatusForbidden, func(t faultTexts) sentence { return t.SignInRefused }, true},
 	{auditlog.ErrBusy, http.StatusTooManyRequests, func(t faultTexts) sentence { return t.ExportsBusy }, false},

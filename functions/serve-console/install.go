@@ -105,7 +105,7 @@ func (c *Console) endInstall(w http.ResponseWriter, r *http.Request, v *viewer) 
 func (c *Console) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
 	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
-		ID: aggregate.TenantID(made.Team), Name: workspaceName(made), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
+		ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
 	}, c.Now())
 	if err == nil && len(owner.Admins) == 0 { // met by its first request, and nobody administers it
 		owner.Admins = []string{made.User}
@@ -118,10 +118,10 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 }
 
 // workspaceName is the workspace's name, or its id when that can't be shown.
-func workspaceName(made signin.Installation) string {
-	name := strings.Join(strings.Fields(legible.Visible(made.TeamName)), " ")
+func workspaceName(team, called string) string {
+	name := strings.Join(strings.Fields(legible.Visible(called)), " ")
 	if !legible.Text(name) {
-		return made.Team
+		return team
 	}
 	if runes := []rune(name); len(runes) > tenancy.MaxTenantName {
 		name = string(runes[:tenancy.MaxTenantName])

@@ -40,6 +40,17 @@ type environment struct {
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
+// deployment is known by the bot's token and the Slack secret.
+type deployment struct {
+	*secret.Slack
+	bot *bots.Keys
+}
+
+// Own reports whether a tenant is the deployment's own workspace.
+func (d deployment) Own(ctx context.Context, tenant string) (bool, error) {
+	return d.bot.Own(ctx, tenant)
+}
+
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	rows := tasks.Open(cfg, env.Table)
@@ -50,8 +61,8 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 		Store: rows, Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
-		SignIn:  &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Connect: connected, Now: time.Now,
+		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
+		Own:    deployment{keys, bot}, Connect: connected, Now: time.Now,
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -9,6 +10,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/secret"
+	"ringi/shared/signin"
+	"ringi/shared/tenancy"
 	"ringi/shared/web"
 	"ringi/shared/websession"
 )
@@ -95,14 +98,7 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	owner, err := c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
-	if errors.Is(err, aggregate.ErrNotFound) {
-		return errNewWorkspace
-	}
-	if err != nil {
-		return err
-	}
-	name, err := c.belongs(ctx, p.User, owner)
+	owner, name, err := c.enter(ctx, p)
 	if err != nil {
 		return err
 	}
@@ -120,6 +116,50 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	setCookie(w, r, sessionCookie, cookie, websession.Lasts)
 	http.Redirect(w, r, begun.Next, http.StatusSeeOther)
 	return nil
+}
+
+// enter is the tenant of whom Slack signed in, and their name there. The deployment's own workspace becomes a tenant when its
+// first member enters, with the administrator whom the Slack secret names; others do by installing the app. It returns
+// errNewWorkspace or errNoAdmin when there is no tenant, errNotOfUs for whom it has no place.
+func (c *Console) enter(ctx context.Context, p signin.Person) (owner tenancy.Tenant, name string, err error) {
+	owner, err = c.Store.Tenant(ctx, aggregate.TenantID(p.Team))
+	known := !errors.Is(err, aggregate.ErrNotFound)
+	if !known {
+		owner, err = c.own(ctx, p)
+	}
+	if err == nil {
+		name, err = c.belongs(ctx, p.User, owner)
+	}
+	if err == nil && !known {
+		owner, err = c.Store.Bootstrap(ctx, owner, c.Now())
+		slog.InfoContext(ctx, "the workspace is known from now on", "tenant", owner.ID, "team", owner.TeamID, "err", err)
+	}
+	return owner, name, err
+}
+
+// own is the deployment's own workspace as the tenant that it shall be, if that is where a person comes from.
+func (c *Console) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
+	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: workspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team}
+	is, err := c.Own.Own(ctx, t.ID)
+	switch {
+	case err != nil:
+		return t, err
+	case !is:
+		return t, errNewWorkspace
+	}
+	admin, err := c.Own.TenantAdmin(ctx)
+	if errors.Is(err, secret.ErrMissing) {
+		return t, errNoAdmin
+	}
+	if err != nil {
+		return t, err
+	}
+	t.Admins = []string{admin}
+	if err := t.Validate(); err != nil {
+		slog.ErrorContext(ctx, "tenant_admin of the Slack secret is no Slack user id", "err", err)
+		return t, errNoAdmin
+	}
+	return t, nil
 }
 
 // signOut ends the session at once, under the cookie that this very request was given too.

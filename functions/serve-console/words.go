@@ -62,8 +62,8 @@ var signInWords = language.InEach(
 type sentence struct{ Title, Text string }
 
 type faultTexts struct {
-	NoPage, NotFound, AdminsOnly, SignedOut, BadForm, TooMany, StaleSignIn, Denied, NoClient, NotOfUs, NewWorkspace, SignInRefused sentence
-	NotAllowed, Conflict, BadInput, Unavailable, Internal, ExportsBusy                                                             sentence
+	NoPage, NotFound, AdminsOnly, SignedOut, BadForm, TooMany, StaleSignIn, Denied, NoClient, NoAdmin, NotOfUs, NewWorkspace, SignInRefused sentence
+	NotAllowed, Conflict, BadInput, Unavailable, Internal, ExportsBusy                                                                      sentence
 }
 
 var faultWords = language.InEach(
@@ -77,8 +77,9 @@ var faultWords = language.InEach(
 		StaleSignIn:   sentence{"サインインをやり直してください", "10 分を過ぎたか、別のブラウザーで始めたか、すでに使われたリンクです。"},
 		Denied:        sentence{"サインインしませんでした", "Slack で許可されなかったため、サインインしていません。"},
 		NoClient:      sentence{"サインインの準備ができていません", "Slack アプリの client_id と client_secret がまだ登録されていません。Ringi を設置した人に伝えてください。"},
+		NoAdmin:       sentence{"最初の管理者が決まっていません", "Slack で Ringi に一度依頼すると入れるようになります。依頼する前に入るには、Ringi を設置した人に、最初の管理者 (tenant_admin) を登録してもらってください。"},
 		NotOfUs:       sentence{"この Slack アカウントでは入れません", "Ringi を使っているワークスペースの正式なメンバーだけが入れます。ゲストは入れません。"},
-		NewWorkspace:  sentence{"このワークスペースではまだ使えません", "Slack で Ringi に一度依頼すると、コンソールに入れるようになります。別のワークスペースの人は入れません。"},
+		NewWorkspace:  sentence{"このワークスペースでは使えません", "Ringi がインストールされているワークスペースの人だけが入れます。管理者に、Ringi をインストールしてもらってください。"},
 		SignInRefused: sentence{"サインインできませんでした", "Slack が確認を返しませんでした。もう一度お試しください。"},
 		NotAllowed:    sentence{"許可されていません", "あなたにはこの操作ができません。何も変わっていません。"},
 		Conflict:      sentence{"ほかの人が先に変えました", "何も変わっていません。前のページを読み込み直すと、今の状態が見えます。"},
@@ -97,8 +98,9 @@ var faultWords = language.InEach(
 		StaleSignIn:   sentence{"Please sign in again", "The link is older than 10 minutes, was begun in another browser, or was used before."},
 		Denied:        sentence{"You did not sign in", "It was not allowed on Slack's page, so nobody was signed in."},
 		NoClient:      sentence{"Signing in is not set up", "The Slack app's client_id and client_secret are not there yet. Tell whoever installed Ringi."},
+		NoAdmin:       sentence{"The first administrator is not known yet", "The console opens once somebody has asked Ringi for something in Slack. To enter before that, have whoever installed Ringi register the first administrator (tenant_admin)."},
 		NotOfUs:       sentence{"This Slack account can't enter", "Only full members of a workspace that uses Ringi can. Guests can't."},
-		NewWorkspace:  sentence{"Not ready for this workspace", "The console opens once somebody there has asked Ringi for something in Slack. People of other workspaces can't enter."},
+		NewWorkspace:  sentence{"Not for this workspace", "Only people of workspaces in which Ringi is installed can enter. Ask an administrator to install it in yours."},
 		SignInRefused: sentence{"You could not be signed in", "Slack did not confirm who you are. Please try again."},
 		NotAllowed:    sentence{"Not allowed", "You can't do this. Nothing was changed."},
 		Conflict:      sentence{"Somebody was faster", "Nothing was changed. Reload the page before to see how it stands."},

@@ -24,6 +24,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/people"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/secret"
 	"ringi/shared/signin"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
@@ -42,6 +43,7 @@ type world struct {
 	slack   *slacktest.Slack
 	people  *directory
 	oidc    *openID
+	own     *ownWorkspace
 	results storetest.Bucket
 	c       *Console
 	tenant  tenancy.Tenant
@@ -89,6 +91,20 @@ func (d *directory) become(id string, change func(*slackapi.User) error) {
 	d.changed[id] = change
 }
 
+// ownWorkspace is the deployment's, and the administrator whom its secret names.
+type ownWorkspace struct{ team, admin string }
+
+func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
+	return tenant == aggregate.TenantID(o.team), nil
+}
+
+func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {
+	if o.admin == "" {
+		return "", secret.ErrMissing
+	}
+	return o.admin, nil
+}
+
 // openID is Slack's token endpoint, which says that whoever has a code is that person.
 type openID struct {
 	api    string
@@ -116,13 +132,13 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}, db: db.DB, table: table}
 	w.StartClock()
 	w.people = &directory{Directory: w.slack.Client, changed: map[string]func(*slackapi.User) error{}, called: map[string]string{}}
-	w.oidc = &openID{now: w.Now}
+	w.oidc, w.own = &openID{now: w.Now}, &ownWorkspace{team: slacktest.Team}
 	server := httptest.NewServer(http.HandlerFunc(w.oidc.token))
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
 		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
-		SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
+		Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
 	w.c.Links = w.slack.Client
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)

@@ -41,8 +41,9 @@ type SlackSecret struct {
 	BotToken      string `json:"bot_token"`
 	ClientID      string `json:"client_id"` // with which people sign in to the console; it is no secret
 	ClientSecret  string `json:"client_secret"`
-	AppID         string `json:"app_id"`  // which app's; empty when nobody said: then any app's that signs with the secret
-	APIURL        string `json:"api_url"` // of the Web API, ends with a slash
+	AppID         string `json:"app_id"`       // which app's; empty when nobody said: then any app's that signs with the secret
+	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
+	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; it is no secret
 }
 
 // Reader reads one secret's value.
@@ -55,7 +56,7 @@ type Reader interface {
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
 // Slack is the Slack secret as one environment knows it: JSON with signing_secret,
-// bot_token, client_id and client_secret for the console, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
+// bot_token, client_id, client_secret and tenant_admin for the console, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
@@ -124,6 +125,15 @@ func (s *Slack) Client(ctx context.Context) (id, secret, api string, err error) 
 		err = fmt.Errorf("client_id and client_secret: %w", ErrMissing)
 	}
 	return kept.ClientID, kept.ClientSecret, cmp.Or(kept.APIURL, s.address, publicSlack), err
+}
+
+// TenantAdmin is the Slack user id of the first administrator of the deployment's own workspace, or ErrMissing.
+func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.TenantAdmin != "" })
+	if err == nil && kept.TenantAdmin == "" {
+		err = fmt.Errorf("tenant_admin: %w", ErrMissing)
+	}
+	return kept.TenantAdmin, err
 }
 
 // Refused reads the secret again, since Slack did not take what was kept or what
@@ -211,6 +221,9 @@ func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	}
 	if s.ClientID == "" && s.ClientSecret == "" {
 		s.ClientID, s.ClientSecret = before.ClientID, before.ClientSecret
+	}
+	if s.TenantAdmin == "" {
+		s.TenantAdmin = before.TenantAdmin
 	}
 	if s.BotToken == "" {
 		s.BotToken = before.BotToken

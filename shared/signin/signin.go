@@ -35,9 +35,10 @@ type Slack struct {
 
 // Person is whom Slack signed in.
 type Person struct {
-	User string
-	Team string
-	Name string
+	User     string
+	Team     string
+	TeamName string
+	Name     string
 }
 
 // ErrRefused is a sign-in that is not to be believed, or that Slack refused; another try by the person may succeed.
@@ -77,7 +78,7 @@ func (s *Slack) Person(ctx context.Context, code, redirect, nonce string) (Perso
 	if err := c.check(id, nonce, s.Now()); err != nil {
 		return Person{}, fmt.Errorf("%w: %w", ErrRefused, err)
 	}
-	return Person{User: c.User, Team: c.Team, Name: c.Name}, nil
+	return Person{User: c.User, Team: c.Team, TeamName: c.TeamName, Name: c.Name}, nil
 }
 
 // claims are those of Slack's ID tokens.
@@ -88,6 +89,7 @@ type claims struct {
 	Nonce    string   `json:"nonce"`
 	User     string   `json:"https://slack.com/user_id"`
 	Team     string   `json:"https://slack.com/team_id"`
+	TeamName string   `json:"https://slack.com/team_name"`
 	Name     string   `json:"name"`
 }
 
