@@ -89,6 +89,19 @@ func (c *Console) client(ctx context.Context, v *viewer, provider string) (oauth
 	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
 }
 
+// begunWith is the client that a consent is finished with. An MCP server's may have been replaced since the consent began:
+// one that is another authorization server's, or nobody's yet, is not shown to the one that the person comes from.
+func (c *Console) begunWith(ctx context.Context, v *viewer, begun websession.Consent) (oauth.Client, error) {
+	row, err := c.Store.VendorClient(ctx, v.Tenant, begun.Provider)
+	if err != nil {
+		return oauth.Client{}, err
+	}
+	if row.Issuer != begun.Issuer {
+		return oauth.Client{}, connectFault{"mixed-up", http.StatusBadRequest, begun.Provider}
+	}
+	return c.Connect.Vault.Envelope.OpenClient(ctx, row)
+}
+
 // registered is our client at an MCP server's authorization server: the one that somebody pasted, the one that was
 // registered before, or a new one. A server may name another authorization server tomorrow: that never gets a client of
 // the one before, nor its secret.
@@ -147,7 +160,7 @@ func (c *Console) connectWith(w http.ResponseWriter, r *http.Request, v *viewer)
 		slog.InfoContext(ctx, "no consent", "tenant", v.Tenant, "provider", begun.Provider, "err", err)
 		return connectFault{"denied", http.StatusForbidden, begun.Provider}
 	}
-	client, err := c.client(ctx, v, begun.Provider)
+	client, err := c.begunWith(ctx, v, begun)
 	if err != nil {
 		return err
 	}

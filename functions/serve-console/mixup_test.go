@@ -49,28 +49,33 @@ func issues(t *testing.T) *issuing {
 	return s
 }
 
-// An MCP server that was taken over names an authorization server of its own: the secret of the client that somebody pasted
-// for the first one is not for it.
-func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
-	w := newConnecting(t, storetest.Start(t))
-	first, evil := issues(t), issues(t)
-	named := first
+// named is an MCP server called docs, which the workspace's settings name and which names an authorization server.
+func (w *connecting) named(t *testing.T, by func() string, issuers ...*issuing) {
 	mcp := http.NewServeMux()
 	tools := httptest.NewServer(mcp)
 	t.Cleanup(tools.Close)
 	mcp.HandleFunc("/.well-known/oauth-protected-resource/mcp", func(out http.ResponseWriter, _ *http.Request) {
 		out.Header().Set("Content-Type", "application/json")
-		json.NewEncoder(out).Encode(map[string]any{"resource": tools.URL + "/mcp", "authorization_servers": []string{named.URL}})
+		json.NewEncoder(out).Encode(map[string]any{"resource": tools.URL + "/mcp", "authorization_servers": []string{by()}})
 	})
-	var hosts []string
-	for _, s := range []string{tools.URL, first.URL, evil.URL} {
-		hosts = append(hosts, strings.TrimPrefix(s, "http://"))
+	hosts := []string{strings.TrimPrefix(tools.URL, "http://")}
+	for _, s := range issuers {
+		hosts = append(hosts, strings.TrimPrefix(s.URL, "http://"))
 	}
 	w.c.Connect.Outbound = outbound.Allowing(strings.Join(hosts, ",")).Client()
 	w.c.Connect.Vault.Outbound = w.c.Connect.Outbound.Transport
 	settings := expect.Value(w.Store.Settings(t.Context(), w.tenant.ID))(t)
 	settings.MCPServers = []tenancy.MCPServer{{Name: "docs", URL: tools.URL + "/mcp"}}
 	expect.Value(w.Store.SaveSettings(t.Context(), w.tenant.ID, settings, w.By, w.Now()))(t)
+}
+
+// An MCP server that was taken over names an authorization server of its own: the secret of the client that somebody pasted
+// for the first one is not for it.
+func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	first, evil := issues(t), issues(t)
+	named := first
+	w.named(t, func() string { return named.URL }, first, evil)
 
 	b := w.as(workspace.Suzuki)
 	paste := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {"pasted-for-the-first"}}
@@ -88,5 +93,27 @@ func TestAPastedClientGoesToItsOwnAuthorizationServerAlone(t *testing.T) {
 	}
 	if len(evil.sent) > 0 {
 		t.Errorf("another authorization server was sent %v", evil.sent)
+	}
+}
+
+// While a consent is open at an authorization server that is not to be trusted, somebody pastes the client of the right one:
+// whoever comes back then doesn't take that client's secret along.
+func TestAClientThatWasReplacedDuringAConsentGoesNowhere(t *testing.T) {
+	w := newConnecting(t, storetest.Start(t))
+	evil := issues(t)
+	w.named(t, func() string { return evil.URL }, evil)
+	b := w.as(workspace.Suzuki)
+	paste := func(secret string) {
+		t.Helper()
+		form := url.Values{"provider": {"mcp:docs"}, "client_id": {"ours"}, "client_secret": {secret}}
+		if a := b.post("/console/integrations/client", form); !strings.Contains(a.to, "client-saved") {
+			t.Fatalf("%d %s", a.status, a.text())
+		}
+	}
+	paste("of-no-worth")
+	back := w.consent(w.begin(b, "mcp:docs"))
+	paste("for-the-right-one")
+	if a := b.get(back); a.status != http.StatusBadRequest || len(evil.sent) > 0 {
+		t.Errorf("%d, and the authorization server was sent %v", a.status, evil.sent)
 	}
 }
