@@ -101,9 +101,26 @@ func (c *Console) endInstall(w http.ResponseWriter, r *http.Request, v *viewer) 
 	return c.show(w, r, v, document{Title: words.InstalledTitle, Words: words, Data: owner.Name}, "installed.html")
 }
 
-// installed is the tenant of an installation, which calls Slack with its own bot from now on.
+// installed is the tenant of an installation, which calls Slack with its own bot from now on. In the deployment's own
+// workspace whoever runs it says who administers it: there any member can install an app that is installed already.
 func (c *Console) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
+	own, err := c.Connect.Own(ctx, aggregate.TenantID(made.Team))
+	if err != nil {
+		slog.WarnContext(ctx, "whose the app is", "err", err)
+		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
+	var owner tenancy.Tenant
+	if own {
+		owner = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made)} // its first request makes the row
+	} else if owner, err = c.founded(ctx, made, by); err != nil {
+		return owner, err
+	}
+	return owner, c.Connect.Vault.Connect(ctx, owner.ID, tenancy.SlackProvider, vault.Credential{AccessToken: made.Token}, "{}", by)
+}
+
+// founded is the tenant of another workspace, with somebody who administers it.
+func (c *Console) founded(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
 	owner, err := c.Store.Bootstrap(ctx, tenancy.Tenant{
 		ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: made.Team, Admins: []string{made.User},
 	}, c.Now())
@@ -111,10 +128,7 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 		owner.Admins = []string{made.User}
 		err = c.Store.SaveTenant(ctx, owner, by, c.Now())
 	}
-	if err != nil {
-		return owner, err
-	}
-	return owner, c.Connect.Vault.Connect(ctx, owner.ID, tenancy.SlackProvider, vault.Credential{AccessToken: made.Token}, "{}", by)
+	return owner, err
 }
 
 // workspaceName is the workspace's name, or its id when that can't be shown.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -115,6 +116,23 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 		back(third, begin(third))
 		if owner := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID("T0THIRD")))(t); !slices.Equal(owner.Admins, []string{"U0THIRD"}) {
 			t.Errorf("%v", owner.Admins)
+		}
+	})
+	t.Run("in the deployment's own workspace nobody is made an administrator", func(t *testing.T) {
+		w.c.Connect.Own = func(_ context.Context, tenant string) (bool, error) {
+			return slices.Contains([]string{aggregate.TenantID("T0OWN"), aggregate.TenantID("T0BARE")}, tenant), nil
+		}
+		w.found("T0OWN")
+		for _, team := range []string{"T0OWN", "T0BARE"} {
+			slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
+			anybody := w.browser()
+			if a := back(anybody, begin(anybody)); a.status != 200 {
+				t.Errorf("%s: %d %s", team, a.status, a.text())
+			}
+			owner, _ := w.Store.Tenant(t.Context(), aggregate.TenantID(team))
+			if token, err := w.c.Connect.Vault.Bot(t.Context(), aggregate.TenantID(team)); err != nil || token != "xoxb-own" || len(owner.Admins) > 0 {
+				t.Errorf("%s: %q, %v, administered by %v", team, token, err, owner.Admins)
+			}
 		}
 	})
 	t.Run("for an organization", func(t *testing.T) {
