@@ -45,11 +45,11 @@ func filesForSpreadsheets(t *testing.T, w *world) {
 	w.ran(inline(`{}`), inline(`{"rows":[{"id":"=HYPERLINK(\"http://evil\")","n":-5,"mail":"tanaka@example.com"},{"id":"@SUM(1)","n":2,"mail":"+81"}],"note":"-1+2"}`))
 	sato := w.as(workspace.Sato)
 	a := sato.get(w.page() + "/results/1-1-1/1.csv")
-	want := "\ufeffid,mail,n\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",t*****@example.com,-5\r\n'@SUM(1),'+81,2\r\n"
+	want := "\ufeff\"id\",\"mail\",\"n\"\r\n\"'=HYPERLINK(\"\"http://evil\"\")\",\"t*****@example.com\",\"-5\"\r\n\"'@SUM(1)\",\"'+81\",\"2\"\r\n"
 	if a.body != want || !strings.HasPrefix(a.header.Get("Content-Type"), "text/csv") || !strings.HasPrefix(a.header.Get("Content-Disposition"), "attachment") {
 		t.Errorf("%d %v %q", a.status, a.header, a.body)
 	}
-	if a := sato.get(w.page() + "/results/1-1-1/values.csv"); a.body != "\ufeffname,value\r\nnote,'-1+2\r\n" {
+	if a := sato.get(w.page() + "/results/1-1-1/values.csv"); a.body != "\ufeff\"name\",\"value\"\r\n\"note\",\"'-1+2\"\r\n" {
 		t.Errorf("%d %q", a.status, a.body)
 	}
 	if a := sato.get(w.page() + "/results/1-1-1/all.csv"); a.body != want {

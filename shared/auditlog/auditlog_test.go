@@ -148,10 +148,10 @@ func write(t *testing.T, form auditlog.Form, rows ...auditlog.Row) string {
 
 func TestAFileForPeople(t *testing.T) {
 	text := write(t, auditlog.CSV, row(`{"reason":"=cmd|' /C calc'!A1"}`))
-	if !strings.HasPrefix(text, "\ufeff日時(日本時間),だれが,") || !strings.HasSuffix(text, "\r\n") {
+	if !strings.HasPrefix(text, "\ufeff\"日時(日本時間)\",\"だれが\",") || !strings.HasSuffix(text, "\r\n") {
 		t.Errorf("it is %q", text)
 	}
-	all := expect.Value(csv.NewReader(strings.NewReader(text)).ReadAll())(t)
+	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
 	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
 	if diff := cmp.Diff(want, all[1]); diff != "" {
 		t.Error(diff)
@@ -175,6 +175,23 @@ func TestACellIsNoFormula(t *testing.T) {
 	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
 		if got := auditlog.Cell(s); got != s {
 			t.Errorf("%q became %q", s, got)
+		}
+	}
+}
+
+// LibreOffice also splits at semicolons and tabs, Excel at semicolons where numbers have a decimal comma: what follows
+// would stand in a cell of its own.
+func TestNoSignWithinACellBeginsAnother(t *testing.T) {
+	for _, s := range []string{"a;=cmd|'/C calc'!A1", "a\t=1+1", "a|=1", `a";=1`} {
+		var b bytes.Buffer
+		expect.NoError(t, auditlog.WriteCells(&b, []string{s, ""}))
+		if want := `"` + strings.ReplaceAll(s, `"`, `""`) + `",""` + "\r\n"; b.String() != want {
+			t.Errorf("%q stands as %q", s, b.String())
+		}
+		r := csv.NewReader(&b)
+		r.Comma = ';'
+		if row, err := r.Read(); err == nil && len(row) > 1 {
+			t.Errorf("%q is %d cells to a program that splits at semicolons", s, len(row))
 		}
 	}
 }

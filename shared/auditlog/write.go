@@ -1,7 +1,7 @@
 package auditlog
 
 import (
-	"encoding/csv"
+	"bufio"
 	"fmt"
 	"io"
 	"strings"
@@ -32,9 +32,8 @@ func NewWriter(form Form, locale string, w io.Writer) (Writer, error) {
 		if _, err := io.WriteString(w, "\ufeff"); err != nil { // Excel reads UTF-8 by it
 			return nil, err
 		}
-		t := &table{csv.NewWriter(w), WordsIn(locale)}
-		t.csv.UseCRLF = true
-		return t, t.csv.Write(t.words.Columns[:])
+		t := &table{bufio.NewWriter(w), WordsIn(locale)}
+		return t, WriteCells(t.file, t.words.Columns[:])
 	}
 	return nil, fmt.Errorf("no file is written as %.40q", form)
 }
@@ -54,7 +53,7 @@ func (l lines) Write(r Row) error {
 func (l lines) Flush() error { return nil }
 
 type table struct {
-	csv   *csv.Writer
+	file  *bufio.Writer
 	words Words
 }
 
@@ -71,12 +70,20 @@ func (t *table) Write(r Row) error {
 	for i, c := range cells {
 		cells[i] = Cell(c)
 	}
-	return t.csv.Write(cells[:])
+	return WriteCells(t.file, cells[:])
 }
 
-func (t *table) Flush() error {
-	t.csv.Flush()
-	return t.csv.Error()
+func (t *table) Flush() error { return t.file.Flush() }
+
+// WriteCells writes a line of a file for spreadsheets. Each cell is quoted, whatever is in it: some programs also take a
+// semicolon or a tab for the end of a cell, and what follows for another one.
+func WriteCells(w io.Writer, cells []string) error {
+	quoted := make([]string, len(cells))
+	for i, c := range cells {
+		quoted[i] = `"` + strings.ReplaceAll(c, `"`, `""`) + `"`
+	}
+	_, err := io.WriteString(w, strings.Join(quoted, ",")+"\r\n")
+	return err
 }
 
 // Cell is a text as a spreadsheet shows it and nothing else: what would begin a formula gets a ' in front, also where the

@@ -51,7 +51,7 @@ func TestADifferenceIsTheFewestLines(t *testing.T) {
 
 func TestNoCellOfAFileIsAFormula(t *testing.T) {
 	cells := []string{"=1+1", "+1", "-1+2", "@SUM(A1)", "\t=1", "\r=1", " =1", "＝1", "|cmd", "%0", "-5", "-1.5", "--1", "田中", "a\"b,c\nd", ""}
-	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
+	want := []string{"'=1+1", "'+1", "'-1+2", "'@SUM(A1)", "'\t=1", "'\r=1", "' =1", "'＝1", "'|cmd", "'%0", "-5", "-1.5", "'--1", "田中", "a\"b,c\nd", ""}
 	file := CSV(card.Table{Columns: cells, Rows: [][]string{cells}})
 	text, marked := strings.CutPrefix(string(file), "\ufeff")
 	if !marked {
