@@ -117,7 +117,13 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 		"no result":                    func(r *Receipt) { r.Execution.Writes[0].Results = nil },
 		"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
 		"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
-		"another end":                  func(r *Receipt) { r.Execution.Status = "failed" },
+		"other arguments, the end left out": func(r *Receipt) {
+			r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-1], "running"
+			r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)
+			r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
+		},
+		"no writes, the end left out": func(r *Receipt) { r.Rows, r.Execution.Writes = r.Rows[:len(r.Rows)-1], nil },
+		"another end":                 func(r *Receipt) { r.Execution.Status = "failed" },
 		"a check that nobody made": func(r *Receipt) {
 			r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
 		},

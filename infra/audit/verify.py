@@ -276,13 +276,15 @@ class Execution:
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
         for status in sorted({e["action"].removeprefix("execution.") for e in ended} - {claim["status"]}):
             self.found.append("the execution is said to be %s, its entry says %s" % (claim["status"], status))
+        if not ended:
+            self.found.append("no sealed entry says how the execution ended: what it wrote can't be proved until a minute after its end")
         self.sealed = (ended[0]["details"].get("writes") or {}) if ended else {}
         self.steps = json.loads(claim["steps"]["text"])
-        for write in claim["writes"]:
+        for write in claim["writes"] or []:
             self.write(write)
         for step in claim.get("reused") or []:
             self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
-        for step in self.sealed.keys() - {w["step"] for w in claim["writes"]}:
+        for step in self.sealed.keys() - {w["step"] for w in claim["writes"] or []}:
             self.found.append("%s was called, and what it was called with is missing" % step)
 
     def of(self, action, resource):
