@@ -112,7 +112,7 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
 	var owner tenancy.Tenant
 	if own {
-		owner = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made)} // its first request makes the row
+		owner = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName)} // its first request makes the row
 	} else if owner, err = c.founded(ctx, made, by); err != nil {
 		return owner, err
 	}
