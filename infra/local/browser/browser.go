@@ -180,14 +180,20 @@ func (p *Tab) Eval(js string) {
 // Until waits for a claim about the page, in JavaScript. The page may lead to another meanwhile.
 func (p *Tab) Until(js string) {
 	p.t.Helper()
-	err := p.poll(js)
-	for began := time.Now(); err != nil && left(err) && time.Since(began) < patience; {
-		err = p.poll(js)
-	}
+	err := p.through(func() error { return p.poll(js) })
 	if err != nil {
 		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText).join(" | ")`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
+}
+
+// through asks again when the page was left for another meanwhile.
+func (p *Tab) through(ask func() error) error {
+	err := ask()
+	for began := time.Now(); err != nil && left(err) && time.Since(began) < patience; {
+		err = ask()
+	}
+	return err
 }
 
 // left reports whether a page was left while it was asked.

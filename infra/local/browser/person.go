@@ -27,7 +27,11 @@ const spot = `(() => {
 // Press clicks with the mouse, or taps on a phone, where a person would.
 func (p *Tab) Press(selector string) {
 	p.t.Helper()
-	at, err := chromedp.Run(p.ctx, chromedp.Poll[[]float64](fmt.Sprintf(spot, selector), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	var at []float64
+	err := p.through(func() (err error) {
+		at, err = chromedp.Run(p.ctx, chromedp.Poll[[]float64](fmt.Sprintf(spot, selector), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+		return err
+	})
 	if err != nil || len(at) != 2 {
 		p.t.Fatalf("nothing that a person could press: %s: %v", selector, err)
 	}

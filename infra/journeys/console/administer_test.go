@@ -1,0 +1,223 @@
+package console
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+)
+
+// administering is an administrator at the console, at a desk or on a phone.
+type administering struct {
+	t   *testing.T
+	tab *browser.Tab
+	at  string // the window's name, for pictures
+}
+
+// go to a page by its address, and wait until it is there.
+func (a administering) visit(path string) {
+	a.t.Helper()
+	a.tab.Visit(running.URL + path)
+	a.tab.Until(`document.querySelector("main h1")`)
+}
+
+// look holds what is seen to what people can read.
+func (a administering) look(name string) {
+	a.t.Helper()
+	looks(a.t, a.tab, a.at+"-"+name)
+	a.tab.Clean()
+}
+
+// shows waits until an element has each of these texts.
+func (a administering) shows(selector string, texts ...string) {
+	a.t.Helper()
+	for _, text := range texts {
+		a.tab.Until(fmt.Sprintf(`[...document.querySelectorAll(%q)].some((e) => e.innerText.includes(%s))`, selector, browser.Quote(text)))
+	}
+}
+
+// TestAnAdministratorChangesWhatHolds: each act of the pages for administrators, pressed, refused and done, at a desk in Japanese
+// and on a phone in English.
+func TestAnAdministratorChangesWhatHolds(t *testing.T) {
+	driver.Leave(t, running)
+	t.Parallel()
+	b := browser.Start(t)
+	for i, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/settings")
+			for _, act := range []struct {
+				name string
+				do   func(administering, int)
+			}{
+				{"settings", changesSettings}, {"administrators", changesAdministrators}, {"self-approval", choosesSelfApproval},
+				{"file", carriesSettings}, {"tools", limitsTools}, {"servers", allowsToolsOfServers},
+			} {
+				t.Run(act.name, func(t *testing.T) { act.do(administering{t, tab.For(t), w.name}, i) })
+			}
+		})
+	}
+}
+
+// changesSettings types two values that won't do and learns of both, each at its field; then two that will.
+func changesSettings(a administering, i int) {
+	versions, days := fmt.Sprint(4+i), fmt.Sprint(60+i)
+	a.visit("/console/settings")
+	a.tab.Type("#s-max-versions", "0")
+	a.tab.Type("#s-retain-results-days", "two")
+	a.tab.Press(".save button")
+	a.tab.Until(`document.querySelectorAll("#problems li").length === 2`)
+	for field, says := range map[string][2]string{
+		"s-max-versions":        {"1 から 50 までにしてください。", "from 1 to 50"},
+		"s-retain-results-days": {"整数にしてください。", "whole number"},
+	} {
+		a.shows(`.setting:has(#`+field+`) .problem`, says[i])
+		a.tab.Until(fmt.Sprintf(`document.getElementById(%q).matches("[aria-invalid=true]") && document.querySelector('#problems a[href="#%s"]')`, field, field))
+	}
+	a.tab.Until(`document.getElementById("s-max-versions").value === "0" && document.getElementById("s-retain-results-days").value === "two"`)
+	a.look("settings-refused")
+	a.tab.Press(`#problems a[href="#s-retain-results-days"]`)
+	a.tab.Until(`location.hash === "#s-retain-results-days"`)
+	a.tab.Type("#s-max-versions", versions)
+	a.tab.Type("#s-retain-results-days", days)
+	a.tab.Press(".save button")
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
+	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === %q && document.getElementById("s-retain-results-days").value === %q`, versions, days))
+	a.shows("table.changes tbody tr:first-child", "鈴木")
+	a.look("settings-saved")
+
+	a.tab.Press(`a[href="/console/audit?action=settings.updated"]`)
+	a.tab.Until(`location.pathname === "/console/audit" && document.querySelector("table.audit details")`)
+	a.tab.Press("table.audit tbody tr:first-child summary")
+	a.shows("table.audit tbody tr:first-child", "鈴木", versions, days)
+	a.look("settings-in-the-log")
+}
+
+// changesAdministrators makes somebody an administrator, who then reads the log, and whose acts are refused at once afterwards; a guest can't be chosen, and
+// somebody is left.
+func changesAdministrators(a administering, i int) {
+	user, name := [2]string{workspace.Tanaka, workspace.Sato}[i], [2]string{"田中", "佐藤"}[i]
+	button := func(id string) string {
+		return fmt.Sprintf(`form[action="/console/settings/admins"]:has(input[name="id"][value="%s"]) button`, id)
+	}
+	a.visit("/console/settings/admins")
+	a.tab.Press(button(workspace.Suzuki))
+	a.shows(".problem[role=alert]", [2]string{"管理者は 1 人以上必要です。", "at least one administrator"}[i])
+	a.tab.Type(`input[name="q"]`, "ゲスト")
+	a.tab.Press(`form[role=search] button`)
+	a.tab.Until(`location.search.includes("q=")`)
+	a.tab.Until(`!document.querySelector('` + button(workspace.Guest) + `')`)
+	a.tab.Type(`input[name="q"]`, name)
+	a.tab.Press(`form[role=search] button`)
+	a.tab.Press(button(user) + `[value="add"]`)
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
+	a.look("administrators")
+	r := read(a.t, user)
+	form := url.Values{"form": {hidden(a.t, r.get("/console/audit"), "form")}, "as": {"csv"}}
+	a.tab.Press(button(user) + `[value="remove"]`)
+	a.tab.Until(`!document.querySelector('` + button(user) + `')`)
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
+	answer := expect.Value(r.http.PostForm(running.URL+"/console/audit/exports", form))(a.t)
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusForbidden {
+		a.t.Errorf("who is no administrator any more takes the log away: %d", answer.StatusCode)
+	}
+}
+
+// choosesSelfApproval answers what the first administrator is asked.
+func choosesSelfApproval(a administering, i int) {
+	a.visit("/console/settings")
+	if asked := browser.Read[bool](a.tab, `!!document.querySelector(".notice.choose")`); asked != (i == 0) {
+		a.t.Errorf("the question stands there: %t", asked)
+	}
+	a.visit("/console/welcome")
+	choice := [2]string{"false", "true"}[i]
+	a.look("welcome")
+	a.tab.Press(fmt.Sprintf(`input[name="allow_self_approval"][value="%s"]`, choice))
+	a.tab.Press("main .button-primary")
+	a.tab.Until(`location.pathname === "/console/settings" && document.querySelector(".notice[role=status]") && !document.querySelector(".notice.choose")`)
+	a.tab.Until(fmt.Sprintf(`document.querySelector('input[name="allow_self_approval"]:checked').value === %q`, choice))
+}
+
+// carriesSettings takes the settings away as a file and brings them back: with mistakes, which are named by their lines, and well.
+func carriesSettings(a administering, i int) {
+	a.visit("/console/settings")
+	folder := a.t.TempDir()
+	name, file := a.tab.Download(folder, `a[href="/console/settings.yaml"]`)
+	before, was := fmt.Sprintf("max_versions: %d\n", 4+i), fmt.Sprintf("retain_results_days: %d\n", 60+i)
+	if name != "ringi-settings.yaml" || !strings.Contains(string(file), before) || !strings.Contains(string(file), was) {
+		a.t.Fatalf("the file %s is\n%s", name, file)
+	}
+	text := strings.NewReplacer(before, "max_versions: 99\n", was, "retain_results_days: 45\nfavourite_color: red\n").Replace(string(file))
+	path := filepath.Join(folder, "production.yaml")
+	expect.NoError(a.t, os.WriteFile(path, []byte(text), 0o600))
+	a.tab.Choose("#file", path)
+	a.tab.Press(`form[action="/console/settings/import"] button`)
+	a.tab.Until(`location.pathname === "/console/settings/import" && document.querySelectorAll("[role=alert] li").length > 0`)
+	a.shows("[role=alert] li", fmt.Sprint(1+strings.Count(text[:strings.Index(text, "favourite_color")], "\n")), "favourite_color")
+	a.tab.Until(`!document.querySelector('button[value="save"]')`)
+	a.look("file-refused")
+	a.tab.Type("#text", strings.Replace(text, "favourite_color: red\n", "", 1))
+	a.tab.Press(`button[value="show"]`)
+	a.shows("[role=alert] li", "50")
+	text = strings.Replace(strings.Replace(text, "favourite_color: red\n", "", 1), "max_versions: 99\n", fmt.Sprintf("max_versions: %d\n", 7+i), 1)
+	a.tab.Type("#text", text)
+	a.tab.Press(`button[value="show"]`)
+	a.shows("main .added", "45", fmt.Sprint(7+i))
+	a.shows("main .removed", fmt.Sprint(60+i), fmt.Sprint(4+i))
+	a.look("file-differs")
+	a.tab.Press(`button[value="save"]`)
+	a.tab.Until(`location.pathname === "/console/settings"`)
+	a.shows(".notice", [2]string{"保存しました。", "Saved."}[i])
+	a.tab.Until(fmt.Sprintf(`document.getElementById("s-max-versions").value === "%d" && document.getElementById("s-retain-results-days").value === "45"`, 7+i))
+}
+
+// limitsTools forbids a tool and bounds it, and learns what a bound may not be.
+func limitsTools(a administering, i int) {
+	tool, bound := `details[id="send_slack_dm"] `, `[id="b-send_slack_dm-recipients"]`
+	allowed := [2]string{"false", "true"}[i]
+	a.visit("/console/tools")
+	a.tab.Press(tool + "summary")
+	a.tab.Press(tool + fmt.Sprintf(`input[name="allowed"][value="%s"]`, allowed))
+	a.tab.Type(bound, "somebody")
+	a.tab.Press(tool + "button[type=submit]")
+	a.tab.Until(fmt.Sprintf(`document.querySelector('%s[open] [role=alert]') && document.querySelector('%s[aria-invalid=true]').value === "somebody"`, strings.TrimSpace(tool), bound))
+	a.look("tools-refused")
+	recipient := [2]string{workspace.Sato, workspace.Tanaka}[i]
+	a.tab.Type(bound, recipient)
+	a.tab.Press(tool + "button[type=submit]")
+	a.tab.Until(`location.hash === "#send_slack_dm" && document.querySelector(".notice[role=status]")`)
+	a.tab.Until(fmt.Sprintf(`document.querySelector('%s').value === %q && document.querySelector('%s input[name="allowed"]:checked').value === %q`, bound, recipient, tool, allowed))
+	a.shows(tool+"summary", [2]string{"使えない", "May be used"}[i])
+	a.look("tools-saved")
+	if i == 1 { // as it was
+		a.tab.Press(tool + "summary")
+		a.tab.Type(bound, "")
+		a.tab.Press(tool + "button[type=submit]")
+		a.tab.Until(fmt.Sprintf(`!document.querySelector('%s[open]') && document.querySelector('%s').value === ""`, strings.TrimSpace(tool), bound))
+	}
+}
+
+// allowsToolsOfServers lets a server's tool be used as it stands there, and no longer.
+func allowsToolsOfServers(a administering, _ int) {
+	tool := `details[id="rooms.house_rules"] `
+	a.visit("/console/tools/servers/rooms")
+	a.tab.Press(tool + "summary")
+	a.look("server")
+	a.tab.Press(tool + `input[name="effect"][value="read"]`)
+	a.tab.Press(tool + `button[value="allow"]`)
+	a.tab.Until(`document.querySelector(".notice[role=status]") && document.querySelector('` + tool + `.badge-good')`)
+	a.tab.Press(tool + "summary")
+	if question := a.tab.Agree(tool + `button[value="forbid"]`); question == "" {
+		a.t.Error("nothing was asked")
+	}
+	a.tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector('` + tool + `.badge-good')`)
+	a.look("server-forbidden")
+}
