@@ -240,3 +240,33 @@ func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
 	}
 	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 }
+
+// Whoever writes into the table changes an entry of a stamp and one beside it: the sealer notes both. Then the text that it
+// signed is cut into members elsewhere: an entry before takes the row as it was, and a note the one behind.
+func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
+	rows := theEntries()
+	rows = append(rows[:1:1], append([]chain.Row{row(1)}, rows[1:]...)...)
+	was := rows[2]
+	became, other := was, rows[3]
+	became.Content, became.Note, other.Note = bytes.Replace(was.Content, []byte("U0SUZUKI"), []byte("U0SATO"), 1), chain.Modified, chain.Modified
+	l := newSealer(t).seal(t, append(slices.Clone(rows), became, other), 10)
+	l.rows = append(slices.Clone(rows[:2]), append([]chain.Row{became}, rows[3:]...)...)
+	r := l.receipt()
+	r.Execution = proved(t).Execution
+	r = r.part()
+	if _, err := printed(t, r); err == nil {
+		t.Fatal("the change is not found")
+	}
+	of := slices.Clone(r.Links[0].Entries)
+	before, now := slices.IndexFunc(of, func(e chain.Entry) bool { return e.Key == was.Key })-1, len(of)-2
+	of[before].Key = of[before].Key + " " + of[before].Hash + "\nrow " + was.Key
+	of[before].Hash = of[before+1].Hash
+	of[now].Note = chain.Note("modified\nrow " + of[now+1].Key + " " + of[now+1].Hash + " modified")
+	r.Links[0].Entries = slices.Delete(of[:now+1], before+1, before+2)
+	if out, err := printed(t, r); err == nil {
+		t.Errorf("a changed entry counts as sealed:\n%s", out)
+	}
+	if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); len(got[0].Chain) == 0 {
+		t.Error("verify.py finds nothing")
+	}
+}

@@ -140,6 +140,15 @@ def link_text(link):
     return ("\n".join(lines) + "\n").encode()
 
 
+def formed(link):
+    """Whether each member is one word of its own line, so that the signed text can be read in one way only."""
+    digest = re.compile("[0-9a-f]{64}")
+    return all(digest.fullmatch(d) for d in [link["salt"], link["previous"] or "0" * 64]) and all(
+        re.fullmatch(r"[^ \n\r]+", e["key"]) and digest.fullmatch(e["hash"]) and e.get("note", "") in ("", "misdated", "modified", "deleted")
+        for e in link["entries"] or []
+    )
+
+
 def head_text(head):
     return ("ringi-head 1\ntenant %s\nseq %d\nlink %s\nat %s\n" % (head["tenant_id"], head["seq"], head["link"], moment(head["at"]))).encode()
 
@@ -176,7 +185,7 @@ class Chain:
         self.ids = set()
         for i, link in enumerate(links):
             where, text = "link %d" % link["seq"], link_text(link)
-            if link["tenant_id"] != self.tenant or not signed(self.key, text, signature(link)):
+            if link["tenant_id"] != self.tenant or not formed(link) or not signed(self.key, text, signature(link)):
                 self.found.append(("forged", where))
             if link["seq"] != seq + i or link["previous"] != previous:
                 self.found.append(("broken", where))

@@ -85,7 +85,7 @@ func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 		l.At = last.At // one machine's clock is behind another's
 	}
 	for _, r := range rows {
-		if r.Key == "" || strings.ContainsAny(r.Key, " \n\r") {
+		if !oneWord(r.Key) {
 			return Link{}, fmt.Errorf("key %.40q has a space or a line break, or is empty", r.Key)
 		}
 		hash, err := HashOf(salt, r)
@@ -96,6 +96,8 @@ func Next(last Head, salt string, rows []Row, now time.Time) (Link, error) {
 	}
 	return l, nil
 }
+
+func oneWord(key string) bool { return key != "" && !strings.ContainsAny(key, " \n\r") }
 
 // Text is what is signed: a line for each member, and one for each entry. Any language writes the same.
 func (l Link) Text() []byte {

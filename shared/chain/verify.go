@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -105,7 +106,7 @@ func (c *check) links(tenant string, links []Link) {
 	}
 	for i, l := range links {
 		where := fmt.Sprintf("link %d", l.Seq)
-		if l.Tenant != tenant || !c.signed(l.Text(), l.Signature) {
+		if l.Tenant != tenant || !l.formed() || !c.signed(l.Text(), l.Signature) {
 			c.found(Forged, where)
 		}
 		if l.Seq != first+i || l.Previous != previous {
@@ -117,6 +118,20 @@ func (c *check) links(tenant string, links []Link) {
 		}
 	}
 }
+
+// formed reports whether each member is one word of its own line, so that the signed text can be read in one way only: with a
+// line break in a note, or a space in a key, the same text would seal other rows.
+func (l Link) formed() bool {
+	if !digest(l.Salt) || l.Previous != "" && !digest(l.Previous) {
+		return false
+	}
+	return !slices.ContainsFunc(l.Entries, func(e Entry) bool {
+		return !oneWord(e.Key) || !digest(e.Hash) || e.Note != "" && e.Note != Misdated && e.Note != Modified && e.Note != Deleted
+	})
+}
+
+// digest reports whether a text is a SHA-256 in hex, or as long as one.
+func digest(s string) bool { return len(s) == 64 && strings.Trim(s, "0123456789abcdef") == "" }
 
 // entry takes what a link seals of a row. What it became, or that it is gone, is no state that it should be in.
 func (c *check) entry(l Link, e Entry) {
