@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"sync"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
 	"github.com/slack-go/slack"
 
 	"ringi/shared/aggregate"
@@ -27,6 +29,17 @@ import (
 const (
 	methodPublish               = "views.publish"
 	publishes, publishingWindow = store.MaxPaceCalls, 6500 * time.Millisecond
+)
+
+const (
+	// publishesKept is how many of them are left for tabs that people just opened.
+	publishesKept = 3
+	// homesAtOnce is how many tabs are published in HomeEvery: about half of what Slack takes. Where more people look, all
+	// tabs follow less often: nothing waits for a tab, and the tabs share what draws with the cards.
+	homesAtOnce = 25
+	// homeTries is after how many receives a tab that can't be published stays as it is: others of the tenant wait behind it,
+	// and the next card that is drawn asks for it again.
+	homeTries = 5
 )
 
 // mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
@@ -74,17 +87,31 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	if err != nil || !ours {
 		return err
 	}
+	kept := 0
+	if !after.IsZero() {
+		kept = publishesKept
+	}
+	if err := h.mayPublish(ctx, open, kept, now); err != nil { // before all that is read for it
+		return err
+	}
 	view, err := h.homeView(ctx, ref, open, now)
 	if err != nil {
 		return fmt.Errorf("what a Home tab shows: %w", err)
 	}
-	if err := h.publish(ctx, open, view, now); err != nil {
+	if err := h.publish(ctx, open, view); err != nil {
 		return err
 	}
 	if after.IsZero() {
-		return h.homeLater(ctx, ref.Tenant, ref.ID)
+		return h.homeLater(ctx, ref.Tenant, ref.ID, store.HomeEvery)
 	}
 	return nil
+}
+
+// stays reports whether a tab is left as it is: it failed again and again, though its time had come and Slack's pace allowed it.
+func stays(r events.SQSMessage, err error) bool {
+	var known later
+	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
+	return err != nil && !errors.As(err, &known) && n >= homeTries && !effect.ReadAfter(r.Body).IsZero()
 }
 
 func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time) (slack.HomeTabViewRequest, error) {
@@ -103,17 +130,23 @@ func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Ho
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 
-// publish shows the tab, at Slack's pace.
-func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest, now time.Time) error {
-	if h.Pace != nil {
-		b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes, Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
-		switch until, err := h.Pace.TakePace(ctx, b, 0, now); {
-		case err != nil:
-			slog.WarnContext(ctx, "pace", "budget", b.Name, "err", err)
-		case !until.IsZero():
-			return later{until.Sub(now), slacksPace}
-		}
+// mayPublish takes one publication from Slack's pace while so many are left after it, or returns later.
+func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now time.Time) error {
+	if h.Pace == nil {
+		return nil
 	}
+	b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes, Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
+	switch until, err := h.Pace.TakePace(ctx, b, kept, now); {
+	case err != nil:
+		slog.WarnContext(ctx, "pace", "budget", b.Name, "err", err)
+	case !until.IsZero():
+		return later{until.Sub(now), slacksPace}
+	}
+	return nil
+}
+
+// publish shows the tab.
+func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest) error {
 	err := h.Homes.Slack.PublishHome(ctx, open.User, view)
 	var refused slackapi.Refused
 	switch {
@@ -141,15 +174,16 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
 		return
 	}
+	every := store.HomeEvery * time.Duration(max(1, (len(users)+homesAtOnce-1)/homesAtOnce))
 	for _, user := range users {
-		if err := h.homeLater(ctx, tenant, user); err != nil {
+		if err := h.homeLater(ctx, tenant, user, every); err != nil {
 			slog.WarnContext(ctx, "a Home tab is behind", "user", user, "err", err)
 		}
 	}
 }
 
-func (h *Handler) homeLater(ctx context.Context, tenant, user string) error {
-	_, err := h.Queue.SendMessage(ctx, effect.HomeLater(h.QueueURL, tenant, user, h.Now(), store.HomeEvery))
+func (h *Handler) homeLater(ctx context.Context, tenant, user string, every time.Duration) error {
+	_, err := h.Queue.SendMessage(ctx, effect.HomeLater(h.QueueURL, tenant, user, h.Now(), every))
 	return err
 }
 

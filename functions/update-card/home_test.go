@@ -103,7 +103,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Later(store.HomeEvery) // until then it is remembered that nobody looks
 	w.done()
-	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != workspace.Suzuki+"-later" {
+	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != w.Ref.Tenant+"-homes" {
 		t.Fatalf("asked for %+v", w.queue.sent)
 	}
 	body := *w.queue.sent[0].MessageBody

@@ -1,31 +1,173 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/slack-go/slack"
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
+	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )
 
-// Home tabs are published no faster than Slack takes them.
+// Home tabs are published no faster than Slack takes them, and those that were just opened come before the others.
 func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	now := w.Now()
+	h := w.handler()
+	h.Pace, h.PaceScale = w.Store, 1
+	may := func(kept int) bool {
+		var waits later
+		err := h.mayPublish(t.Context(), store.Home{Team: slacktest.Team, User: "U1"}, kept, now.Add(time.Second))
+		if err != nil && !errors.As(err, &waits) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
 	b := store.Budget{Workspace: slacktest.Team, Name: methodPublish, Calls: publishes, Window: publishingWindow}
-	for n := range publishes {
+	for n := range publishes - publishesKept {
 		if until := expect.Value(w.Store.TakePace(t.Context(), b, 0, now))(t); !until.IsZero() {
 			t.Fatalf("call %d waits until %v", n+1, until)
 		}
 	}
-	h := w.handler()
-	h.Pace, h.PaceScale, h.Homes = w.Store, 1, &Homes{Slack: w.slack.Client}
-	err := h.publish(t.Context(), store.Home{Team: slacktest.Team, User: "U1"}, slack.HomeTabViewRequest{}, now.Add(time.Second))
-	if _, waits := err.(later); !waits {
-		t.Errorf("one more is published at once: %v", err)
+	if may(publishesKept) {
+		t.Error("a tab that follows takes what is kept for those that are opened")
+	}
+	for range publishesKept {
+		if !may(0) {
+			t.Error("a tab that was opened waits")
+		}
+	}
+	if may(0) {
+		t.Error("one more is published at once")
+	}
+}
+
+// A tab that fails again and again holds up the others of its tenant no longer.
+func TestATabThatCantBePublishedStays(t *testing.T) {
+	body := *effect.HomeLater("", aggregate.TenantID("T1"), "U1", time.Now(), store.HomeEvery).MessageBody
+	failed, waits := errors.New("no answer"), later{time.Second, slacksPace}
+	for name, tt := range map[string]struct {
+		receives, body string
+		err            error
+		want           bool
+	}{
+		"at the fifth failure": {"5", body, failed, true}, "not at the fourth": {"4", body, failed, false}, "not one that waits": {"50", body, waits, false},
+		"not one that was opened": {"50", `{"tenant":"01T","kind":"home","id":"U1"}`, failed, false}, "not one that was published": {"5", body, nil, false},
+	} {
+		if got := stays(events.SQSMessage{Body: tt.body, Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// looking is a queue whose groups keep their order, and the people of a tenant who look at their tabs.
+type looking struct {
+	Queue
+	open            []store.Home
+	clock           time.Time
+	sent            map[string]bool
+	queue           []*queued
+	published       []time.Time
+	slowest, behind time.Duration // card, and tab
+	cards           int
+}
+
+// queued asks for a card or, after a time, for a tab.
+type queued struct {
+	group         string
+	since, after  time.Time
+	hidden        time.Time
+	tab, finished bool
+}
+
+// What a lane is busy with: drawing a card, reading what a tab shows and publishing it, giving a message back.
+const drawsCard, drawsTab, givesBack = 300 * time.Millisecond, 600 * time.Millisecond, 20 * time.Millisecond
+
+func (l *looking) OpenHome(context.Context, string, string) (store.Home, error) {
+	return store.Home{}, nil
+}
+
+func (l *looking) OpenHomes(context.Context, string, int) ([]store.Home, error) { return l.open, nil }
+
+func (l *looking) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
+	if one := *in.MessageGroupId + *in.MessageDeduplicationId; !l.sent[one] {
+		l.sent[one] = true
+		l.queue = append(l.queue, &queued{group: *in.MessageGroupId, since: l.clock, after: effect.ReadAfter(*in.MessageBody), tab: true})
+	}
+	return &sqs.SendMessageOutput{}, nil
+}
+
+// next is the oldest message that may be received: the first of its group.
+func (l *looking) next() *queued {
+	seen := map[string]bool{}
+	for _, m := range l.queue {
+		if !seen[m.group] && !l.clock.Before(m.hidden) {
+			return m
+		}
+		seen[m.group] = true
+	}
+	return nil
+}
+
+// deal is what a lane does with a message, and how long that takes.
+func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration {
+	nth := len(l.published) - (publishes - publishesKept)
+	switch {
+	case !m.tab:
+		l.slowest, m.finished, m.hidden = max(l.slowest, l.clock.Sub(m.since)), true, l.clock.Add(drawsCard)
+		h.homes(ctx, "01TENANT")
+		return drawsCard
+	case l.clock.Before(m.after):
+		m.hidden = m.after
+		return givesBack
+	case nth >= 0 && l.clock.Before(l.published[nth].Add(publishingWindow)):
+		m.hidden = l.published[nth].Add(publishingWindow)
+		return givesBack
+	}
+	l.behind, m.finished, m.hidden = max(l.behind, l.clock.Sub(m.since)), true, l.clock.Add(drawsTab)
+	l.published = append(l.published, l.clock)
+	return drawsTab
+}
+
+// Many people look at their tabs while a card is to be drawn every two seconds.
+func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
+	const lanes = 5
+	for _, people := range []int{10, 46, 100} {
+		l := &looking{clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), sent: map[string]bool{}}
+		for n := range people {
+			l.open = append(l.open, store.Home{Team: "T1", User: fmt.Sprintf("U%d", n)})
+		}
+		h := &Handler{Queue: l, Homes: &Homes{Rows: l}, Now: func() time.Time { return l.clock }}
+		free := make([]time.Time, lanes)
+		for began := l.clock; l.clock.Sub(began) < 5*time.Minute; l.clock = l.clock.Add(10 * time.Millisecond) {
+			if l.clock.Sub(began) >= time.Duration(l.cards)*2*time.Second {
+				l.queue = append(l.queue, &queued{group: fmt.Sprintf("task-%d", l.cards), since: l.clock})
+				l.cards++
+			}
+			l.queue = slices.DeleteFunc(l.queue, func(m *queued) bool { return m.finished && !l.clock.Before(m.hidden) })
+			for i := range free {
+				if m := l.next(); m != nil && !l.clock.Before(free[i]) {
+					free[i] = l.clock.Add(l.deal(t.Context(), h, m))
+				}
+			}
+		}
+		t.Logf("%d people look: %d cards, each waited %s at most; %d tabs were published, %s behind at most, %d wait",
+			people, l.cards, l.slowest, len(l.published), l.behind, len(l.queue))
+		if l.slowest > 500*time.Millisecond {
+			t.Errorf("%d people look: a card waited %s", people, l.slowest)
+		}
+		if len(l.queue) > 2*people {
+			t.Errorf("%d people look: %d tabs wait, more than a round", people, len(l.queue))
+		}
 	}
 }

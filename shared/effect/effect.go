@@ -149,13 +149,14 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 const Home = "home"
 
 // HomeLater is a message that asks for a person's Home tab, not before a time. All that are asked for within one stretch of
-// every are one message, and published at its end. They stand in a group of their own, so that a tab that
-// is opened meanwhile need not wait.
+// every are one message, and published at its end. Those of a tenant stand in one group: however many look, their tabs are
+// published one after the other, and all but one of those who draw are free for cards. A tab that is opened meanwhile stands in
+// a group of its own and need not wait.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
 	at := now.Truncate(every).Add(every)
 	body, _ := json.Marshal(message{Tenant: tenant, Kind: Home, ID: user, After: at.Unix()}) // of strings and a number it cannot fail
 	return &sqs.SendMessageInput{
-		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(user + "-later"),
+		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(tenant + "-homes"),
 		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-%d", user, at.Unix())),
 	}
 }
