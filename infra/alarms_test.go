@@ -35,6 +35,7 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.ExpireFailed), "SweepTasksFunction"},
 	{metric.Namespace, string(metric.AuditTouched), "SealAuditFunction"},
 	{metric.Namespace, string(metric.SealFailed), "SealAuditFunction"},
+	{metric.Namespace, string(metric.SealedLate), "SealAuditFunction"},
 	{"AWS/Lambda", "Errors", "SealAuditFunction"},
 	{"AWS/Lambda", "Invocations", "SealAuditFunction"},
 	{"AWS/Lambda", "IteratorAge", "SealAuditFunction"},

@@ -10,17 +10,19 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/fact"
 	"ringi/shared/kinds"
 	"ringi/shared/store"
 )
 
-// changes replays ranges of the table's stream that the relay gave up. Effects
-// come from rows, so that an aggregate's records are replayed by having it looked at again.
+// changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's records are
+// replayed by having it looked at again; facts of Insights come from the records of new rows, and one that is there stays the same.
 type changes struct {
 	letters letters
 	streams reader
@@ -50,11 +52,11 @@ func (c *changes) replay(ctx context.Context) error {
 		if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &letter); err != nil || letter.Batch.ShardID == "" || letter.Batch.Start == "" {
 			return errors.New("it has no DDBStreamBatchInfo; look at it in the console")
 		}
-		refs, err := c.tasks(ctx, letter.Batch)
+		refs, facts, err := c.found(ctx, letter.Batch)
 		var gone *streams.TrimmedDataAccessException
 		var noShard *streams.ResourceNotFoundException
 		if errors.As(err, &gone) || errors.As(err, &noShard) {
-			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since\n", letter.Batch.Start, letter.Batch.End)
+			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since, and what Insights miss of them stays missing\n", letter.Batch.Start, letter.Batch.End)
 			return nil
 		}
 		if err != nil {
@@ -65,6 +67,10 @@ func (c *changes) replay(ctx context.Context) error {
 				return err
 			}
 		}
+		if err := c.store.PutFacts(ctx, facts); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.out, "%d facts are counted for Insights\n", len(facts))
 		return nil
 	})
 	fmt.Fprintf(c.out, "%d ranges are replayed\n", n)
@@ -86,37 +92,56 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// tasks are those that a range of the stream is about, in its order.
-func (c *changes) tasks(ctx context.Context, b batch) ([]aggregate.Ref, error) {
+// found is what a range of the stream is about, in its order: tasks, and facts of new rows.
+func (c *changes) found(ctx context.Context, b batch) (refs []aggregate.Ref, facts []fact.Fact, err error) {
 	at, err := c.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber, SequenceNumber: &b.Start,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("find %s in the stream: %w", b.Start, err)
+		return nil, nil, fmt.Errorf("find %s in the stream: %w", b.Start, err)
 	}
-	var refs []aggregate.Ref
 	seen := map[aggregate.Ref]bool{}
 	for iterator := at.ShardIterator; iterator != nil; {
 		page, err := c.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 		if err != nil {
-			return nil, fmt.Errorf("read the stream: %w", err)
+			return nil, nil, fmt.Errorf("read the stream: %w", err)
 		}
 		for _, r := range page.Records {
 			sequence := aws.ToString(r.Dynamodb.SequenceNumber)
 			if compare(sequence, b.End) > 0 {
-				return refs, nil
+				return refs, facts, nil
 			}
 			if ref, ok := refOf(r.Dynamodb.Keys["PK"]); ok && !seen[ref] {
 				seen[ref], refs = true, append(refs, ref)
 			}
+			if f, ok := c.factOf(r); ok {
+				facts = append(facts, f)
+			}
 			if sequence == b.End {
-				return refs, nil
+				return refs, facts, nil
 			}
 		}
 		// A page of an open shard may be empty though the range goes on behind it.
 		iterator = page.NextShardIterator
 	}
-	return refs, nil
+	return refs, facts, nil
+}
+
+// factOf is what a new row says for Insights. One that is malformed says nothing, and is named.
+func (c *changes) factOf(r streams.Record) (fact.Fact, bool) {
+	if r.EventName != streams.OperationTypeInsert {
+		return fact.Fact{}, false
+	}
+	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
+	var f fact.Fact
+	ok := false
+	if err == nil {
+		f, ok, err = c.store.FactOf(row)
+	}
+	if err != nil {
+		fmt.Fprintf(c.out, "record %s makes no fact: %v\n", aws.ToString(r.Dynamodb.SequenceNumber), err)
+	}
+	return f, ok && err == nil
 }
 
 // compare orders sequence numbers, which are longer than any integer.

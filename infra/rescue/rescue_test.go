@@ -50,6 +50,7 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 	r.spoil(key)
 	dead := running.QueueURL("ChangeDeadLetters")
 	r.giveUp(r.inStream())
+	had := r.losesFacts()
 	for _, args := range runbook(t, "changes", map[string]string{"ChangeDeadLettersUrl": dead, "TableName": running.TableName}) {
 		said := rescue(t, args)
 		for _, want := range []string{"task " + r.ref.ID + " is looked at again", "1 ranges"} {
@@ -60,6 +61,9 @@ func TestDeadChangesAreLookedAtAgain(t *testing.T) {
 	}
 	r.eventually("the card is drawn", func() bool { return strings.Contains(r.shows(key), "approve_prompt") })
 	r.empty("ChangeDeadLetters")
+	if has := r.facts(); len(had) == 0 || !slices.Equal(has, had) {
+		t.Errorf("Insights know %v of the task, and knew %v", has, had)
+	}
 }
 
 // trimmed is a stream that has forgotten what it is asked for.

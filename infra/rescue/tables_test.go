@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,4 +102,32 @@ func (r *request) inStream() batch {
 		r.Fatal("the task is not in the stream")
 	}
 	return b
+}
+
+// facts are the keys of what Insights know of the task's cost, which is in its partition.
+func (r *request) facts() (keys []string) {
+	r.Helper()
+	db := dynamodb.NewFromConfig(running.AWS)
+	out := expect.Value(db.Scan(r.Context(), &dynamodb.ScanInput{
+		TableName: &running.TableName, ConsistentRead: aws.Bool(true), FilterExpression: aws.String("begins_with(PK, :f) AND begins_with(SK, :t)"),
+		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.ref.ID + "#USAGE#"}},
+	}))(r.T)
+	for _, it := range out.Items {
+		keys = append(keys, it["PK"].(*types.AttributeValueMemberS).Value+" "+it["SK"].(*types.AttributeValueMemberS).Value)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// losesFacts takes them away once they are there, and returns them.
+func (r *request) losesFacts() (keys []string) {
+	r.Helper()
+	r.eventually("the facts are there", func() bool { keys = r.facts(); return len(keys) > 0 })
+	for _, key := range keys {
+		pk, sk, _ := strings.Cut(key, " ")
+		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{
+			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		}))(r.T)
+	}
+	return keys
 }
