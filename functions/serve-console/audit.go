@@ -100,6 +100,7 @@ type auditRow struct {
 	ID                   string
 	At                   time.Time
 	Who, ByWho           string // a name, and the page of what else they did
+	WhoID                string // people choose their names themselves: also one like Ringi's
 	What, Action         string
 	On, Task, ResourceID string
 	ByResource           string
@@ -146,7 +147,7 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x),
 		}
 		if x.ActorID != "" {
-			row.Who = names[x.ActorID]
+			row.Who, row.WhoID = names[x.ActorID], x.ActorID
 			if !slices.ContainsFunc(d.People, func(p choice) bool { return p.Value == x.ActorID }) {
 				d.People = append(d.People, choice{x.ActorID, row.Who})
 			}

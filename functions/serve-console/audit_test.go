@@ -90,6 +90,9 @@ func auditSays(t *testing.T, w *world) {
 				t.Errorf("in %s %q is missing: %d %s", locale, text, page.status, page.text())
 			}
 		}
+		if !strings.Contains(page.body, ">"+workspace.Suzuki+"</span>") { // whose name may be anybody's, also Ringi's
+			t.Errorf("in %s it does not say by id who acted", locale)
+		}
 	}
 }
 

@@ -54,7 +54,7 @@ func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
 	}
 	out := make([]Group, len(all))
 	for i, g := range all {
-		out[i] = Group{ID: g.ID, Name: g.Name, Handle: g.Handle, Count: g.UserCount, Disabled: g.DateDelete != 0}
+		out[i] = Group{ID: g.ID, Name: shown(g.Name), Handle: shown(g.Handle), Count: g.UserCount, Disabled: g.DateDelete != 0}
 	}
 	return out, nil
 }

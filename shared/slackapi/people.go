@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/legible"
 )
 
 // User is what Slack says about a person.
@@ -39,9 +41,19 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 func userOf(u *slack.User) User {
 	language, _, _ := strings.Cut(u.Locale, "-")
 	return User{
-		ID: u.ID, Team: u.TeamID, Name: cmp.Or(u.Profile.DisplayName, u.RealName, u.Name), Gone: u.Deleted,
+		ID: u.ID, Team: u.TeamID, Name: cmp.Or(shown(u.Profile.DisplayName), shown(u.RealName), shown(u.Name)), Gone: u.Deleted,
 		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot, Teams: u.Enterprise.Teams, Language: language,
 	}
+}
+
+// shown is a name as people see it, on one line: people choose their names themselves, and a sign that nobody sees would make
+// one look like another's, or turn what stands beside it around. It is empty for a name that shows nothing.
+func shown(name string) string {
+	name = strings.Join(strings.Fields(legible.Visible(name)), " ")
+	if !legible.Text(name) {
+		return ""
+	}
+	return name
 }
 
 // Team is the workspace that the token belongs to; Slack is asked once for each token
@@ -92,7 +104,7 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 				return
 			}
 			for _, ch := range channels {
-				if !yield(Channel{ch.ID, ch.Name}, nil) {
+				if !yield(Channel{ch.ID, shown(ch.Name)}, nil) {
 					return
 				}
 			}
