@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
+	"ringi/shared/card"
 	"ringi/shared/fact"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
@@ -86,7 +88,7 @@ func (f auditForm) with(name, value string) string {
 type auditData struct {
 	Filter      auditForm
 	Actions     []choice
-	People      []choice // who stands on this page, for the form to suggest
+	People      []choice // who may be filtered by: Ringi, the people of the workspace, and who stands on this page
 	Rows        []auditRow
 	Newest      string // where the log begins, on a later page
 	Older       string
@@ -97,20 +99,22 @@ type auditData struct {
 type choice struct{ Value, Text string }
 
 type auditRow struct {
-	ID                   string
-	At                   time.Time
-	Who, ByWho           string // a name, and the page of what else they did
-	WhoID                string // people choose their names themselves: also one like Ringi's
-	What, Action         string
-	On, Task, ResourceID string
-	ByResource           string
-	Details              []auditlog.Detail
+	ID               string
+	At               time.Time
+	Who, ByWho       string // a name, and the page of what else they did
+	WhoID            string // people choose their names themselves: also one like Ringi's
+	What, Action     string
+	On, Subject      string // what kind of thing, and which one where it has a name
+	Task, ResourceID string
+	ByResource       string
+	Details          []auditlog.Detail
 }
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	form, f := auditFormOf(r.URL.Query(), c.Now())
 	words := auditWords.In(v.Locale)
 	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: fmt.Sprintf(words.ExportAbout, count(auditlog.MaxRows))}
+	d.People = c.actors(r, v, form.Actor, nil)
 	doc := document{Title: layoutWords.In(v.Locale).Audit, Here: "audit", Words: words}
 	if form.Problem != "" {
 		doc.Data, doc.Status = d, http.StatusBadRequest
@@ -122,7 +126,7 @@ func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if err != nil {
 		return err
 	}
-	c.fillAudit(r, v, &d, page.Items)
+	d.People = c.actors(r, v, form.Actor, c.fillAudit(r, v, &d, page.Items))
 	if page.Next != "" {
 		d.Older = form.with("cursor", page.Next)
 	}
@@ -133,27 +137,72 @@ func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) e
 	return c.show(w, r, v, doc, "audit.html")
 }
 
-func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []aggregate.AuditEntry) {
+// mostActors is how many people of the workspace the filter lists; any other who acted is chosen by their name in the log.
+const mostActors = 500
+
+// actors are whom the filter offers by name: Ringi first, then the workspace's people and those who are named already, by
+// their names. While Slack lists nobody, the named ones are all.
+func (c *Console) actors(r *http.Request, v *viewer, chosen string, named map[string]string) []choice {
+	all := map[string]string{}
+	if m, err := c.Roster.Of(slackapi.For(r.Context(), v.Tenant), c.Listing, v.Team, c.Now()); err == nil {
+		for _, u := range m.People {
+			if !u.Bot && len(all) < mostActors {
+				all[u.ID] = card.OneLine(u.Name)
+			}
+		}
+	} else {
+		slog.WarnContext(r.Context(), "the filter offers nobody who is not on the page", "err", err)
+	}
+	for id, name := range named {
+		all[id] = card.OneLine(name)
+	}
+	system := string(aggregate.ActorSystem)
+	if _, there := all[chosen]; !there && chosen != "" && chosen != system {
+		all[chosen] = chosen
+	}
+	ringi, called := auditlog.WordsIn(v.Locale).Ringi, map[string]int{}
+	for _, name := range all {
+		called[name]++
+	}
+	var out []choice
+	for id, name := range all {
+		if called[name] > 1 || name == ringi { // names are chosen by those who have them
+			name += " (" + id + ")"
+		}
+		out = append(out, choice{id, cmp.Or(name, id)})
+	}
+	slices.SortFunc(out, func(a, b choice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) })
+	return slices.Insert(out, 0, choice{system, ringi})
+}
+
+// fillAudit makes entries readable, and returns the names of who acted.
+func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []aggregate.AuditEntry) map[string]string {
 	texts := auditlog.WordsIn(v.Locale)
 	var ids []string
 	for _, x := range entries {
 		ids = append(ids, x.ActorID)
 	}
-	names := c.names.Of(slackapi.For(r.Context(), v.Tenant), c.Slack, v.Team, c.Now(), ids...)
+	names := c.names.Of(slackapi.For(r.Context(), v.Tenant), c.Slack, v.Team, c.Now(), append(ids, actorID(d.Filter.Actor))...)
 	for _, x := range entries {
 		row := auditRow{
 			ID: x.ID, At: x.Timestamp, Who: texts.Ringi, ByWho: d.Filter.with("actor", cmp.Or(x.ActorID, string(x.ActorType))),
-			What: texts.Action(x.Action), Action: string(x.Action), On: texts.Resource(x.ResourceType), Task: x.AggregateID, ResourceID: x.ResourceID,
+			What: texts.Action(x.Action), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x), Task: x.AggregateID, ResourceID: x.ResourceID,
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x),
 		}
 		if x.ActorID != "" {
 			row.Who, row.WhoID = names[x.ActorID], x.ActorID
-			if !slices.ContainsFunc(d.People, func(p choice) bool { return p.Value == x.ActorID }) {
-				d.People = append(d.People, choice{x.ActorID, row.Who})
-			}
 		}
 		d.Rows = append(d.Rows, row)
 	}
+	return names
+}
+
+// actorID is the id of a filter's person, empty for Ringi itself.
+func actorID(filter string) string {
+	if filter == string(aggregate.ActorSystem) {
+		return ""
+	}
+	return filter
 }
 
 // actionChoices are all actions, in the order of their words.

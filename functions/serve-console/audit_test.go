@@ -41,6 +41,7 @@ func TestTheAuditLog(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"says who did what, when, in both languages":              auditSays,
 		"filters, and says which part of a filter won't do":       auditFilters,
+		"names integrations, tools and people":                    auditNames,
 		"goes through a thousand entries, each once":              auditPages,
 		"is empty before anything happened":                       auditEmpty,
 		"is for administrators, and another tenant's is nobody's": auditIsClosed,

@@ -94,10 +94,11 @@ var pageFuncs = template.FuncMap{
 // pair gives a template that is used within others two values.
 type pair struct{ A, B any }
 
-// zone is where times are shown until a browser says where it is.
+// zone is the workspace's: that in which times are shown and the days of filters are counted, on cards' sentences as on pages.
+// One zone for both: a row that a filter of a day finds shows that day, wherever the browser is.
 var zone = time.FixedZone("JST", 9*60*60)
 
-// when is a time for people and for the script, which shows it in the browser's zone.
+// when is a time for people, in the zone that the page names at its end.
 func when(t time.Time) template.HTML {
 	if t.IsZero() {
 		return ""
@@ -178,7 +179,7 @@ type assetSet struct {
 	version string
 }
 
-// assets are the files that pages load: one script, and one sheet of all topics' rules.
+// assets are the files that pages load: one script, one sheet of all topics' rules, and the tab's icon.
 var assets = sync.OnceValue(func() assetSet {
 	sheets, _ := fs.Glob(ui, "ui/css/*.css")
 	var css strings.Builder
@@ -187,10 +188,12 @@ var assets = sync.OnceValue(func() assetSet {
 		css.Write(b)
 	}
 	js, _ := ui.ReadFile("ui/console.js")
-	sum := sha256.Sum256(append([]byte(css.String()), js...))
+	icon, _ := ui.ReadFile("ui/icon.svg")
+	sum := sha256.Sum256(slices.Concat([]byte(css.String()), js, icon))
 	return assetSet{version: hex.EncodeToString(sum[:6]), files: map[string]asset{
 		"console.css": {"text/css; charset=utf-8", []byte(css.String())},
 		"console.js":  {"text/javascript; charset=utf-8", js},
+		"icon.svg":    {"image/svg+xml", icon},
 	}}
 })
 

@@ -36,7 +36,7 @@ func (t tasksTexts) problems(bad badFilter) []string {
 var tasksWords = language.InEach(
 	tasksTexts{
 		Title: "依頼", About: "Slack で受け付けた依頼を、新しい順に並べています。",
-		Status: "状態", Person: "依頼した人", From: "開始日", To: "終了日", Search: "件名を検索", SearchHint: "検索は、新しい 1,000 件の件名が対象です。", Filter: "絞り込む",
+		Status: "状態", Person: "依頼した人", From: "開始日", To: "終了日", Search: "件名を検索", SearchHint: "検索は、新しい 1,000 件の件名が対象です。日付は日本時間です。", Filter: "絞り込む",
 		Anything: "すべての状態", Anybody: "すべての人", Myself: "自分", All: "すべて", Mine: "自分の依頼", Clear: "条件を外す",
 		Request: "件名", Where: "場所", Made: "依頼日時", Changed: "更新日時", Untitled: "(無題)", Direct: "ダイレクトメッセージ",
 		Next: "次のページ", Previous: "前のページ", First: "最初のページ", Pages: "ページ", Views: "表示する依頼",
@@ -58,7 +58,7 @@ var tasksWords = language.InEach(
 	},
 	tasksTexts{
 		Title: "Requests", About: "What was asked for in Slack, newest first.",
-		Status: "Status", Person: "Asked by", From: "From", To: "To", Search: "Search titles", SearchHint: "Search looks at the titles of the latest 1,000 requests.", Filter: "Filter",
+		Status: "Status", Person: "Asked by", From: "From", To: "To", Search: "Search titles", SearchHint: "Search looks at the titles of the latest 1,000 requests. Days are Japan's.", Filter: "Filter",
 		Anything: "Any status", Anybody: "Anybody", Myself: "Me", All: "All", Mine: "My requests", Clear: "Clear filters",
 		Request: "Title", Where: "Where", Made: "Asked", Changed: "Changed", Untitled: "(untitled)", Direct: "Direct message",
 		Next: "Next page", Previous: "Previous page", First: "First page", Pages: "Pages", Views: "Which requests",

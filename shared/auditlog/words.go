@@ -1,12 +1,14 @@
 package auditlog
 
 import (
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
+	"ringi/shared/tenancy"
 )
 
 // columns is how many a file for people has.
@@ -34,6 +36,25 @@ func (w Words) Action(a aggregate.Action) string { return or(w.actions[a], strin
 
 // Resource says what it was done to.
 func (w Words) Resource(typ string) string { return or(w.resources[typ], typ) }
+
+// Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for others.
+func (w Words) Subject(x aggregate.AuditEntry) string {
+	var about struct{ Provider, Tool string }
+	_ = json.Unmarshal([]byte(x.Details), &about) // an earlier release's entry has other details, or none
+	switch x.ResourceType {
+	case "integration":
+		if about.Provider == "" && x.Action == tenancy.AuditSettingsUpdated {
+			about.Provider = x.ResourceID // an app's registration is known by its vendor
+		}
+		return or(vendors[about.Provider], about.Provider)
+	case "tool_permission":
+		return about.Tool
+	}
+	return ""
+}
+
+// vendors are the names of those whose provider is spelled otherwise.
+var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
 // Field says what a member of an entry's details is about.
 func (w Words) Field(name string) string { return or(w.fields[name], name) }

@@ -1,17 +1,6 @@
 // What a page gains with a script; each works without one.
 "use strict";
 
-// Times in the zone of the browser.
-function localTimes(root) {
-  const two = (n) => String(n).padStart(2, "0");
-  for (const time of root.querySelectorAll("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    if (isNaN(at)) continue;
-    time.title = at.toString();
-    time.textContent = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${two(at.getHours())}:${two(at.getMinutes())}`;
-  }
-}
-
 // busy reports whether somebody works inside an element, which must then stay as it is.
 function busy(el) {
   const at = document.activeElement;
@@ -36,7 +25,6 @@ async function refresh(el) {
     if (!same) return;
     same.value = field.value;
   }
-  localTimes(next);
   if (next.innerHTML !== el.innerHTML) el.replaceWith(document.adoptNode(next));
 }
 
@@ -78,5 +66,4 @@ document.addEventListener("submit", (event) => {
 // A page that comes back from the browser's memory can be sent again.
 addEventListener("pageshow", () => document.querySelectorAll("form[data-sent]").forEach((form) => delete form.dataset.sent));
 
-localTimes(document);
 watch();

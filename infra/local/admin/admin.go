@@ -29,9 +29,10 @@ func Configure(o *stack.Options) {
 	}
 }
 
-// administrator is who does it: nobody changes settings or connects a provider without a name.
-func administrator() aggregate.Actor {
-	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}
+// setup is who prepares a stack: nobody changes settings or connects a provider without a name, and the log names no
+// person for what no person did.
+func setup() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Bot}
 }
 
 // Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
@@ -43,7 +44,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 		return err
 	}
 	x.MaxOpenTasks, x.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
-	_, err = rows.SaveSettings(ctx, tenant, x, administrator(), time.Now())
+	_, err = rows.SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
 
@@ -53,7 +54,7 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
-		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{administrator().ID}}
+		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{workspace.Suzuki}}
 		if _, err := rows.Bootstrap(ctx, own, time.Now()); err != nil {
 			return err
 		}
@@ -66,14 +67,14 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
 		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c) // with which people connect it again
 		if err == nil {
-			_, err = rows.SaveVendorClient(ctx, x, administrator(), time.Now())
+			_, err = rows.SaveVendorClient(ctx, x, setup(), time.Now())
 		}
 		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is there already
 			return fmt.Errorf("register with %s: %w", provider, err)
 		}
-		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), administrator()); err != nil {
+		if err := v.Connect(ctx, tenant, provider, vault.Of(token, c), vault.About(token), setup()); err != nil {
 			return err
 		}
 	}
-	return v.Allow(ctx, tenant, tenancy.SlackProvider, administrator())
+	return v.Allow(ctx, tenant, tenancy.SlackProvider, setup())
 }

@@ -30,7 +30,7 @@ func Server(s *stack.Stack) tenancy.MCPServer {
 // tools are off until an administrator allows them.
 func nameServer(ctx context.Context, s *stack.Stack, rows *tasks.Store, v vault.Vault, tenant string) error {
 	server := Server(s)
-	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", administrator()); err != nil {
+	if err := v.Connect(ctx, tenant, server.Provider(), vault.Credential{AccessToken: s.Vendors.RoomsToken(), Address: server.URL}, "{}", setup()); err != nil {
 		return err
 	}
 	x, err := rows.Settings(ctx, tenant)
@@ -38,7 +38,7 @@ func nameServer(ctx context.Context, s *stack.Stack, rows *tasks.Store, v vault.
 		return err
 	}
 	x.MCPServers = append(x.MCPServers, server)
-	_, err = rows.SaveSettings(ctx, tenant, x, administrator(), time.Now())
+	_, err = rows.SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
 

@@ -70,7 +70,7 @@ func (i *installs) refused(q url.Values) string {
 
 var installPage = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{if .English}}en{{else}}ja{{end}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{{if .English}}Install Ringi{{else}}Ringi のインストール{{end}} · Slack sandbox</title><link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/signin.css">
+<title>{{if .English}}Install Ringi{{else}}Ringi のインストール{{end}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/signin.css">
 <main class="signin"><h1>{{if .English}}Who installs Ringi in this workspace?{{else}}だれがこのワークスペースに Ringi を入れますか?{{end}}</h1>
 <p>{{if .English}}This page plays Slack's. Ringi asks for: {{.Scope}}{{else}}Slack の画面の代わりです。Ringi が求める権限: {{.Scope}}{{end}}</p>
 <ul>{{range .People}}<li><a href="/oauth/v2/allow?{{$.Query}}&amp;user={{.ID}}"><b>{{.Name}}</b></a></li>{{end}}

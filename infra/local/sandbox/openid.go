@@ -52,7 +52,7 @@ func (o *openID) refused(q url.Values) string {
 
 var signInPage = template.Must(template.New("").Parse(`<!doctype html>
 <html lang="{{if .English}}en{{else}}ja{{end}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{{if .English}}Sign in{{else}}サインイン{{end}} · Slack sandbox</title><link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/signin.css">
+<title>{{if .English}}Sign in{{else}}サインイン{{end}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/signin.css">
 <main class="signin"><h1>{{if .English}}Who signs in?{{else}}だれとしてサインインしますか?{{end}}</h1>
 <p>{{if .English}}This page plays Slack's sign-in: the sandbox has no passwords.{{else}}Slack のサインイン画面の代わりです。サンドボックスにパスワードはありません。{{end}}</p>
 <ul>{{range .People}}<li><a href="/openid/connect/allow?{{$.Query}}&amp;user={{.ID}}"><b>{{.Name}}</b> <span>{{.Title}}</span></a></li>{{end}}</ul></main></html>

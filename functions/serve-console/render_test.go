@@ -1,0 +1,38 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/store/storetest"
+)
+
+// A day of a filter and the days of the rows it finds are of one zone, which the page names; no script shows another.
+func TestDaysAndTimesAreOfOneZone(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	morning := w.Now().In(zone).Truncate(time.Hour).AddDate(0, 0, 1)
+	morning = time.Date(morning.Year(), morning.Month(), morning.Day(), 8, 30, 0, 0, zone) // the day before, in London
+	w.made(requested{user: workspace.Sato, channel: workspace.HR, title: "朝の依頼", after: morning.Sub(w.Now())})
+	day, before := morning.Format(time.DateOnly), morning.AddDate(0, 0, -1).Format(time.DateOnly)
+	b := w.as(workspace.Suzuki)
+	for _, list := range []string{"/console/tasks", "/console/audit"} {
+		b.get(list+"?from="+day+"&to="+day).says(t, http.StatusOK, day+" 08:30", "すべて日本時間です")
+		b.get(list+"?from="+before+"&to="+before).saysNot(t, day+" 08:30")
+	}
+	if script := b.get("/console/assets/console.js"); script.status != http.StatusOK || strings.Contains(script.body, "new Date(") {
+		t.Errorf("the script writes times of its own: %d", script.status)
+	}
+}
+
+func TestATabHasItsIcon(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	page := w.browser().get("/console/signin")
+	_, rest, found := strings.Cut(page.body, `<link rel="icon" type="image/svg+xml" href="`)
+	path, _, _ := strings.Cut(rest, `"`)
+	if icon := w.browser().get(path); !found || icon.status != http.StatusOK || icon.header.Get("Content-Type") != "image/svg+xml" || !strings.HasPrefix(icon.body, "<svg ") {
+		t.Errorf("%q is answered %d", path, icon.status)
+	}
+}
