@@ -222,6 +222,10 @@ func (c *Console) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *
 	if choice != "true" && choice != "false" {
 		return c.welcome(w, r, v)
 	}
+	// Whoever answers an open question doesn't undo what somebody else has decided meanwhile.
+	if r.PostForm.Has("chosen") && r.PostForm.Get("chosen") != strconv.FormatBool(s.SelfApprovalChosen) && choice != strconv.FormatBool(s.AllowSelfApproval) {
+		return aggregate.ErrConflict
+	}
 	s.AllowSelfApproval, s.SelfApprovalChosen = choice == "true", true
 	if _, err := c.Store.SaveSettings(r.Context(), v.Tenant, s, v.actor(), c.Now()); err != nil {
 		return err

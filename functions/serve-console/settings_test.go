@@ -296,6 +296,10 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *world) {
 	if a := b.post("/console/welcome", url.Values{"allow_self_approval": {"true"}}); a.status != http.StatusSeeOther {
 		t.Errorf("%d", a.status)
 	}
+	late := url.Values{"allow_self_approval": {"false"}, "chosen": {"false"}} // of a page that was opened before
+	if a := w.as(workspace.Suzuki).post("/console/welcome", late); a.status != http.StatusConflict {
+		t.Errorf("a second answer to the question: %d", a.status)
+	}
 	if s := w.settingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.get("/console/settings").text(), settingsJA.Choose) {
 		t.Errorf("it is asked again: %+v", s)
 	}
