@@ -169,6 +169,7 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 	}
 	data := t.sheetOf(p)
 	data.Log = log
+	c.sayModel(r.Context(), v, &data)
 	for i := range data.Sections {
 		if data.Sections[i].Key == "budget" {
 			data.Sections[i].Note = fmt.Sprintf(t.Spent, sums.Day, sums.Month)

@@ -29,6 +29,7 @@ type settingsTexts struct {
 	AdminsLead, AdminsAdd, AdminsRemove, AdminsChanged, AdminsLast, AdminsUnfit, AdminsNot, AdminsLink        string
 	Silent                                                                                                    string
 	Spent                                                                                                     string // today, this month
+	ModelUsed, ModelUnused, ModelDemo                                                                         string // the model asked last, and when
 	Sections                                                                                                  map[string]string
 	Fields                                                                                                    map[string]settingText
 	Rules                                                                                                     map[tenancy.Rule]string
@@ -91,6 +92,7 @@ var settingsJA = settingsTexts{
 	AdminsLead: "設定、連携、ツール、監査ログ、集計のページを開ける人です。", AdminsAdd: "管理者にする", AdminsRemove: "管理者から外す", AdminsLink: "管理者を変える", AdminsNot: "管理者にできません",
 	AdminsChanged: "何も変わっていません。ほかの管理者が先に変えました。確かめて、もう一度お試しください。", AdminsLast: "何も変わっていません。管理者は 1 人以上必要です。", AdminsUnfit: "何も変わっていません。%s は管理者にできません。ワークスペースの正式なメンバーだけがなれます。",
 	Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
+	ModelUsed: "最後に実際に使われたモデル: %s(%s)", ModelUnused: "まだ依頼がないため、実際に使われるモデルは、最初の依頼のあとにここに出ます。", ModelDemo: "demo(動作を確かめるための、決まった型で答えるもの)",
 	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "general": "全般"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},
@@ -113,7 +115,7 @@ var settingsJA = settingsTexts{
 		"max_cost_month_usd":     {Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル"},
 		"max_open_tasks.person":  {Label: "同時に進む依頼 (1 人)", Unit: "件"}, "max_open_tasks.tenant": {Label: "同時に進む依頼 (全体)", Unit: "件"},
 		"max_tasks_per_hour.person": {Label: "1 時間の依頼 (1 人)", Unit: "件"}, "max_tasks_per_hour.tenant": {Label: "1 時間の依頼 (全体)", Unit: "件"},
-		"model":               {Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。"},
+		"model":               {Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。Ringi を設置した人が設置のときにモデルを決めている場合は、そちらが使われ、この欄は効きません。"},
 		"executor":            {Label: "実行のしかた", About: "承認されたステップを何が実行するかです。次に始まる承認から変わります。", Options: map[string]string{"steps": "ステップを順に実行 (標準)", "managed": "Claude のセッションで実行"}},
 		"l4_timeout_seconds":  {Label: "実行の制限時間", About: "これを過ぎると、実行は失敗として終わります。", Unit: "秒"},
 		"retain_results_days": {Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に使われます。", Unit: "日"},

@@ -23,6 +23,7 @@ var settingsEN = settingsTexts{
 	AdminsLead: "They may open settings, integrations, tools, the audit log and insights.", AdminsAdd: "Make administrator", AdminsRemove: "Take away", AdminsLink: "Change administrators", AdminsNot: "can't be an administrator",
 	AdminsChanged: "Nothing was changed: another administrator was faster. Look it over and try again.", AdminsLast: "Nothing was changed: there must be at least one administrator.", AdminsUnfit: "Nothing was changed: %s can't be an administrator. Only full members of the workspace can.",
 	Silent: "Nothing was saved. Slack does not answer, so the approvers can't be checked. What you typed is kept: wait a little, then try again.", Spent: "Spent so far: $%s today, $%s this month.",
+	ModelUsed: "The model that was really asked last: %s (%s)", ModelUnused: "There is no request yet: which model is really used stands here after the first one.", ModelDemo: "demo, which answers in fixed patterns, to try Ringi out",
 	Sections: map[string]string{"approval": "Approval", "budget": "Budgets", "limit": "Limits on requests", "work": "Doing the work", "general": "General"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "Name", About: "The agent's name on cards and elsewhere."},
@@ -45,7 +46,7 @@ var settingsEN = settingsTexts{
 		"max_cost_month_usd":     {Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars"},
 		"max_open_tasks.person":  {Label: "Open requests (one person)", Unit: "requests"}, "max_open_tasks.tenant": {Label: "Open requests (all together)", Unit: "requests"},
 		"max_tasks_per_hour.person": {Label: "Requests in an hour (one person)", Unit: "requests"}, "max_tasks_per_hour.tenant": {Label: "Requests in an hour (all together)", Unit: "requests"},
-		"model":               {Label: "AI model", About: "Such as claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. Only those work whose keys were registered."},
+		"model":               {Label: "AI model", About: "Such as claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. Only those work whose keys were registered. Where whoever set Ringi up chose a model for it, that one is used and this field has no effect."},
 		"executor":            {Label: "How steps are executed", About: "By what approved steps are executed. It holds for approvals that begin later.", Options: map[string]string{"steps": "Step by step (standard)", "managed": "In a session of Claude"}},
 		"l4_timeout_seconds":  {Label: "Time to execute", About: "After it, an execution ends as failed.", Unit: "seconds"},
 		"retain_results_days": {Label: "Keep results for", About: "Large results are deleted after so many days; the audit log is not. It holds for results that are kept from now on.", Unit: "days"},
