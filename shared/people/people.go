@@ -39,7 +39,7 @@ type People struct {
 
 	mu     sync.Mutex
 	member map[membership]time.Time // known until
-	groups map[string]group
+	groups map[[2]string]group      // by team and id: another workspace's may have the same
 
 	channels Channels
 	asking   Requesters
@@ -84,7 +84,7 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 			return
 		}
 		if policy.Mode == aggregate.ApproversList {
-			policy.Approvers, listErr = p.approvers(ctx, w.User, s.Approvers)
+			policy.Approvers, listErr = p.approvers(ctx, o.Team, w.User, s.Approvers)
 			return
 		}
 		member, listErr = p.memberOf(ctx, w, o)
@@ -104,7 +104,7 @@ func policyOf(team string, s tenancy.Settings) aggregate.Policy {
 
 // belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
 // who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
-// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours. Where Slack has no such
+// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours, and who has left is of none any more. Where Slack has no such
 // method, which is never slack.com, they are of the workspace unasked.
 func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
 	u, err := user(ctx, by.ID)
@@ -117,6 +117,8 @@ func belongs(ctx context.Context, user func(context.Context, string) (slackapi.U
 		return nil
 	case err != nil:
 		return err
+	case u.Gone: // a page of theirs may still be open
+		return nil
 	}
 	if by.Team, by.Guest = u.Team, u.Guest; u.Of(ours) {
 		by.Team = ours
@@ -126,13 +128,13 @@ func belongs(ctx context.Context, user func(context.Context, string) (slackapi.U
 
 // approvers are the listed people, with the members of the listed user groups.
 // Groups are only asked for when the person is not listed by name.
-func (p *People) approvers(ctx context.Context, id string, a tenancy.Approvers) ([]string, error) {
+func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Approvers) ([]string, error) {
 	all := slices.Clone(a.Users)
 	if slices.Contains(all, id) {
 		return all, nil
 	}
 	for _, name := range a.Usergroups {
-		members, err := p.group(ctx, name)
+		members, err := p.group(ctx, team, name)
 		if err != nil {
 			return nil, err
 		}
@@ -141,9 +143,9 @@ func (p *People) approvers(ctx context.Context, id string, a tenancy.Approvers) 
 	return all, nil
 }
 
-func (p *People) group(ctx context.Context, name string) ([]string, error) {
+func (p *People) group(ctx context.Context, team, name string) ([]string, error) {
 	p.mu.Lock()
-	known, ok := p.groups[name]
+	known, ok := p.groups[[2]string{team, name}]
 	p.mu.Unlock()
 	if ok && p.Now().Before(known.until) {
 		return known.members, nil
@@ -163,9 +165,9 @@ func (p *People) group(ctx context.Context, name string) ([]string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.groups == nil {
-		p.groups = map[string]group{}
+		p.groups = map[[2]string]group{}
 	}
-	p.groups[name] = group{members, p.Now().Add(remembered)}
+	p.groups[[2]string{team, name}] = group{members, p.Now().Add(remembered)}
 	return members, nil
 }
 

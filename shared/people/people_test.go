@@ -87,6 +87,7 @@ func (v *vouching) User(_ context.Context, id string) (slackapi.User, error) { r
 func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	d := &vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 		"UOURS": {Team: "T1"}, "UGRID": {Team: "T2", Teams: []string{"T1", "T2"}}, "USTRANGER": {Team: "T9"}, "UGUEST": {Team: "T1", Guest: true},
+		"ULEFT": {Team: "T1", Gone: true},
 	}}
 	p := &People{Slack: d, Now: time.Now}
 	for _, tt := range []struct {
@@ -95,6 +96,7 @@ func TestSlackSaysWhoseAPersonIs(t *testing.T) {
 	}{
 		{"UOURS", "T1", ""}, {"UOURS", "E1", ""}, {"UOURS", "", ""}, {"UGRID", "T2", ""}, {"UGRID", "E1", ""}, {"UGUEST", "T1", aggregate.RuleGuest},
 		{"USTRANGER", "", aggregate.RuleForeign}, {"USTRANGER", "T1", aggregate.RuleForeign}, {"USTRANGER", "T9", aggregate.RuleForeign}, {"UUNKNOWN", "T1", aggregate.RuleForeign},
+		{"ULEFT", "T1", aggregate.RuleForeign},
 	} {
 		r := aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}
 		by, policy, err := p.Who(t.Context(), Want{User: tt.user, Team: tt.team}, r, tenancy.DefaultSettings())
@@ -123,6 +125,30 @@ func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
 		expect.NoError(t, err)
 		if by.Member != member || by.Surface != surface {
 			t.Errorf("%q: %+v", surface, by)
+		}
+	}
+}
+
+// each has a user group in every workspace, whose one member is named after the workspace.
+type each struct{ directory }
+
+func (e *each) User(ctx context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: slackapi.Tenant(ctx)}, nil
+}
+
+func (e *each) UsergroupMembers(ctx context.Context, _ string) ([]string, error) {
+	return []string{"U" + slackapi.Tenant(ctx)}, nil
+}
+
+func TestAUserGroupIsItsWorkspacesOwn(t *testing.T) {
+	p := &People{Slack: &each{}, Now: time.Now}
+	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"S1"}}}
+	for _, team := range []string{"T1", "T2"} {
+		o := aggregate.Origin{Team: team, User: "U0", Channel: "C1"}
+		by, policy, err := p.Who(slackapi.For(t.Context(), team), Want{User: "U" + team}, o, s)
+		expect.NoError(t, err)
+		if err := policy.Approve(by, "U0"); err != nil {
+			t.Errorf("the member of %s: %v", team, err)
 		}
 	}
 }

@@ -80,7 +80,7 @@ func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Setting
 	wg.Go(func() { whoErr = p.asking.who(ctx, p.Slack, &r.by, team, p.Now()) })
 	wg.Go(func() {
 		if r.policy.Mode == aggregate.ApproversList {
-			r.policy.Approvers, listErr = p.approvers(ctx, user, s.Approvers)
+			r.policy.Approvers, listErr = p.approvers(ctx, team, user, s.Approvers)
 		}
 	})
 	wg.Wait()
