@@ -98,9 +98,7 @@ func thousand(t *testing.T, tab *browser.Tab) {
 // fill puts the rows of requests of the year 2020 into the table, for the time of the test.
 func fill(t *testing.T, n int) {
 	t.Helper()
-	db, table := dynamodb.NewFromConfig(running.AWS), running.TableName
 	tenant := aggregate.TenantID(running.Sandbox.Workspace().TeamID())
-	text := func(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 	var puts, deletes []types.WriteRequest
 	for i := range n {
 		id, status := fmt.Sprintf("01MANY%020d", i), []task.TaskStatus{task.TaskCompleted, task.TaskCancelled}[i%2]
@@ -118,11 +116,18 @@ func fill(t *testing.T, n int) {
 		}
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 	}
-	write := func(all []types.WriteRequest) {
-		for batch := range slices.Chunk(all, 25) {
-			expect.Value(db.BatchWriteItem(context.Background(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{table: batch}}))(t)
-		}
-	}
-	write(puts)
-	t.Cleanup(func() { write(deletes) })
+	write(t, puts)
+	t.Cleanup(func() { write(t, deletes) })
 }
+
+// write puts or deletes rows, as many at a time as a batch takes.
+func write(t *testing.T, all []types.WriteRequest) {
+	t.Helper()
+	db := dynamodb.NewFromConfig(running.AWS)
+	for batch := range slices.Chunk(all, 25) {
+		expect.Value(db.BatchWriteItem(context.Background(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{running.TableName: batch}}))(t)
+	}
+}
+
+// text is a value of a row.
+func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }

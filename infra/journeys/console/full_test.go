@@ -1,0 +1,210 @@
+package console
+
+import (
+	"encoding/csv"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/fact"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
+	"ringi/shared/websession"
+)
+
+// TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty versions whose
+// result is a table of a thousand rows.
+func TestPagesStayReadableHoweverMuchTheyHave(t *testing.T) {
+	fewer := running.Vendors.AddEmployees(1000)
+	long := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	long.Approve(workspace.Suzuki)
+	long.Card(driver.ExecutionCard, "実行完了")
+	fewer()
+	t.Parallel()
+	rewritten(t, long, 50)
+	logged(t, 1000)
+	counted(t, 365)
+	b := browser.Start(t)
+	for i, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console/audit")
+			for _, page := range []struct {
+				name string
+				read func(administering, int)
+			}{{"the log", readsALongLog}, {"numbers", readsAYear}, {"a task", func(a administering, i int) { readsALongStory(a, long, i) }}} {
+				t.Run(page.name, func(t *testing.T) { page.read(administering{t, tab.For(t), w.name}, i) })
+			}
+		})
+	}
+}
+
+// took prints how long the page took that is shown, until its first byte and until it stood there.
+func (a administering) took(what string) {
+	a.t.Helper()
+	took := browser.Read[[]float64](a.tab, `(() => { const n = performance.getEntriesByType("navigation")[0]; return [n.responseStart - n.requestStart, n.domContentLoadedEventEnd - n.requestStart, n.decodedBodySize]; })()`)
+	a.t.Logf("%s: first byte after %.0f ms, there after %.0f ms, %.0f bytes", what, took[0], took[1], took[2])
+}
+
+func readsALongLog(a administering, i int) {
+	a.visit("/console/audit?from=2025-05-01&to=2025-05-31")
+	a.tab.Until(`document.querySelectorAll("table.audit tbody tr").length === 50`)
+	a.took("1,000 entries")
+	a.look("full-log")
+	first := browser.Read[string](a.tab, `document.querySelector("table.audit tbody td").innerText`)
+	a.tab.Press("a[rel=next]")
+	a.tab.Until(fmt.Sprintf(`location.search.includes("cursor=") && document.querySelector("table.audit tbody td").innerText !== %q`, first))
+	a.took("its second page")
+	a.tab.Press(".pages a:not([rel])")
+	a.tab.Until(fmt.Sprintf(`document.querySelector("table.audit tbody td")?.innerText === %q`, first))
+	a.tab.Eval(`document.querySelector("#action").value = "task.cancelled"`)
+	a.tab.Press(".filters button")
+	a.tab.Until(`location.search.includes("action=task.cancelled") && document.querySelectorAll("table.audit tbody tr").length === 50`)
+	a.tab.Press("table.audit tbody tr:first-child summary")
+	a.shows("table.audit tbody tr:first-child", [2]string{"理由", "Reason"}[i])
+	a.visit("/console/audit?from=2024-02-01&to=2024-02-02")
+	a.shows(".empty", [2]string{"記録はありません", "No entry matches"}[i])
+	a.look("empty-log")
+	a.visit("/console/audit?from=yesterday")
+	a.tab.Until(`document.querySelector("[role=alert]")`)
+	a.look("log-refused")
+}
+
+func readsAYear(a administering, i int) {
+	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
+	a.took("92 days")
+	a.tab.Until(`document.querySelectorAll("[aria-labelledby=days] tbody tr").length === 92 && document.querySelectorAll("svg.chart").length === 3`)
+	a.shows(".numbers", "92")
+	a.look("full-numbers")
+	a.visit("/console/insights?from=2025-01-01&to=2025-04-02")
+	a.took("92 days again")
+	a.visit("/console/insights?from=2025-01-01&to=2025-12-31")
+	a.shows("[role=alert]", "92")
+	a.look("numbers-refused")
+	a.visit("/console/insights?from=2024-01-01&to=2024-01-31")
+	a.shows(".empty", [2]string{"数えるものはありません", "nothing to count"}[i])
+	a.look("empty-numbers")
+}
+
+func readsALongStory(a administering, d *driver.Request, i int) {
+	a.visit("/console/tasks/" + d.Ref.ID)
+	a.took("50 versions, 1,000 rows")
+	a.tab.Until(`document.querySelectorAll("details[id^=policy-]").length === 50`)
+	a.look("full-task")
+	a.tab.Eval(`document.querySelectorAll("details").forEach((d) => d.open = true)`)
+	a.tab.Fits()
+	name, file := a.tab.Download(a.t.TempDir(), `a[href$="/1.csv"]`)
+	rows := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(string(file), "\ufeff"))).ReadAll())(a.t)
+	if shown := browser.Read[int](a.tab, `document.querySelectorAll("[id^=run-] tbody tr").length`); shown >= 1000 || len(rows) < 1000 || !strings.HasSuffix(name, ".csv") {
+		a.t.Errorf("the page has %d rows, the file %s %d", shown, name, len(rows))
+	}
+}
+
+// rewritten gives a task that is over earlier versions of its policy, n together, each sent back for a reason.
+func rewritten(t *testing.T, d *driver.Request, n int) {
+	t.Helper()
+	db, key := dynamodb.NewFromConfig(running.AWS), text("TASK#"+d.Ref.Tenant+"#"+d.Ref.ID)
+	row := func(version int) map[string]types.AttributeValue {
+		return map[string]types.AttributeValue{"PK": key, "SK": text(task.PromptKey(version))}
+	}
+	last := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &running.TableName, Key: row(1), ConsistentRead: aws.Bool(true)}))(t).Item
+	policy := last["content"].(*types.AttributeValueMemberS).Value
+	var puts []types.WriteRequest
+	for v := 1; v <= n; v++ {
+		it := maps.Clone(last)
+		maps.Copy(it, row(v))
+		it["version"] = &types.AttributeValueMemberN{Value: fmt.Sprint(v)}
+		if v < n {
+			it["id"], it["status"] = text(fmt.Sprintf("01VERSION%017d", v)), text(string(aggregate.Rejected))
+			it["content"] = text(policy + strings.Repeat(fmt.Sprintf("\n- 第%d案の、部署ごとの確かめ方をここに書きます。", v), 3))
+			it["rejection_reason"] = text(fmt.Sprintf("%d 回目の差し戻し: 部署ごとに分け、長い https://example.com/%s も残してください", v, strings.Repeat("path", 40)))
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+	}
+	write(t, puts)
+}
+
+// logged puts n entries of May 2025 into the log.
+func logged(t *testing.T, n int) {
+	t.Helper()
+	tenant := aggregate.TenantID(running.Sandbox.TeamID())
+	var puts []types.WriteRequest
+	for i := range n {
+		id, action := fmt.Sprintf("01MANY%020d", i), []string{"task.cancelled", "prompt.approved"}[i%2]
+		at := aggregate.TimeText(time.Date(2025, 5, 2, 0, i, 0, 0, time.UTC))
+		it := map[string]types.AttributeValue{
+			"PK": text("AUDIT#" + tenant + "#2025-05"), "SK": text(at + "#" + id), "type": text("audit"), "schema_version": &types.AttributeValueMemberN{Value: "1"},
+			"id": text(id), "tenant_id": text(tenant), "timestamp": text(at), "actor_type": text("user"), "actor_id": text(workspace.Suzuki), "action": text(action),
+			"resource_type": text("task"), "resource_id": text(id), "task_id": text(id),
+			"details": text(fmt.Sprintf(`{"reason":"%d 番目の、%s"}`, i, strings.Repeat("とても長い理由", 30))),
+		}
+		for index, by := range []string{"ACTION#" + action, "RESOURCE#" + id, "ACTOR#" + workspace.Suzuki} {
+			it[fmt.Sprintf("GSI%dPK", index+1)], it[fmt.Sprintf("GSI%dSK", index+1)] = text("AUDIT#"+tenant+"#"+by), it["SK"]
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+	}
+	write(t, puts)
+}
+
+// counted keeps the facts of so many days of 2025.
+func counted(t *testing.T, days int) {
+	t.Helper()
+	var all []fact.Fact
+	for day := range days {
+		waited := int64(day+1) * 60_000
+		all = append(all, fact.Fact{
+			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d", day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
+			Created: true, Gate: "process", Verdict: []fact.Verdict{fact.Approved, fact.Rejected}[day%2], Waited: &waited, Ended: "completed",
+			Tools: map[string]fact.Calls{"list_employees": {Completed: 3, Failed: day % 3}, fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
+			Spent: &fact.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
+		})
+	}
+	expect.NoError(t, tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName).PutFacts(t.Context(), all))
+}
+
+// TestANewWorkspaceSeesWhatIsMissing: where nothing was asked, connected or counted yet, each page says so.
+func TestANewWorkspaceSeesWhatIsMissing(t *testing.T) {
+	t.Parallel()
+	rows, now := tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName), time.Now().UTC()
+	own := tenancy.Tenant{ID: aggregate.TenantID("T0EMPTY"), Name: "空の会社", Slug: "empty", TeamID: "T0EMPTY", Admins: []string{workspace.Alex}}
+	expect.Value(rows.Bootstrap(t.Context(), own, now))(t)
+	cookie := websession.Secret()
+	expect.NoError(t, rows.BeginWebSession(t.Context(), cookie, websession.New(own.ID, own.TeamID, workspace.Alex, "Alex Kim", true, now)))
+	b := browser.Start(t)
+	for i, w := range windows {
+		t.Run(w.name, func(t *testing.T) {
+			a := administering{t, b.Open(t, running.URL+"/console/signin", w.Window), w.name}
+			a.tab.Eval(fmt.Sprintf(`document.cookie = "ringi=%s; path=/"`, cookie))
+			for _, page := range []struct {
+				path, place string
+				says        [2]string
+			}{
+				{"/console/tasks", ".empty", [2]string{"依頼", "No requests yet"}},
+				{"/console/approvals", ".empty", [2]string{"", "Nothing waits"}},
+				{"/console/audit", ".empty", [2]string{"記録はありません", "No entry matches"}},
+				{"/console/insights", ".empty", [2]string{"数えるものはありません", "nothing to count"}},
+				{"/console/integrations", "main", [2]string{"MCP", "MCP"}},
+				{"/console/tools", ".empty", [2]string{"サーバー", "server"}},
+				{"/console/settings", ".empty", [2]string{"まだ変更はありません", ""}},
+			} {
+				t.Run(strings.TrimPrefix(page.path, "/console/"), func(t *testing.T) {
+					a := administering{t, a.tab.For(t), a.at}
+					a.visit(page.path)
+					a.shows(page.place, page.says[i])
+					a.look("empty-" + strings.TrimPrefix(page.path, "/console/"))
+				})
+			}
+		})
+	}
+}
