@@ -62,6 +62,7 @@ func main() {
 type order struct {
 	command, tenant, execution        string
 	table, key, heads, results, local string
+	earlier                           []string // keys that key took the place of
 }
 
 func read(args []string, out io.Writer) (o order, err error) {
@@ -75,6 +76,10 @@ func read(args []string, out io.Writer) (o order, err error) {
 	team := f.String("team", "", "the Slack workspace's `id`, T…, in place of the tenant's")
 	f.StringVar(&o.table, "table", "", "the `name` of the stack's table (output TableName)")
 	f.StringVar(&o.key, "key", "", "the `ARN` of the key that signs (output ChainKeyArn)")
+	f.Func("earlier", "the `ARN` of a key that signed before that one took its place; once for each, the first one first", func(arn string) error {
+		o.earlier = append(o.earlier, arn)
+		return nil
+	})
 	f.StringVar(&o.heads, "heads", "", "the `name` of the bucket of heads (output HeadsBucketName)")
 	f.StringVar(&o.results, "results", "", "the `name` of the bucket of results (output ResultsBucketName); of an execution only")
 	f.StringVar(&o.local, "aws-addr", "", "`host:port` of the local stack's AWS endpoint, in place of these four")
@@ -173,8 +178,12 @@ func (o order) open(ctx context.Context) (*source, error) {
 }
 
 func (o order) source(cfg aws.Config) *source {
+	var signers []seal.Signer
+	for _, key := range append(slices.Clone(o.earlier), o.key) {
+		signers = append(signers, seal.Signer{KMS: kms.NewFromConfig(cfg), Key: key})
+	}
 	return &source{
-		store: kinds.Open(cfg, configs.Table{TableName: o.table}), signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: o.key},
+		store: kinds.Open(cfg, configs.Table{TableName: o.table}), signers: signers,
 		heads: seal.Open(cfg, o.heads), results: result.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
 	}
 }

@@ -19,7 +19,8 @@ type Receipt struct {
 	Form      string       `json:"form"`
 	Tenant    string       `json:"tenant_id"`
 	MadeAt    time.Time    `json:"made_at"`
-	PublicKey string       `json:"public_key"` // DER, in base64
+	PublicKey string       `json:"public_key"`             // DER, in base64
+	Earlier   []string     `json:"earlier_keys,omitempty"` // of keys that it took the place of, the first one first
 	Head      *chain.Head  `json:"head"`
 	Links     []chain.Link `json:"links"`
 	Rows      []sealedRow  `json:"rows"`
@@ -36,7 +37,7 @@ type sealedRow struct {
 type log struct {
 	tenant string
 	at     time.Time // before anything of it was read
-	public []byte
+	public [][]byte  // the key's last, those before it that it took the place of
 	head   *chain.Head
 	links  []chain.Link
 	rows   []chain.Row
@@ -44,7 +45,12 @@ type log struct {
 
 // receipt is of the whole log.
 func (l *log) receipt() Receipt {
-	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), PublicKey: base64.StdEncoding.EncodeToString(l.public), Head: l.head, Links: l.links}
+	r := Receipt{Form: receiptForm, Tenant: l.tenant, MadeAt: l.at.UTC(), Head: l.head, Links: l.links}
+	for _, public := range l.public {
+		r.Earlier = append(r.Earlier, base64.StdEncoding.EncodeToString(public))
+	}
+	last := len(r.Earlier) - 1
+	r.PublicKey, r.Earlier = r.Earlier[last], r.Earlier[:last]
 	for _, x := range l.rows {
 		r.Rows = append(r.Rows, sealedRow{x.Key, string(x.Content), x.At})
 	}
@@ -65,7 +71,7 @@ func (r Receipt) part() Receipt {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(x sealedRow) bool {
 		e, err := entryOf(x)
 		link, sealed := by[x.Key]
-		if err != nil || e.Task != r.Execution.Task || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) {
+		if err != nil || e.Task != r.Execution.Task || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) && !x.At.After(r.MadeAt.Add(chain.Drift)) {
 			return true
 		}
 		if sealed {
@@ -82,22 +88,26 @@ func (r Receipt) check() (chain.Report, error) {
 	if r.Form != receiptForm {
 		return chain.Report{}, fmt.Errorf("form %.40q is not %q", r.Form, receiptForm)
 	}
-	public, err := base64.StdEncoding.DecodeString(r.PublicKey)
-	if err != nil {
-		return chain.Report{}, fmt.Errorf("read public_key: %w", err)
-	}
-	signed, err := seal.Check(public)
-	if err != nil {
-		return chain.Report{}, err
+	var keys chain.Keys
+	for _, text := range append(slices.Clone(r.Earlier), r.PublicKey) {
+		public, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return chain.Report{}, fmt.Errorf("read a public key: %w", err)
+		}
+		signed, err := seal.Check(public)
+		if err != nil {
+			return chain.Report{}, err
+		}
+		keys = append(keys, signed)
 	}
 	var rows []chain.Row
 	for _, x := range r.Rows {
 		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
 	}
 	if r.Execution != nil {
-		return chain.VerifyPart(r.Tenant, r.Head, r.Links, rows, signed), nil
+		return chain.VerifyPart(r.Tenant, r.Head, r.Links, rows, keys), nil
 	}
-	return chain.Verify(r.Tenant, r.Head, r.Links, rows, signed, r.MadeAt), nil
+	return chain.Verify(r.Tenant, r.Head, r.Links, rows, keys, r.MadeAt), nil
 }
 
 // entry is what an audit row says, as far as a proof needs it.

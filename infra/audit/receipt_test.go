@@ -53,7 +53,7 @@ func row(n int) chain.Row {
 // seal makes a log of rows, in links of at most per.
 func (s sealer) seal(t *testing.T, rows []chain.Row, per int) *log {
 	t.Helper()
-	l := &log{tenant: tenant, rows: rows, public: expect.Value(x509.MarshalPKIXPublicKey(&s.key.PublicKey))(t), at: began().Add(48 * time.Hour)}
+	l := &log{tenant: tenant, rows: rows, public: [][]byte{expect.Value(x509.MarshalPKIXPublicKey(&s.key.PublicKey))(t)}, at: began().Add(48 * time.Hour)}
 	last := chain.Head{Tenant: tenant}
 	for part := range slices.Chunk(rows, per) {
 		next := expect.Value(chain.Next(last, fmt.Sprintf("%064x", len(l.links)+1), part, part[len(part)-1].At))(t)
@@ -224,6 +224,66 @@ func TestBothVerifiersFindEveryTampering(t *testing.T) {
 		}
 	}
 	t.Logf("1,000 tamperings of %d rows: %v here; %d of them %v by verify.py", rows, here.Round(time.Millisecond), 1000/of, there.Round(time.Millisecond))
+}
+
+// A log whose key was replaced, and one with a row of a time to come: both say the same of both.
+func TestBothVerifiersKnowEarlierKeysAndTimesToCome(t *testing.T) {
+	first, second := newSealer(t), newSealer(t)
+	var rows []chain.Row
+	for i := range 20 {
+		rows = append(rows, row(i))
+	}
+	l := first.seal(t, rows, 5)
+	for i := range l.links[2:] {
+		l.links[2+i].Signature = second.sign(t, l.links[2+i].Text())
+	}
+	l.head.Signature = second.sign(t, l.head.Text())
+	both := append(l.public, second.seal(t, rows, 20).public...)
+	to := row(21)
+	to.At = l.at.Add(chain.Drift + time.Second)
+	late, near := *l, *l
+	late.rows = append(slices.Clone(rows), to)
+	to.At = l.at.Add(chain.Drift)
+	near.rows = append(slices.Clone(rows), to)
+	for name, tt := range map[string]struct {
+		of   *log
+		keys [][]byte
+		want [][2]string
+	}{
+		"both keys":            {l, both, nil},
+		"the later only":       {l, both[1:], [][2]string{{"forged", "link 1"}, {"forged", "link 2"}}},
+		"the wrong order":      {l, [][]byte{both[1], both[0]}, [][2]string{{"forged", "head"}, {"loose", "link 1"}, {"loose", "link 2"}, {"forged", "link 3"}, {"loose", "link 3"}, {"forged", "link 4"}, {"loose", "link 4"}}},
+		"a row of the future":  {&late, both, [][2]string{{"dated", to.Key}}},
+		"a clock that differs": {&near, both, nil},
+	} {
+		x := *tt.of
+		x.public = tt.keys
+		r := x.receipt()
+		if got := findings(t, r); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: this finds %v", name, got)
+		}
+		if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); len(got) != 1 || !slices.Equal(got[0].Chain, tt.want) {
+			t.Errorf("%s: verify.py finds %v", name, got)
+		}
+	}
+}
+
+// Reading a large log takes minutes: what was written meanwhile is no row of a time to come.
+func TestRowsThatCameWhileTheLogWasReadAreLeftOut(t *testing.T) {
+	l := sealed(t, 10, 5)
+	for n, at := range map[int]time.Time{20: l.at.Add(3 * time.Minute), 21: l.at.Add(time.Hour), 22: l.at.Add(-time.Hour)} {
+		r := row(n)
+		r.At = at
+		l.rows = append(l.rows, r)
+	}
+	l.younger(l.at.Add(4 * time.Minute))
+	keys := map[string]bool{}
+	for _, r := range l.rows {
+		keys[r.Key] = true
+	}
+	if len(l.rows) != 12 || keys[row(20).Key] || !keys[row(21).Key] || !keys[row(22).Key] {
+		t.Errorf("%d rows: %v", len(l.rows), keys)
+	}
 }
 
 func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {

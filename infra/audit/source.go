@@ -21,7 +21,7 @@ import (
 // source is where a log and its executions are read.
 type source struct {
 	store   *store.Store
-	signer  seal.Signer
+	signers []seal.Signer // the key's last, before it those that it took the place of, the first one first
 	heads   seal.Heads
 	results result.Store
 	now     func() time.Time
@@ -31,14 +31,11 @@ type source struct {
 // whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
-	if l.public, err = s.signer.Public(ctx); err != nil {
-		return nil, nil, err
-	}
-	signed, err := seal.Check(l.public)
+	keys, err := s.keys(ctx, l)
 	if err != nil {
 		return nil, nil, err
 	}
-	heads, strange, err := s.heads.All(ctx, tenant, signed)
+	heads, strange, err := s.heads.All(ctx, tenant, keys.Any)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,7 +60,38 @@ func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string
 		}
 		l.rows = append(l.rows, r)
 	}
+	l.younger(s.now())
 	return l, wrong, nil
+}
+
+// keys are who signed the log, whose public halves the log keeps.
+func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) {
+	for _, signer := range s.signers {
+		public, err := signer.Public(ctx)
+		if err != nil {
+			return nil, err
+		}
+		signed, err := seal.Check(public)
+		if err != nil {
+			return nil, err
+		}
+		l.public, keys = append(l.public, public), append(keys, signed)
+	}
+	return keys, nil
+}
+
+// younger leaves rows out that came while the log was read, and that no link sealed by then: what is dated behind the beginning
+// of the check would look as if its time had not come.
+func (l *log) younger(now time.Time) {
+	sealed := map[string]bool{}
+	for _, x := range l.links {
+		for _, e := range x.Entries {
+			sealed[e.Key] = true
+		}
+	}
+	l.rows = slices.DeleteFunc(l.rows, func(r chain.Row) bool {
+		return r.At.After(l.at) && !r.At.After(now.Add(chain.Drift)) && now.Sub(l.at) > chain.Drift && !sealed[r.Key]
+	})
 }
 
 // proof gathers what is claimed of an execution, from its task's rows and from kept results. In place of an execution's id

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks receipts of an audit log: that they hold together, and were signed.
 
-    verify.py [--key FINGERPRINT] receipt.json
+    verify.py [--key FINGERPRINT[,FINGERPRINT...]] receipt.json
     verify.py --lines < receipts        one a line; findings as JSON, one a line
 
 It needs Python 3.9 and nothing else, and shares no code with what made the
@@ -18,6 +18,7 @@ import sys
 from datetime import datetime, timedelta, timezone
 
 UNSEALED = timedelta(minutes=1)
+DRIFT = timedelta(minutes=2)
 UNKEPT = timedelta(minutes=3)
 
 # ---- ECDSA with P-256 over SHA-256 (FIPS 186-5, SEC 1) ----
@@ -164,13 +165,17 @@ def hash_of(salt, row):
     return hashlib.sha256(bytes.fromhex(salt) + text).hexdigest()
 
 
+def all_keys(receipt):
+    return (receipt.get("earlier_keys") or []) + [receipt["public_key"]]
+
+
 class Chain:
     """What holds of a receipt's rows."""
 
     def __init__(self, receipt):
         self.part = receipt.get("execution") is not None
         self.tenant, self.head = receipt["tenant_id"], receipt.get("head")
-        self.key = public_key(base64.b64decode(receipt["public_key"]))
+        self.keys = [public_key(base64.b64decode(k)) for k in all_keys(receipt)]
         self.found, self.touched, self.entries = [], [], {}
         self.sealed, self.late, self.waiting, self.behind, self.kept = 0, [], [], [], 0
         now = when(receipt["made_at"])
@@ -180,13 +185,21 @@ class Chain:
         self.check_rows(receipt["rows"] or [], now)
         self.found.sort(key=lambda f: (f[1], f[0]))
 
+    def signer(self, first, text, signature):
+        """The first key from one on that signed; None if none did. A key that was replaced signs nothing behind its successor."""
+        return next((k for k in range(first, len(self.keys)) if signed(self.keys[k], text, signature)), None)
+
     def check_links(self, links):
         seq, previous = (links[0]["seq"], links[0]["previous"]) if self.part and links else (1, "")
-        self.ids = set()
+        self.ids, self.by, by = set(), {}, 0
         for i, link in enumerate(links):
             where, text = "link %d" % link["seq"], link_text(link)
-            if link["tenant_id"] != self.tenant or not formed(link) or not signed(self.key, text, signature(link)):
+            k = self.signer(by, text, signature(link))
+            if link["tenant_id"] != self.tenant or not formed(link) or k is None:
                 self.found.append(("forged", where))
+            else:
+                by = k
+            self.by[link["seq"]] = by
             if link["seq"] != seq + i or link["previous"] != previous:
                 self.found.append(("broken", where))
             previous = hashlib.sha256(text).hexdigest()
@@ -205,7 +218,7 @@ class Chain:
         if head is None:
             if self.part:
                 self.found.append(("cut", "head"))
-        elif head["tenant_id"] != self.tenant or not signed(self.key, head_text(head), signature(head)):
+        elif head["tenant_id"] != self.tenant or self.signer(self.by.get(head["seq"], 0), head_text(head), signature(head)) is None:
             self.found.append(("forged", "head"))
         else:
             self.kept = head["seq"]
@@ -222,6 +235,8 @@ class Chain:
             seals = self.entries.get(key, [])
             if key in there:
                 self.found.append(("inserted", key))
+            elif not seals and not self.part and when(row["at"]) > now + DRIFT:
+                self.found.append(("dated", key))
             elif not seals and not self.part and when(row["at"]) >= now - UNSEALED:
                 self.waiting.append(key)
             elif not seals:
@@ -373,9 +388,9 @@ def check(receipt):
 
 def report(receipt, key):
     chain, execution = check(receipt)
-    fingerprint = hashlib.sha256(base64.b64decode(receipt["public_key"])).hexdigest()
+    fingerprints = [hashlib.sha256(base64.b64decode(k)).hexdigest() for k in all_keys(receipt)]
     print("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
-    print("signed by the key with the fingerprint " + fingerprint)
+    print("signed by the key with the fingerprint " + ", before it by ".join(reversed(fingerprints)))
     for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"), (chain.behind, "behind the head")):
         if keys:
             print("%d rows are %s: %s%s" % (len(keys), what, ", ".join(keys[:20]), " ..." if len(keys) > 20 else ""))
@@ -383,8 +398,8 @@ def report(receipt, key):
     if execution:
         print("\n".join(execution.said + execution.lacks))
         found += execution.found
-    if key and key.lower() != fingerprint:
-        found.append("the key is another than the one that was asked for")
+    if key and set(fingerprints) - set(key.lower().split(",")):
+        found.append("a key is another than those that were asked for")
     if not key:
         print("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as --key")
     print("%d findings:\n  %s" % (len(found), "\n  ".join(found)) if found else "it holds")

@@ -181,7 +181,7 @@ func TestEveryTamperingIsFound(t *testing.T) {
 		name := names[n%len(names)]
 		l := whole.copy()
 		all[name](&l, r)
-		if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) == 0 {
+		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) == 0 {
 			t.Fatalf("tampering %d, %s, is not found", n, name)
 		}
 	}
@@ -192,7 +192,7 @@ func TestALogThatNobodyTouchedIsWhole(t *testing.T) {
 	s := newSealer(t)
 	l := seal(t, s, 100_000, 1000)
 	began := time.Now()
-	got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
 	if len(got.Findings) != 0 || got.Sealed != 100_000 || len(got.Waiting) != 0 {
 		t.Errorf("%d findings, the first %+v; %d sealed", len(got.Findings), slices.Concat(got.Findings, []Finding{{}})[0], got.Sealed)
 	}
@@ -222,12 +222,17 @@ func TestWhatIsFoundIsNamed(t *testing.T) {
 			}
 		}, []Finding{{Broken, "link 2"}, {Cut, "head"}, {Forged, "link 1"}, {Forged, "link 2"}}},
 		"a head of nobody's": {func(l *log) { h := *l.head; h.Signature = nil; l.head = &h }, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}}},
-		"no head at all":     {func(l *log) { l.head = nil }, []Finding{{Loose, "link 1"}, {Loose, "link 2"}}},
+		"a row of the future": {func(l *log) {
+			r := row(11)
+			r.At = later().Add(Drift + time.Second)
+			l.rows = append(l.rows, r)
+		}, []Finding{{Dated, row(11).Key}}},
+		"no head at all": {func(l *log) { l.head = nil }, []Finding{{Loose, "link 1"}, {Loose, "link 2"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l := whole.copy()
 			tt.change(&l)
-			got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()).Findings
+			got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()).Findings
 			if len(got) != len(tt.want) {
 				t.Fatalf("found is %+v, want %+v", got, tt.want)
 			}
@@ -245,16 +250,16 @@ func TestTheLastMinuteIsNamed(t *testing.T) {
 	l := seal(t, s, 10, 5)
 	young := row(10)
 	l.rows = append(l.rows, young)
-	got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed))
+	got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed))
 	if len(got.Findings) != 0 || !slices.Equal(got.Waiting, []string{young.Key}) {
 		t.Errorf("%+v", got)
 	}
-	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, young.At.Add(Unsealed+time.Second)); !slices.Equal(got.Findings, []Finding{{Inserted, young.Key}}) {
 		t.Errorf("a minute later: %+v", got)
 	}
 	l.more(t, s, true, young)
 	l.keep(t, s)
-	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || !slices.Equal(got.Late, []string{young.Key}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 || !slices.Equal(got.Late, []string{young.Key}) {
 		t.Errorf("sealed late: %+v", got)
 	}
 }
@@ -264,7 +269,7 @@ func TestARowThatIsSealedTwiceAlikeIsFine(t *testing.T) {
 	l := seal(t, s, 10, 5)
 	l.more(t, s, false, l.rows[2:4]...)
 	l.keep(t, s)
-	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); len(got.Findings) != 0 || got.Sealed != 10 {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); len(got.Findings) != 0 || got.Sealed != 10 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -298,12 +303,12 @@ func TestWhatTheSealerSawStays(t *testing.T) {
 		seen.Note = note
 		l.more(t, s, false, seen)
 		l.keep(t, s)
-		got := Verify(tenant, l.head, l.links, l.rows, s.signed, later())
+		got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later())
 		if !slices.Equal(got.Findings, []Finding{{want, row(3).Key}}) {
 			t.Errorf("%s: %+v", note, got.Findings)
 		}
 		l.links[2].Entries[0].Note = ""
-		if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later()); !slices.Contains(got.Findings, Finding{Forged, "link 3"}) {
+		if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later()); !slices.Contains(got.Findings, Finding{Forged, "link 3"}) {
 			t.Errorf("%s was taken off: %+v", note, got.Findings)
 		}
 	}
@@ -316,10 +321,10 @@ func TestRowsBehindTheHeadAreNamed(t *testing.T) {
 	young := row(11)
 	l.rows = append(l.rows, young)
 	l.more(t, s, false, young)
-	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept)); len(got.Findings) != 0 || !slices.Equal(got.Behind, []string{young.Key}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept)); len(got.Findings) != 0 || !slices.Equal(got.Behind, []string{young.Key}) {
 		t.Errorf("%+v", got)
 	}
-	if got := Verify(tenant, l.head, l.links, l.rows, s.signed, later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{s.signed}, later().Add(Unkept+time.Second)); !slices.Equal(got.Findings, []Finding{{Loose, "link 3"}}) {
 		t.Errorf("later: %+v", got)
 	}
 }
@@ -367,12 +372,45 @@ func TestAPartOfTheLogIsProved(t *testing.T) {
 	} {
 		l := part()
 		tt.change(&l)
-		got := VerifyPart(tenant, l.head, l.links, l.rows, s.signed).Findings
+		got := VerifyPart(tenant, l.head, l.links, l.rows, Keys{s.signed}).Findings
 		if name == "no head" {
 			got = slices.DeleteFunc(got, func(f Finding) bool { return f.Flaw == Loose })
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: %+v, want %+v", name, got, tt.want)
 		}
+	}
+}
+
+// A key was replaced: what the earlier one signed counts, as long as it comes before all of the later one.
+func TestAnEarlierKeysLinksCount(t *testing.T) {
+	first, second := newSealer(t), newSealer(t)
+	l := seal(t, first, 10, 5)
+	young := row(11)
+	l.rows = append(l.rows, young)
+	l.more(t, second, false, young)
+	l.keep(t, second)
+	for name, tt := range map[string]struct {
+		keys Keys
+		want []Finding
+	}{
+		"both, in order":     {Keys{first.signed, second.signed}, nil},
+		"the later one only": {Keys{second.signed}, []Finding{{Forged, "link 1"}, {Forged, "link 2"}}},
+		"in the wrong order": {Keys{second.signed, first.signed}, []Finding{{Forged, "head"}, {Loose, "link 1"}, {Loose, "link 2"}, {Forged, "link 3"}}},
+		"none":               {nil, []Finding{{Forged, "head"}, {Forged, "link 1"}, {Loose, "link 1"}, {Forged, "link 2"}, {Loose, "link 2"}, {Forged, "link 3"}}},
+	} {
+		if got := Verify(tenant, l.head, l.links, l.rows, tt.keys, later()).Findings; !slices.Equal(got, tt.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	by := l.links[2]
+	l.links[2].Signature = first.sign(t, by.Text())
+	l.head.Signature = first.sign(t, l.head.Text())
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings; len(got) != 0 {
+		t.Errorf("all by the first: %+v", got)
+	}
+	l.links[2] = by
+	if got := Verify(tenant, l.head, l.links, l.rows, Keys{first.signed, second.signed}, later()).Findings; !slices.Contains(got, Finding{Forged, "head"}) {
+		t.Errorf("a head of the first over a link of the second: %+v", got)
 	}
 }

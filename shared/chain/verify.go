@@ -27,7 +27,7 @@ const (
 	Cut      Flaw = "cut"      // the chain ends before its head
 	Loose    Flaw = "loose"    // links behind the head that was put away, which nothing holds any more
 	Touched  Flaw = "touched"  // the sealer saw that a row was changed or removed, whatever it is now
-	Dated    Flaw = "dated"    // a row's time is not that at which the table took it
+	Dated    Flaw = "dated"    // a row's time is not that at which the table took it, or has not come yet
 )
 
 // Finding is one flaw, and where.
@@ -48,10 +48,24 @@ type Report struct {
 // Signed reports whether a signature of the sealer's key stands under a text.
 type Signed func(text, signature []byte) bool
 
+// Keys are all that ever signed a chain, in the order in which one took the place of the other: mostly there is one. What was signed
+// by a later one is followed by nothing of an earlier one.
+type Keys []Signed
+
+// Any reports whether one of them signed a text.
+func (k Keys) Any(text, signature []byte) bool { return k.from(0, text, signature) < len(k) }
+
+// from is the first at or behind i that signed a text; else it is behind them all.
+func (k Keys) from(i int, text, signature []byte) int {
+	for ; i < len(k) && !k[i](text, signature); i++ {
+	}
+	return i
+}
+
 // Verify holds the rows of a tenant's audit log against its chain, all in any order, and the chain against the head that was
 // put away; nil when none was yet.
-func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, now time.Time) Report {
-	c := check{signed: signed, entries: map[string][]sealed{}}
+func Verify(tenant string, head *Head, links []Link, rows []Row, keys Keys, now time.Time) Report {
+	c := check{keys: keys, entries: map[string][]sealed{}}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
 	c.links(tenant, links)
 	c.head(tenant, head, links, now)
@@ -62,8 +76,8 @@ func Verify(tenant string, head *Head, links []Link, rows []Row, signed Signed, 
 
 // VerifyPart holds some rows of a log against the part of its chain from the first link that seals one of them to the head that was
 // put away. What else the links seal is not looked at, and no row may be unsealed.
-func VerifyPart(tenant string, head *Head, links []Link, rows []Row, signed Signed) Report {
-	c := check{signed: signed, entries: map[string][]sealed{}, part: true}
+func VerifyPart(tenant string, head *Head, links []Link, rows []Row, keys Keys) Report {
+	c := check{keys: keys, entries: map[string][]sealed{}, part: true}
 	links = slices.SortedFunc(slices.Values(links), func(a, b Link) int { return cmp.Compare(a.Seq, b.Seq) })
 	c.links(tenant, links)
 	if head == nil {
@@ -83,7 +97,8 @@ type sealed struct {
 }
 
 type check struct {
-	signed  Signed
+	keys    Keys
+	by      map[int]int         // which of them signed a link, by its seq
 	entries map[string][]sealed // by key
 	report  Report
 	touched []Finding
@@ -104,11 +119,16 @@ func (c *check) links(tenant string, links []Link) {
 	if c.part && len(links) > 0 {
 		first, previous = links[0].Seq, links[0].Previous
 	}
+	by := 0
+	c.by = map[int]int{}
 	for i, l := range links {
 		where := fmt.Sprintf("link %d", l.Seq)
-		if l.Tenant != tenant || !l.formed() || !c.signed(l.Text(), l.Signature) {
+		if k := c.keys.from(by, l.Text(), l.Signature); l.Tenant != tenant || !l.formed() || k == len(c.keys) {
 			c.found(Forged, where)
+		} else {
+			by = k
 		}
+		c.by[l.Seq] = by
 		if l.Seq != first+i || l.Previous != previous {
 			c.found(Broken, where)
 		}
@@ -150,7 +170,7 @@ func (c *check) entry(l Link, e Entry) {
 func (c *check) head(tenant string, head *Head, links []Link, now time.Time) {
 	switch {
 	case head == nil:
-	case head.Tenant != tenant || !c.signed(head.Text(), head.Signature):
+	case head.Tenant != tenant || c.keys.from(c.by[head.Seq], head.Text(), head.Signature) == len(c.keys):
 		c.found(Forged, "head")
 	default:
 		c.kept = head.Seq
@@ -186,6 +206,8 @@ func (c *check) rows(rows []Row, now time.Time) {
 		switch all := c.entries[r.Key]; {
 		case there[r.Key]:
 			c.found(Inserted, r.Key)
+		case len(all) == 0 && !c.part && r.At.After(now.Add(Drift)): // it would wait for ever
+			c.found(Dated, r.Key)
 		case len(all) == 0 && !c.part && !r.At.Before(now.Add(-Unsealed)):
 			c.report.Waiting = append(c.report.Waiting, r.Key)
 		case len(all) == 0:
