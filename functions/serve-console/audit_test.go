@@ -298,6 +298,16 @@ func auditExports(t *testing.T, w *world) {
 	if a := b.get(path + "/file"); a.status != http.StatusSeeOther || a.to != "https://files.example/"+x.File() || a.header.Get("Cache-Control") != "no-store" {
 		t.Errorf("it leads to %d %s", a.status, a.to)
 	}
+	owner := expect.Value(w.Store.Tenant(t.Context(), w.tenant.ID))(t)
+	was := owner.Admins
+	owner.Admins = []string{workspace.Sato}
+	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
+	if a := b.get(path + "/file"); a.status != http.StatusForbidden {
+		t.Errorf("who was an administrator until now is given a link: %d", a.status)
+	}
+	owner = expect.Value(w.Store.Tenant(t.Context(), w.tenant.ID))(t)
+	owner.Admins = was
+	expect.NoError(t, w.Store.SaveTenant(t.Context(), owner, w.By, w.Now()))
 	log := expect.Value(w.Store.Audit(t.Context(), w.tenant.ID, store.AuditFilter{Action: auditlog.ActionExported}, "", 10))(t).Items
 	if len(log) != 1 || !strings.Contains(string(log[0].Details), `"rows":2`) || !strings.Contains(string(log[0].Details), "settings.updated") {
 		t.Errorf("recorded is %+v", log)

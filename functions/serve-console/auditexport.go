@@ -102,8 +102,12 @@ func (c *Console) showExport(w http.ResponseWriter, r *http.Request, v *viewer) 
 	return c.show(w, r, v, document{Title: words.Title, Here: "audit", Words: words, Data: d}, "export.html")
 }
 
-// fetchExport leads to the file by a link that ends soon.
+// fetchExport leads to the file by a link that ends soon. Whoever has the link needs no session: it is given to nobody who
+// was an administrator a moment ago.
 func (c *Console) fetchExport(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	if err := c.stillAdmin(r.Context(), v); err != nil {
+		return err
+	}
 	x, err := c.Store.Export(r.Context(), v.Tenant, r.PathValue("id"))
 	if err != nil {
 		return err
