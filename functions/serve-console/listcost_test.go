@@ -13,6 +13,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
 )
 
 // heard notes which actions of DynamoDB's are called.
@@ -52,9 +53,10 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			"/console/tasks?status=completed":              {"GetItem", "Query"},
 			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
-			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides; titles come with what waits
+			"/console/audit?from=2026-01-01&to=2026-01-31": {"GetItem", "Query"},            // of another month that the days begin in, one more
+			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides
 		} {
-			for _, user := range []string{workspace.Suzuki, workspace.Sato} {
+			for _, user := range readers(path) {
 				b := w.as(user)
 				h.take()
 				if got := b.get(path); got.status != http.StatusOK {
@@ -64,6 +66,41 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 				slices.Sort(got)
 				expect.Same(t, want, got)
 			}
+		}
+	}
+}
+
+// readers are an administrator, and a member where members may look.
+func readers(path string) []string {
+	if strings.HasPrefix(path, "/console/audit") {
+		return []string{workspace.Suzuki}
+	}
+	return []string{workspace.Suzuki, workspace.Sato}
+}
+
+// What waits is listed with the names of its requests, which the index does not have: one call more, and one for each other
+// kind of row, whatever the number of rows.
+func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
+	db := storetest.Start(t)
+	w, h := newWorld(t, db), &heard{}
+	cfg := db.Config
+	cfg.HTTPClient = &http.Client{Transport: h}
+	counted, plain := tasks.New(dynamodb.NewFromConfig(cfg), w.table), w.Store
+	want := []string{"BatchGetItem", "GetItem", "GetItem", "Query"}
+	for _, n := range []int{1, 10, waitingOfPage + 1} {
+		for w.c.Store = plain; w.said < n; {
+			w.made(requested{user: workspace.Sato, channel: workspace.HR, kind: "channel", title: "勤怠"})
+			w.Draft(tenancy.DefaultSettings())
+		}
+		w.c.Store = counted
+		b := w.as(workspace.Suzuki)
+		h.take()
+		page := b.get("/console/approvals")
+		got := h.take()
+		slices.Sort(got)
+		expect.Same(t, want, got)
+		if rows := strings.Count(page.body, `<li>`); rows != min(n, waitingOfPage) {
+			t.Errorf("%d wait, %d are shown", n, rows)
 		}
 	}
 }

@@ -111,6 +111,11 @@ func (x *example) fill(ctx context.Context, table, row string, n int) error {
 	if err := x.table(ctx, table); err != nil {
 		return err
 	}
+	return x.add(ctx, table, row, n)
+}
+
+// add writes n copies of a row into a table.
+func (x *example) add(ctx context.Context, table, row string, n int) error {
 	const most = 25 // that one call takes
 	for i := 0; i < n; {
 		var puts []string

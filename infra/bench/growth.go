@@ -21,6 +21,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 
@@ -59,10 +60,10 @@ type list struct {
 	page        pager
 }
 
-// filling is a table full of one kind of row and the lists that read it.
+// filling is a table full of one kind of row, with another of each task where a list reads that too, and the lists.
 type filling struct {
-	table, row string
-	lists      []list
+	table, row, beside string
+	lists              []list
 }
 
 func fillings(ctx context.Context) []filling {
@@ -79,32 +80,73 @@ func fillings(ctx context.Context) []filling {
 	pending := func(s *tasks.Store, tenant, cursor string) (int, string, error) {
 		return counted(s.Waiting(ctx, tenant, cursor, pageSize))
 	}
-	// As functions/serve-console reads them: the session, and one query.
-	console := func(f task.Filter) pager {
+	console := onPages(ctx)
+	return []filling{
+		{"tasks", "TASK", "", []list{
+			{"tasks", "GSI1", pageSize, all(task.Filter{})},
+			{"tasks of a status", "GSI2", pageSize, all(task.Filter{Status: task.TaskExtracted})},
+			{"tasks of a person", "GSI3", pageSize, all(task.Filter{Requester: requester})},
+			{"console: session and requests, a page of 50", "GSI1", consoleSize, console.tasks(task.Filter{})},
+			{"console: session and requests of a status, a page of 50", "GSI2", consoleSize, console.tasks(task.Filter{Status: task.TaskExtracted})},
+			{"console: session and requests of a person, a page of 50", "GSI3", consoleSize, console.tasks(task.Filter{Requester: requester})},
+		}},
+		{"pending", "PROMPT#0001", "TASK", []list{
+			{"pending decisions", "GSI1", pageSize, pending},
+			{"console: session, settings and approvals with their titles, a page of 25", "GSI1", pageSize, console.approvals},
+		}},
+		{"audit", "AUDIT", "", []list{
+			{"console: session and audit log, a page of 50", "", consoleSize, console.audit},
+			{"audit log", "", pageSize, audit(store.AuditFilter{})},
+			{"audit log of an action", "GSI1", pageSize, audit(store.AuditFilter{Action: task.AuditTaskCreated})},
+		}},
+	}
+}
+
+// consolePages read lists as functions/serve-console does.
+type consolePages struct {
+	tasks            func(task.Filter) pager
+	approvals, audit pager
+}
+
+func onPages(ctx context.Context) (p consolePages) {
+	opened := func(s *tasks.Store) error {
+		_, err := s.WebSession(ctx, cookie, time.Now())
+		return err
+	}
+	p.tasks = func(f task.Filter) pager {
 		return func(s *tasks.Store, tenant, cursor string) (int, string, error) {
-			if _, err := s.WebSession(ctx, cookie, time.Now()); err != nil {
+			if err := opened(s); err != nil {
 				return 0, "", err
 			}
 			return counted(s.Search(ctx, tenant, f, cursor, consoleSize, 0, nil))
 		}
 	}
-	return []filling{
-		{"tasks", "TASK", []list{
-			{"tasks", "GSI1", pageSize, all(task.Filter{})},
-			{"tasks of a status", "GSI2", pageSize, all(task.Filter{Status: task.TaskExtracted})},
-			{"tasks of a person", "GSI3", pageSize, all(task.Filter{Requester: requester})},
-			{"console: session and requests, a page of 50", "GSI1", consoleSize, console(task.Filter{})},
-			{"console: session and requests of a status, a page of 50", "GSI2", consoleSize, console(task.Filter{Status: task.TaskExtracted})},
-			{"console: session and requests of a person, a page of 50", "GSI3", consoleSize, console(task.Filter{Requester: requester})},
-		}},
-		{"pending", "PROMPT#0001", []list{
-			{"pending decisions", "GSI1", pageSize, pending},
-		}},
-		{"audit", "AUDIT", []list{
-			{"audit log", "", pageSize, audit(store.AuditFilter{})},
-			{"audit log of an action", "GSI1", pageSize, audit(store.AuditFilter{Action: task.AuditTaskCreated})},
-		}},
+	// The page of approvals has the settings, which say who decides, and the titles of what waits, beside its query.
+	p.approvals = func(s *tasks.Store, tenant, cursor string) (int, string, error) {
+		if err := opened(s); err != nil {
+			return 0, "", err
+		}
+		if _, err := s.Settings(ctx, tenant); err != nil {
+			return 0, "", err
+		}
+		page, err := s.Waiting(ctx, tenant, cursor, pageSize)
+		if err != nil {
+			return 0, "", err
+		}
+		var ids []string
+		for _, x := range page.Items {
+			ids = append(ids, x.Ref.ID)
+		}
+		titles, err := s.Titled(ctx, tenant, ids...)
+		return len(titles), page.Next, err
 	}
+	p.audit = func(s *tasks.Store, tenant, cursor string) (int, string, error) {
+		if err := opened(s); err != nil {
+			return 0, "", err
+		}
+		return counted(s.Audit(ctx, tenant, store.AuditFilter{}, cursor, consoleSize))
+	}
+	return p
 }
 
 // measureGrowth fills a table for each list and size and reads pages of it.
@@ -146,6 +188,9 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 	if err := x.fill(ctx, f.table, f.row, n); err != nil {
 		return nil, err
 	}
+	if err := f.prepare(ctx, x, n); err != nil {
+		return nil, err
+	}
 	session := websession.New(x.ref.Tenant, "T0BENCH", requester, "Bench", true, time.Now())
 	if err := tasks.New(x.db, f.table).BeginWebSession(ctx, cookie, session); err != nil {
 		return nil, err
@@ -182,6 +227,18 @@ func (f filling) measure(ctx context.Context, described template.Table, n int) (
 		out = append(out, Page{l.name, n, first, middle})
 	}
 	return out, nil
+}
+
+// prepare adds what lists read beside their rows.
+func (f filling) prepare(ctx context.Context, x *example, n int) error {
+	if f.beside != "" {
+		if err := x.add(ctx, f.table, f.beside, n); err != nil {
+			return err
+		}
+	}
+	own := tenancy.Tenant{ID: x.ref.Tenant, Name: "Bench", Slug: "bench", TeamID: "T0BENCH", Admins: []string{requester}}
+	_, err := tasks.New(x.db, f.table).Bootstrap(ctx, own, time.Now())
+	return err
 }
 
 // jump makes a cursor of the list lead behind a row.

@@ -78,7 +78,7 @@ func TestTheAuditLogIsTakenAwayAndCounted(t *testing.T) {
 	asked := expect.Value(r.http.PostForm(running.URL+"/console/audit/exports", form))(t)
 	r.text(asked)
 	driver.Eventually(t, "the file is written", func() bool { return strings.Contains(r.get(asked.Request.URL.Path), asked.Request.URL.Path+"/file") })
-	file := r.get(asked.Request.URL.Path + "/file")
+	file := strings.TrimPrefix(r.get(asked.Request.URL.Path+"/file"), "\ufeff") // by which spreadsheets know the encoding
 	rows := expect.Value(csv.NewReader(strings.NewReader(file)).ReadAll())(t)
 	if len(rows)-1 != len(done.AuditRows()) {
 		t.Errorf("the file has %d entries, the log %d", len(rows)-1, len(done.AuditRows()))
