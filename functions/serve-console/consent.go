@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -40,11 +41,29 @@ func (c *Console) beginConsent(w http.ResponseWriter, r *http.Request, v *viewer
 	}
 	setCookie(w, r, consentCookie, browser, websession.ConsentLasts)
 	words := integrationWords.In(v.Locale)
-	data := struct {
-		integration
-		To string
-	}{x, p.Ask(client, begun.Redirect, state, websession.Verifier(browser, state))}
+	to := p.Ask(client, begun.Redirect, state, websession.Verifier(browser, state))
+	data := goData{integration: x, To: to, Host: hostOf(to)}
+	if issuer := hostOf(begun.Issuer); issuer != data.Host {
+		data.Issuer = issuer
+	}
 	return c.show(w, r, v, document{Title: words.GoTitle, Here: "integrations", Words: words, Data: data}, "integration-go.html")
+}
+
+// goData is what a person sees before they leave for a vendor's page: whose it is, so that they can compare it with where they are.
+type goData struct {
+	integration
+	To     string
+	Host   string // of that page
+	Issuer string // host of the authorization server, unless it is the same
+}
+
+// hostOf is an address's host, with a port that isn't usual; empty for what is no address.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return ""
+	}
+	return u.Host
 }
 
 // vendor is the authorization server of an integration and our client there, with what begun must keep of it.

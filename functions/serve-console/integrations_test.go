@@ -73,7 +73,11 @@ func (w *connecting) begin(b *browser, provider string) string {
 	if a.status != 200 || found == nil {
 		w.T.Fatalf("%s: %d %s", provider, a.status, a.text())
 	}
-	return html.UnescapeString(found[1])
+	to := html.UnescapeString(found[1])
+	if host := expect.Value(url.Parse(to))(w.T).Host; !strings.Contains(a.text(), "移動先 "+host) {
+		w.T.Errorf("%s: %s is not named before one goes there: %s", provider, host, a.text())
+	}
+	return to
 }
 
 // consent allows it there, and returns with where the browser is sent back to.
@@ -277,6 +281,11 @@ func notRevoked(t *testing.T, w *connecting) {
 	w.vendors.Fail(stand.Revoking("google"), 503, true)
 	if a := b.post("/console/integrations/disconnect", url.Values{"provider": {"google"}}); a.to != "/console/integrations?done=not-revoked" {
 		t.Errorf("%d %s", a.status, a.to)
+	}
+	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {
+		if a := b.get("/console/integrations?done=" + done); strings.Contains(a.body, `class="notice warning" role="alert"`) != warns || !strings.Contains(a.text(), noticeWords.In("ja")[done]) {
+			t.Errorf("%s warns: want %v in %s", done, warns, a.text())
+		}
 	}
 	if row := w.row("google"); row.Status != tenancy.Disconnected || row.Credentials != "" {
 		t.Errorf("%+v", row)

@@ -19,7 +19,7 @@ type integrationTexts struct {
 	ClientTitle, ClientLead, ClientChange, Callback, ClientID, ClientSecret, Save    string
 	ClientOptional, TokenTitle, TokenLead, Token                                     string
 	Registering                                                                      map[string][]string
-	GoTitle, GoLead, GoButton, GoCompany                                             string
+	GoTitle, GoLead, GoButton, GoCompany, GoHost, GoIssuer, GoCompare                string
 	DisconnectTitle, DisconnectLead, DisconnectVendor, DisconnectYes                 string
 	Stops                                                                            map[string][]string
 	SlackAgain, MoreTitle, MoreLead, MoreNote                                        string
@@ -82,6 +82,7 @@ var integrationsJa = integrationTexts{
 		"google": {"Google Cloud コンソールで Google Sheets API を有効にし、「OAuth 同意画面」を社内向けで作ります。", "「認証情報」で「OAuth クライアント ID」(種類は「ウェブ アプリケーション」)を作ります。", "「承認済みのリダイレクト URI」に下の値を登録します。", "表示されるクライアント ID とクライアント シークレットを下に貼り付けます。"},
 	},
 	GoTitle: "サービスの画面へ進む", GoLead: "次の画面で、Ringi のアクセスを許可してください。10 分以内に、このブラウザーで行ってください。", GoButton: "許可の画面へ進む",
+	GoHost: "移動先", GoIssuer: "認可サーバー", GoCompare: "移動先に心当たりがないときは、進まずにやめてください。",
 	GoCompany:       "freee では、Ringi に使わせる事業所を選びます。",
 	DisconnectTitle: "接続を解除しますか?", DisconnectLead: "解除すると、次のことができなくなります。", DisconnectVendor: "Ringi の鍵を削除し、サービス側にも無効にするよう伝えます。あとからまた接続できます。", DisconnectYes: "接続を解除する",
 	Stops: map[string][]string{

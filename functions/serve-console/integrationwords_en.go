@@ -27,6 +27,7 @@ var integrationsEn = integrationTexts{
 		"google": {"In the Google Cloud console, enable the Google Sheets API and make an internal OAuth consent screen.", "Under Credentials, make an OAuth client ID of the type Web application.", "Register the value below as an authorized redirect URI.", "Paste the client ID and the client secret below."},
 	},
 	GoTitle: "Go on to the service", GoLead: "Allow Ringi's access on the next page, within 10 minutes and in this browser.", GoButton: "Go on to allow access",
+	GoHost: "You go to", GoIssuer: "In the name of", GoCompare: "If you don't know that address, don't go on.",
 	GoCompany:       "At freee, choose the company that Ringi is to work with.",
 	DisconnectTitle: "Disconnect?", DisconnectLead: "Without the connection:", DisconnectVendor: "Ringi deletes its key and asks the service to make it invalid. You can connect again later.", DisconnectYes: "Disconnect",
 	Stops: map[string][]string{

@@ -39,6 +39,7 @@ type sheet struct {
 	Form   string
 	Menu   []entry
 	Notice string
+	Warns  bool   // something is left to do
 	Other  string // the address of the page in the other language
 	Assets string // changes with what the assets have
 }
@@ -131,7 +132,8 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d docu
 	if v.User != "" {
 		s.Menu = menu(v)
 	}
-	s.Notice = noticeWords.In(v.Locale)[r.URL.Query().Get("done")]
+	done := r.URL.Query().Get("done")
+	s.Notice, s.Warns = noticeWords.In(v.Locale)[done], warnings[done]
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "layout.html", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)

@@ -47,6 +47,9 @@ var noticeWords = language.InEach(
 	},
 )
 
+// warnings are the notices after which something is left to do elsewhere.
+var warnings = map[string]bool{"not-revoked": true}
+
 type signInTexts struct{ Title, About, Button, Note string }
 
 var signInWords = language.InEach(

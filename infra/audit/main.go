@@ -144,6 +144,9 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if l.head == nil && len(l.links)+len(l.rows) == 0 && len(wrong) == 0 {
+		return fmt.Errorf("there is no audit log of the tenant %.40q here: neither entries, nor links, nor heads; -team takes the Slack workspace's id, T…, in place of the tenant's", o.tenant)
+	}
 	r := l.receipt()
 	if o.execution != "" {
 		if r.Head == nil {

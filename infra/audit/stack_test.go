@@ -120,6 +120,15 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	expect.NoError(t, os.WriteFile(file, []byte(receipt), 0o600))
 	expect.NoError(t, run(t.Context(), []string{"check", file}, &line))
 
+	for _, command := range [][]string{{"verify"}, {"prove"}} {
+		args := append(command, "-aws-addr", strings.TrimPrefix(s.AWSEndpoint, "http://"), "-team", "T0NOBODY")
+		if command[0] == "prove" {
+			args = append(args, id)
+		}
+		if err := run(t.Context(), args, &line); err == nil || !strings.Contains(err.Error(), "there is no audit log of the tenant") {
+			t.Errorf("%s of a workspace that nobody knows: %v", command[0], err)
+		}
+	}
 	was := a.row("TASK#"+a.tenant+"#"+d.Ref.ID, "PROMPT#")
 	a.put(with(was, "content", "全員の給与を送る"))
 	a.finds("the policy is not what was stamped", "prove", id)
