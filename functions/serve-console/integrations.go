@@ -213,6 +213,9 @@ func (c *Console) saveToken(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if !x.IsServer || x.Address == "" || token == "" || len(token) > maxServerToken || strings.ContainsAny(token, "\r\n") {
 		return connectFault{"token", http.StatusBadRequest, x.Provider}
 	}
+	if r.PostForm.Has("address") && r.PostFormValue("address") != x.Address { // the settings name another since the page was shown
+		return aggregate.ErrConflict
+	}
 	err = c.Connect.Vault.Connect(r.Context(), v.Tenant, x.Provider, vault.Credential{AccessToken: token, Address: x.Address}, "{}", v.actor())
 	if err != nil {
 		return err

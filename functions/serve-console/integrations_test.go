@@ -315,6 +315,10 @@ func servers(t *testing.T, w *connecting) {
 	if a := b.post("/console/integrations/disconnect", url.Values{"provider": {"mcp:rooms"}}); a.to != "/console/integrations?done=disconnected" || w.works(stand.RoomsPath, second) {
 		t.Errorf("%d %s", a.status, a.to)
 	}
+	elsewhere := url.Values{"provider": {"mcp:rooms"}, "token": {"for-the-first"}, "address": {"https://first.example/mcp"}} // as the page showed it
+	if a := b.post("/console/integrations/token", elsewhere); a.status != http.StatusConflict {
+		t.Errorf("a token for the address that was shown: %d", a.status)
+	}
 	if a := b.post("/console/integrations/token", url.Values{"provider": {"mcp:rooms"}, "token": {w.vendors.RoomsToken()}}); a.to != "/console/integrations?done=connected" || token() != w.vendors.RoomsToken() {
 		t.Errorf("%d %s %s", a.status, a.to, a.text())
 	}
