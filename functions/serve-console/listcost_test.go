@@ -53,7 +53,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			"/console/tasks?status=completed":              {"GetItem", "Query"},
 			"/console/tasks?person=" + workspace.Sato:      {"GetItem", "Query"},
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
-			"/console/audit?from=2026-01-01&to=2026-01-31": {"GetItem", "Query"},            // of another month that the days begin in, one more
+			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},            // one for each month
 			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides
 		} {
 			for _, user := range readers(path) {
