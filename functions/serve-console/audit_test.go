@@ -82,7 +82,7 @@ func auditSays(t *testing.T, w *world) {
 	w.save(1)
 	b := w.as(workspace.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"監査ログ", "設定を変えた", "設定", "変わった項目", "max_versions", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "max_versions"},
+		"ja": {"監査ログ", "設定を変えた", "設定", "変わった項目", "5 → 6", "鈴木"}, "en": {"Audit log", "Changed settings", "Changed fields", "5 → 6"},
 	} {
 		b.locale = locale
 		page := b.get("/console/audit")

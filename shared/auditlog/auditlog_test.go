@@ -21,6 +21,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/language"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
@@ -72,7 +73,8 @@ func TestDetailsAreLines(t *testing.T) {
 		"none":      {"", nil},
 		"null":      {"null", nil},
 		"members":   {`{"version":2,"reason":"もっと詳しく"}`, []auditlog.Detail{{"Reason", "もっと詳しく"}, {"Version", "2"}}},
-		"nested":    {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`, []auditlog.Detail{{"Changes › approvers › From", "U1, U2"}, {"Changes › approvers › To", ""}}},
+		"nested":    {`{"changes":{"approvers":{"from":["U1","U2"],"to":[]}}}`, []auditlog.Detail{{"Changes › Who may approve › From", "U1, U2"}, {"Changes › Who may approve › To", ""}}},
+		"settings":  {`{"fields":["max_versions","later"],"changes":{"max_versions":{"was":5,"is":4},"approvers.users":{"was":[],"is":["U1"]}}}`, []auditlog.Detail{{"Changes › Approvers", "— → U1"}, {"Changes › Most versions", "5 → 4"}, {"Changed fields", "Most versions, later"}}},
 		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
 		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
@@ -80,6 +82,19 @@ func TestDetailsAreLines(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details})); diff != "" {
 			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestEverySettingHasAName(t *testing.T) {
+	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1}
+	for _, was := range []tenancy.Settings{tenancy.DefaultSettings(), {}} {
+		for _, d := range tenancy.Differences(was, other) {
+			for _, locale := range language.All {
+				if auditlog.WordsIn(locale).Field(d.Field) == d.Field {
+					t.Errorf("%s has no name for %s", locale, d.Field)
+				}
+			}
 		}
 	}
 }

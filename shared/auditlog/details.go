@@ -1,6 +1,7 @@
 package auditlog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -39,9 +40,16 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 		}
 		switch v := members[name].(type) {
 		case map[string]any:
+			if was, is, ok := change(v); ok {
+				out = append(out, Detail{label, was + " → " + is})
+				continue
+			}
 			out = w.flat(out, label, v)
-		case nil:
-			out = append(out, Detail{label, "—"})
+		case []any:
+			if name == namesOfFields {
+				v = w.named(v)
+			}
+			out = append(out, Detail{label, textOf(v)})
 		default:
 			out = append(out, Detail{label, textOf(v)})
 		}
@@ -49,8 +57,32 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 	return out
 }
 
-// textOf is a value as people read it: a list with commas between.
+// namesOfFields is the member that lists which fields were changed.
+const namesOfFields = "fields"
+
+// named are fields as people call them.
+func (w Words) named(fields []any) (all []any) {
+	for _, name := range fields {
+		if text, ok := name.(string); ok {
+			name = w.Field(text)
+		}
+		all = append(all, name)
+	}
+	return all
+}
+
+// change is what a field was and is, where an entry has both and nothing else.
+func change(members map[string]any) (was, is string, ok bool) {
+	before, one := members["was"]
+	after, two := members["is"]
+	return cmp.Or(textOf(before), "—"), cmp.Or(textOf(after), "—"), one && two && len(members) == 2
+}
+
+// textOf is a value as people read it: a list with commas between, and a dash for what is not there.
 func textOf(v any) string {
+	if v == nil {
+		return "—"
+	}
 	list, ok := v.([]any)
 	if !ok {
 		if _, ok := v.(map[string]any); ok {

@@ -41,12 +41,12 @@ func japanese() Words {
 			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
 			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し",
 		},
-		fields: map[string]string{
+		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "max_versions": "バージョンの上限", "fields": "変わった項目",
 			"changes": "変更", "writes": "書き込みの引数の指紋", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
 			"session_id": "セッション", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
-		},
+		}, 0),
 	}
 }

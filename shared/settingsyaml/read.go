@@ -62,7 +62,8 @@ func (f File) Line(field string) int {
 }
 
 // Read is the settings with what a file says of them; a setting that it does not name stays as it is. All that is wrong
-// with the file is returned at once; what its values break of the rules of settings is not looked at.
+// with the file is returned at once, with what its values break of the rules of settings; those of a file without faults are
+// the caller's to look at.
 func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 	f := File{Settings: over, Names: map[string]string{}, lines: map[string]int{}}
 	if len(text) > MaxBytes {
@@ -89,9 +90,25 @@ func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 		f.Settings.MCPServers = over.MCPServers
 	}
 	if len(r.faults) > 0 {
+		r.faults = append(r.faults, r.broken()...)
+		slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
 		f.Settings = over
 	}
 	return f, r.faults
+}
+
+// broken are the rules of settings that a faulty file breaks with values that could be read.
+func (r *reader) broken() (all []Fault) {
+	for _, p := range r.file.Settings.Problems() {
+		known := slices.ContainsFunc(r.faults, func(f Fault) bool {
+			rest, ok := strings.CutPrefix(p.Field, f.Field)
+			return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
+		})
+		if line := r.file.Line(p.Field); line > 0 && !known {
+			all = append(all, Fault{p, line})
+		}
+	}
+	return all
 }
 
 type reader struct {
