@@ -77,7 +77,7 @@ func (p *Tab) Download(folder, selector string) (name string, content []byte) {
 	p.Press(selector)
 	for x, err := range begun {
 		if err != nil {
-			p.t.Fatalf("%s: no file comes: %v", selector, err)
+			p.t.Fatalf("%s: no file comes: %v; %s", selector, err, Read[string](p, `document.body.innerText.slice(0, 200)`))
 		}
 		name = x.SuggestedFilename
 		break

@@ -12,8 +12,8 @@ import (
 )
 
 // awsHandler is the stack's AWS endpoint: it invokes functions itself and
-// forwards every other call to the stand-ins.
-func awsHandler(functions, info, told http.Handler, standIns string, log *slog.Logger) (http.Handler, error) {
+// forwards every other call to the stand-ins. bucket is whose files people fetch by links.
+func awsHandler(functions, info, told http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -24,6 +24,9 @@ func awsHandler(functions, info, told http.Handler, standIns string, log *slog.L
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // queue URLs are made of it
+			if linked(r.In, bucket) {
+				r.Out.Header.Del("Sec-Fetch-Site") // this listener's guard lets only a person's click through
+			}
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			if r.Context().Err() == nil {
@@ -39,4 +42,10 @@ func awsHandler(functions, info, told http.Handler, standIns string, log *slog.L
 	mux.Handle("GET "+containerPath, told)
 	mux.Handle("/", proxy)
 	return mux, nil
+}
+
+// linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to: the
+// stand-ins answer no pages otherwise.
+func linked(r *http.Request, bucket string) bool {
+	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") && r.URL.Query().Has("X-Amz-Signature")
 }

@@ -57,7 +57,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) er
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
