@@ -221,3 +221,10 @@ func FuzzACellIsNoFormula(f *testing.F) {
 		}
 	})
 }
+
+// A page says one zone for all its times; those within details are no others.
+func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
+	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`})
+	want := []auditlog.Detail{{Name: "Asked at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
+	expect.Same(t, want, got)
+}

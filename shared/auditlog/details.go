@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"ringi/shared/aggregate"
 )
@@ -78,13 +79,25 @@ func change(members map[string]any) (was, is string, ok bool) {
 	return cmp.Or(textOf(before), "—"), cmp.Or(textOf(after), "—"), one && two && len(members) == 2
 }
 
-// textOf is a value as people read it: a list with commas between, and a dash for what is not there.
+// localTime is a moment in the zone of the entries' own times, and any other text as it is.
+func localTime(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return at.In(japan()).Format("2006-01-02 15:04:05")
+}
+
+// textOf is a value as people read it: a list with commas between, a moment in the zone of the page, and a dash for what is not there.
 func textOf(v any) string {
 	if v == nil {
 		return "—"
 	}
 	list, ok := v.([]any)
 	if !ok {
+		if text, isText := v.(string); isText {
+			return localTime(text)
+		}
 		if _, ok := v.(map[string]any); ok {
 			b, _ := json.Marshal(v) // of what was decoded
 			return string(b)
