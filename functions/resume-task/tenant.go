@@ -123,8 +123,5 @@ func (h *Handler) name(ctx context.Context, team string) string {
 		h.unnamed = h.Now().Add(nameAgain)
 		return team
 	}
-	if runes := []rune(name); len(runes) > tenancy.MaxTenantName {
-		name = string(runes[:tenancy.MaxTenantName])
-	}
-	return name
+	return legible.First(name, tenancy.MaxTenantName)
 }

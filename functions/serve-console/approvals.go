@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/legible"
 	"ringi/shared/people"
 	"ringi/shared/refusal"
 	"ringi/shared/store"
@@ -229,18 +230,27 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 		}
 		switch row := x.Row.(type) {
 		case *task.Process:
-			is.Effects = reader.Effects(row.Steps)
+			is.Effects = namedEffects(reader, row.Steps)
 		case *task.StepGate:
 			is.OneStep = row.Order
 			for _, p := range x.before {
-				is.Effects = oneOf(reader.Effects(p.Steps), p.Steps, row)
+				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
 			}
 		case *task.Choice:
-			is.Title, is.Version = card.OneLine(firstWords(x.text)), 0
+			is.Title, is.Version = card.OneLine(legible.Beginning(x.text, mostText)), 0
 			is.Mine = is.Mine || x.origin.User == v.User
 			is.Who = words.whoSorts(surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
 		}
 		out = append(out, is)
+	}
+	return out
+}
+
+// namedEffects are the lines of effect, each behind its step's name: "the whole company" alone says nothing.
+func namedEffects(reader story.Reader, steps []task.Step) []string {
+	out := reader.Effects(steps)
+	for i, s := range steps {
+		out[i] = card.OneLine(s.Name()) + ": " + out[i]
 	}
 	return out
 }
@@ -253,13 +263,6 @@ func oneOf(lines []string, steps []task.Step, g *task.StepGate) []string {
 		}
 	}
 	return nil
-}
-
-func firstWords(text string) string {
-	if r := []rune(text); len(r) > mostText {
-		return string(r[:mostText]) + "…"
-	}
-	return text
 }
 
 // channelName is how a channel is called among those that somebody is in, empty for any other.

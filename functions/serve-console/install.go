@@ -137,8 +137,5 @@ func workspaceName(team, called string) string {
 	if !legible.Text(name) {
 		return team
 	}
-	if runes := []rune(name); len(runes) > tenancy.MaxTenantName {
-		name = string(runes[:tenancy.MaxTenantName])
-	}
-	return name
+	return legible.First(name, tenancy.MaxTenantName)
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
+	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/task"
@@ -146,9 +147,7 @@ func (c *Console) refusal(w http.ResponseWriter, r *http.Request, v *viewer, t t
 		refuse(r, v, why.Error())
 	}
 	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Request.Origin()), Typed: x.reason}
-	if runes := []rune(p.Typed); len(runes) > maxTyped {
-		p.Typed = string(runes[:maxTyped])
-	}
+	p.Typed = legible.First(p.Typed, maxTyped)
 	return c.showStory(w, r, v, t, p, status)
 }
 

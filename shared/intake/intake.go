@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )
@@ -60,9 +61,5 @@ var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 
 // Text is a person's text as it is kept: without Slack's escapes, and cut to what Slack itself takes.
 func Text(text string) string {
-	text = strings.TrimSpace(unescaped.Replace(text))
-	if runes := []rune(text); len(runes) > task.MaxText {
-		text = string(runes[:task.MaxText-1]) + "…"
-	}
-	return text
+	return legible.Clip(strings.TrimSpace(unescaped.Replace(text)), task.MaxText)
 }

@@ -3,6 +3,8 @@ package model
 import (
 	"slices"
 	"unicode/utf8"
+
+	"ringi/shared/legible"
 )
 
 const (
@@ -35,15 +37,8 @@ func earlier(all []string) (reasons []string, whole func(i int) bool) {
 	sum := 0
 	for i := len(all) - 1; i >= 0; i-- {
 		if sum += estimate(all[i]); sum > maxEarlier && i < len(all)-1 {
-			reasons[i] = beginning(all[i])
+			reasons[i] = legible.Beginning(all[i], maxOldReason)
 		}
 	}
 	return reasons, func(i int) bool { return i == len(all)-1 }
-}
-
-func beginning(reason string) string {
-	if r := []rune(reason); len(r) > maxOldReason {
-		return string(r[:maxOldReason]) + "…"
-	}
-	return reason
 }

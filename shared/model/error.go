@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/task"
 )
 
@@ -123,7 +124,7 @@ func (e *Error) detail() string {
 	case Unauthorized, NoCredit, Misplaced:
 		return e.Provider
 	case Forbidden, UnknownModel, BadRequest, Unpriced:
-		return clip(e.Model, 150)
+		return legible.Clip(e.Model, 150)
 	}
 	return ""
 }

@@ -3,6 +3,7 @@ package model
 import (
 	"encoding/json"
 
+	"ringi/shared/legible"
 	"ringi/shared/mask"
 	"ringi/shared/task"
 )
@@ -47,4 +48,4 @@ func Instruct(in SessionInput) (Instructions, error) {
 }
 
 // SessionSummary is a session's last message as a card shows it: without control characters and personal data, cut to MaxSummary.
-func SessionSummary(said string) string { return clip(mask.Text(prose(said)), MaxSummary) }
+func SessionSummary(said string) string { return legible.Clip(mask.Text(prose(said)), MaxSummary) }

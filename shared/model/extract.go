@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/legible"
 	"ringi/shared/task"
 )
 
@@ -33,7 +34,7 @@ const maxSaid, maxThread = 2000, 20_000
 func recent(thread []Said) []Said {
 	kept, left := []Said{}, maxThread
 	for _, s := range slices.Backward(thread) {
-		s.Text = clip(s.Text, maxSaid)
+		s.Text = legible.Clip(s.Text, maxSaid)
 		if left -= utf8.RuneCountInString(s.Text); left < 0 {
 			break
 		}
@@ -49,7 +50,7 @@ const maxMoreTools, maxMoreTool = 100, 200
 func moreTools(lines []string) []string {
 	out := []string{}
 	for _, l := range lines[:min(len(lines), maxMoreTools)] {
-		out = append(out, clip(line(l), maxMoreTool))
+		out = append(out, legible.Clip(line(l), maxMoreTool))
 	}
 	return out
 }

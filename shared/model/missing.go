@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ringi/shared/language"
+	"ringi/shared/legible"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -55,7 +56,7 @@ func (e *LackError) sentence() string {
 	texts, more := language.InEach(lacksJA, lacksEN).In(e.locale), language.InEach("ほか %d 件。", "And %d more.").In(e.locale)
 	var said []string
 	for _, l := range e.Lacks[:min(len(e.Lacks), maxLacks)] {
-		said = append(said, strings.NewReplacer("{what}", clip(l.What, maxWhat), "{tool}", clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
+		said = append(said, strings.NewReplacer("{what}", legible.Clip(l.What, maxWhat), "{tool}", legible.Clip(l.Tool, maxWhat), "{constraints}", e.allowed[l.Tool]).Replace(texts[l.Why]))
 	}
 	if left := len(e.Lacks) - maxLacks; left > 0 {
 		said = append(said, fmt.Sprintf(more, left))
@@ -87,7 +88,7 @@ func allowed(lacks []LackData, tools *tool.Catalog) map[string]string {
 		for _, name := range spec.Knows() {
 			switch list := spec.Bounds.Listed(name); {
 			case len(list) > 0:
-				said = append(said, fmt.Sprintf("%s (%s)", name, clip(strings.Join(list, ", "), maxAllowed)))
+				said = append(said, fmt.Sprintf("%s (%s)", name, legible.Clip(strings.Join(list, ", "), maxAllowed)))
 			case name == tenancy.MaxRows && spec.Bounds.MaxRows > 0:
 				said = append(said, fmt.Sprintf("%s (%d)", name, spec.Bounds.MaxRows))
 			}

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/language"
+	"ringi/shared/legible"
 	"ringi/shared/mask"
 	"ringi/shared/schema"
 	"ringi/shared/task"
@@ -60,7 +61,7 @@ func withPeriods(summary string, in SummaryInput) string {
 		_, _, foreign := tenancy.ServerTool(s.Tool)
 		if period, ok := Facts(s.Result)["period"].(string); ok && !foreign && period != "" && !strings.Contains(summary, period) {
 			added := "\n" + label + line(period)
-			summary = clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
+			summary = legible.Clip(summary, MaxSummary-utf8.RuneCountInString(added)) + added
 		}
 	}
 	return summary
@@ -132,7 +133,7 @@ func Plain(in SummaryInput) string {
 			text += " — " + line(url)
 		}
 	}
-	return withPeriods(clip(text, MaxSummary), in)
+	return withPeriods(legible.Clip(text, MaxSummary), in)
 }
 
 func readSummary(answer []byte) (string, []string) {

@@ -27,8 +27,7 @@ func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") 
 
 // Named is a name that a vendor's server gave, as rows and logs keep it: one line of at most 150 characters.
 func Named(s string) string {
-	r := []rune(line(s))
-	return string(r[:min(len(r), 150)])
+	return legible.First(line(s), 150)
 }
 
 // prose is a text without what people can't see, trimmed and with at most one empty line in
@@ -50,12 +49,3 @@ var escapes = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
 
 // inSlack is how long a text is as Slack counts it: escaped, in UTF-16 units.
 func inSlack(s string) int { return len(utf16.Encode([]rune(escapes.Replace(s)))) }
-
-// clip cuts a text to a number of characters, the last of them an ellipsis.
-func clip(s string, limit int) string {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s
-	}
-	return string(r[:limit-1]) + "…"
-}

@@ -173,7 +173,7 @@ func (r Reader) call(planned task.Step, b aggregate.Blob, most int) (c Call, who
 	values, leftOut, hidden, ok := card.Arguments(planned, b, r.Locale)
 	c = Call{Masked: hidden, Bytes: max(b.Bytes, len(b.JSON))}
 	if !ok {
-		c.Preview = legible.Spelled(mask.Text(cutTo(string(b.JSON)+b.Preview, maxText)))
+		c.Preview = legible.Spelled(mask.Text(legible.Beginning(string(b.JSON)+b.Preview, maxText)))
 		return c, false
 	}
 	rows := maxRows
@@ -200,7 +200,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	}
 	values, ok := card.ResultValues(text, r.Locale)
 	if !ok {
-		out.Preview = legible.Spelled(mask.Text(cutTo(string(text), maxText)))
+		out.Preview = legible.Spelled(mask.Text(legible.Beginning(string(text), maxText)))
 		return out
 	}
 	out.Left = max(0, len(values)-maxTexts)
@@ -215,7 +215,7 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 	for _, v := range values {
 		s := Shown{Value: card.Value{Name: legible.OneLine(v.Name)}}
 		for _, text := range v.Texts {
-			s.Texts = append(s.Texts, legible.Spelled(cutTo(text, most)))
+			s.Texts = append(s.Texts, legible.Spelled(legible.Beginning(text, most)))
 		}
 		if v.Table != nil {
 			tables++
@@ -226,7 +226,7 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 			for _, row := range v.Table.Rows[:len(v.Table.Rows)-s.Left] {
 				cells := make([]string, len(row))
 				for i, cell := range row {
-					cells[i] = legible.Spelled(cutTo(cell, most))
+					cells[i] = legible.Spelled(legible.Beginning(cell, most))
 				}
 				s.Table.Rows = append(s.Table.Rows, cells)
 			}
@@ -234,16 +234,6 @@ func shownValues(values []card.Value, rows, most int) []Shown {
 		out = append(out, s)
 	}
 	return out
-}
-
-func cutTo(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	if runes := []rune(s); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return s
 }
 
 // bars are an attempt's steps on a line from its start to its end.

@@ -26,7 +26,7 @@ func Parts(text []byte) (parts []Part, left int) {
 	d.UseNumber()
 	var v any
 	if d.Decode(&v) != nil {
-		return []Part{{"", legible.Spelled(mask.Text(cutTo(string(text), maxSent)))}}, 0
+		return []Part{{"", legible.Spelled(mask.Text(legible.Beginning(string(text), maxSent)))}}, 0
 	}
 	room := maxSent
 	walk(mask.All(v), "", func(path, text string) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ringi/shared/lazy"
+	"ringi/shared/legible"
 	"ringi/shared/task"
 )
 
@@ -20,7 +21,7 @@ func extract(r reading) map[string]string {
 	case why != "":
 		out["kind"], out["sentence"] = "unsupported", why
 	default:
-		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.describe, cut(r.text, 2500))
+		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.describe, legible.Clip(r.text, 2500))
 	}
 	return out
 }
@@ -349,12 +350,4 @@ func or(a, b string) string {
 		return a
 	}
 	return b
-}
-
-func cut(s string, limit int) string {
-	r := []rune(s)
-	if len(r) <= limit {
-		return s
-	}
-	return string(r[:limit-1]) + "…"
 }

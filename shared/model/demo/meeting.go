@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/lazy"
+	"ringi/shared/legible"
 )
 
 // The tools of the local stack's MCP server, which somebody has to allow first.
@@ -239,7 +240,7 @@ func (p *planner) meet() []object {
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
 	free := p.add(t.listTitle, listRooms, when)
 	booked := p.add(t.bookTitle, bookRoom, object{
-		"date": when["date"], "start": when["start"], "end": when["end"], "title": cut(oneLine(p.reading.text), 100), "room_id": ref(free + "rooms.0.id"),
+		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100), "room_id": ref(free + "rooms.0.id"),
 	})
 	if free == "" || booked == "" {
 		return nil

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ringi/shared/legible"
 )
 
 // Sheet is the spreadsheet that the demo's plans write to.
@@ -151,7 +153,7 @@ func (r reading) remarks() string {
 	}{{r.taken, r.words.reflected}, {r.refused, r.words.notReflected}, {r.needed, r.words.stillNeeded}} {
 		var said []string
 		for _, reason := range of.reasons {
-			said = append(said, fmt.Sprintf(r.words.quote, cut(reason, most-2)))
+			said = append(said, fmt.Sprintf(r.words.quote, legible.Clip(reason, most-2)))
 		}
 		if len(said) > 0 {
 			lines = append(lines, fmt.Sprintf(of.form, strings.Join(said, "")))
@@ -168,7 +170,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 		about = fmt.Sprintf(t.about, of.tab)
 	}
 	detail := func(label, path string) {
-		details = append(details, object{"label": cut(label+about, 100), "value": ref(path)})
+		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
 	}
 	list := object{"department": nil}
 	if of.department != "" {
@@ -289,7 +291,7 @@ func (p *planner) notify(requester string, details []object) {
 }
 
 func (p *planner) send(s step, to, text string, details []object) {
-	p.add(s, "send_slack_dm", object{"recipient": to, "text": cut(text, maxMessage), "details": append([]object{}, details...)})
+	p.add(s, "send_slack_dm", object{"recipient": to, "text": legible.Clip(text, maxMessage), "details": append([]object{}, details...)})
 }
 
 // maxDetails is how many details a direct message has, as the tool's schema says.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"ringi/shared/legible"
 )
 
 // A summary has maxSummary characters at most. maxPeriod of them are kept free for each period
@@ -37,7 +39,7 @@ func summary(in input, r reading) string {
 	if lines = append(lines, ends...); len(lines) == 0 {
 		lines = []string{t.sumDone}
 	}
-	return cut(strings.Join(slices.Compact(lines), t.separator), maxSummary)
+	return legible.Clip(strings.Join(slices.Compact(lines), t.separator), maxSummary)
 }
 
 // tables are the lines about each table of the result, the first with what stands before all of

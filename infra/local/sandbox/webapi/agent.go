@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/legible"
 )
 
 // maxPrompts is how many suggestions Slack shows.
@@ -50,7 +51,7 @@ func setSession(a *API, p params) (reply, error) {
 		return nil, refusal{code: "invalid_arguments", problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}
 	}
 	s, err := a.ws.SetSession(workspace.Session{
-		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: cut(p.str("title"), 200),
+		Channel: p.str("channel_id"), ThreadTS: p.str("thread_ts"), Status: status, Title: legible.First(p.str("title"), 200),
 	})
 	if err != nil {
 		return nil, err

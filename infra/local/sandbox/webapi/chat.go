@@ -6,12 +6,13 @@ import (
 	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/legible"
 )
 
 func (c content) draft(p params) workspace.Draft {
 	d := workspace.Draft{
 		Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
-		Text: cut(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
+		Text: legible.First(c.text, maxText), Blocks: c.blocks, Attachments: c.attachments, Metadata: c.metadata,
 	}
 	if kind, _ := d.Metadata["event_type"].(string); kind == "" {
 		d.Metadata = nil

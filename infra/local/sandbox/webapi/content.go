@@ -2,7 +2,6 @@ package webapi
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/blockkit"
 )
@@ -93,11 +92,4 @@ func checkMetadata(m map[string]any) error {
 // some reports whether a new message would show anything.
 func (c content) some() bool {
 	return c.text != "" || len(c.blocks) > 0 || len(c.attachments) > 0
-}
-
-func cut(s string, limit int) string {
-	if utf8.RuneCountInString(s) <= limit {
-		return s
-	}
-	return string([]rune(s)[:limit])
 }

@@ -1,0 +1,29 @@
+package legible
+
+// First is the first most characters of a text, all of it when there are no more.
+func First(s string, most int) string {
+	n := 0
+	for i := range s {
+		if n == most {
+			return s[:i]
+		}
+		n++
+	}
+	return s
+}
+
+// Beginning is First with an ellipsis behind what is cut.
+func Beginning(s string, most int) string {
+	if first := First(s, most); first != s {
+		return first + "…"
+	}
+	return s
+}
+
+// Clip is a text of at most most characters, the last of them an ellipsis where it is cut.
+func Clip(s string, most int) string {
+	if First(s, most) == s {
+		return s
+	}
+	return First(s, most-1) + "…"
+}
