@@ -50,10 +50,14 @@ type importData struct {
 	Text     string
 	Seen     string // the hash of the text that the changes are of
 	Problems []fileProblem
+	More     int // problems beside those
 	Changes  []change
 	Conflict bool
 	Silent   bool // Slack did not say who the approvers are
 }
+
+// mostFaults of a file are named; what can be sent may have tens of thousands, more than an answer may hold.
+const mostFaults = 100
 
 type fileProblem struct{ Line, Label, Text string }
 
@@ -78,9 +82,10 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 			return err
 		}
 	}
-	for _, f := range faults {
+	for _, f := range faults[:min(len(faults), mostFaults)] {
 		data.Problems = append(data.Problems, t.fileProblem(file, f))
 	}
+	data.More = len(faults) - len(data.Problems)
 	// What was edited after it was shown is shown again.
 	if len(faults) == 0 && !data.Silent && r.PostFormValue("act") == "save" && r.PostFormValue("seen") == data.Seen {
 		if rev, _ := strconv.Atoi(r.PostFormValue("rev")); rev == now.Rev {

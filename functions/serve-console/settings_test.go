@@ -346,6 +346,14 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *world) {
 			t.Errorf("%q: %d %s", text, a.status, a.text())
 		}
 	}
+	var lines strings.Builder
+	for i := range 5000 {
+		fmt.Fprintf(&lines, "field%d: 1\n", i)
+	}
+	many := b.post("/console/settings/import", url.Values{"text": {lines.String()}})
+	if more := fmt.Sprintf(settingsJA.MoreProblems, "4,900"); many.status != http.StatusUnprocessableEntity || !strings.Contains(many.text(), more) {
+		t.Errorf("5,000 mistakes: %d, %d bytes", many.status, len(many.body))
+	}
 }
 
 // The page says what has been spent, and whoever administers is asked first about self-approval.

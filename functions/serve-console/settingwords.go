@@ -18,7 +18,7 @@ type settingText struct {
 
 type settingsTexts struct {
 	Title, Lead, Save, Search, SearchUsers, SearchGroups, Found, More, NoneFound, NobodyChosen, Unlisted, Cut string
-	Problems, Conflict, ConflictBoth, Their, NoSlack, Unlimited, MoreServers                                  string
+	Problems, MoreProblems, Conflict, ConflictBoth, Their, NoSlack, Unlimited, MoreServers                    string
 	ServerName, ServerURL                                                                                     string
 	Choose, ChooseLead, ChooseLink                                                                            string
 	History, HistoryNone, HistoryAll, When, Who, What, Was, Is, Earlier, Client                               string
@@ -80,7 +80,7 @@ var settingsJA = settingsTexts{
 	SearchUsers: "名前で人を探す", SearchGroups: "名前でグループを探す", Found: "見つかった候補", More: "ほかにもいます。名前をもっと詳しく入れてください。",
 	NoneFound: "見つかりません。", NobodyChosen: "まだ選ばれていません。", Unlisted: "このワークスペースの一覧にありません",
 	Cut:      "人数が多いため、最初の 5,000 人だけを名前で探せます。ほかの人は Slack のメンバー ID で探してください。",
-	Problems: "保存していません。直すところがあります:", Conflict: "保存していません。開いている間に、ほかの管理者が設定を保存しました。あなたが触っていない項目は、新しい値に置き換えました。内容を確かめて、もう一度保存してください。",
+	Problems: "保存していません。直すところがあります:", MoreProblems: "ほかに %s か所あります。", Conflict: "保存していません。開いている間に、ほかの管理者が設定を保存しました。あなたが触っていない項目は、新しい値に置き換えました。内容を確かめて、もう一度保存してください。",
 	ConflictBoth: "次の項目は両方が変えました。あなたの入力を残しています:", Their: "今の値", NoSlack: "Slack の応答がないため、名前を表示できません。承認者はあとで変えてください。",
 	Unlimited: "0 は上限なし", MoreServers: "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。", ServerName: "名前", ServerURL: "アドレス",
 	Choose: "自分の依頼を自分で承認できるかを決めてください", ChooseLead: "まだ誰も決めていません。今は「できる」になっています。", ChooseLink: "説明を読んで決める",

@@ -11,7 +11,7 @@ var settingsEN = settingsTexts{
 	SearchUsers: "Find people by name", SearchGroups: "Find groups by name", Found: "Found", More: "There are more. Type more of the name.",
 	NoneFound: "Nobody was found.", NobodyChosen: "Nobody is chosen yet.", Unlisted: "not in this workspace's list",
 	Cut:      "There are many people: only the first 5,000 can be found by name. Find others by their Slack member ID.",
-	Problems: "Nothing was saved. Please correct:", Conflict: "Nothing was saved. Another administrator saved settings while this page was open. What you had not touched has their new values. Look it over and save again.",
+	Problems: "Nothing was saved. Please correct:", MoreProblems: "And %s more.", Conflict: "Nothing was saved. Another administrator saved settings while this page was open. What you had not touched has their new values. Look it over and save again.",
 	ConflictBoth: "You both changed the following. What you typed is kept:", Their: "Value now", NoSlack: "Slack does not answer, so names can't be shown. Please change approvers later.",
 	Unlimited: "0 means no limit", MoreServers: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.", ServerName: "Name", ServerURL: "Address",
 	Choose: "Decide whether people may approve their own requests", ChooseLead: "Nobody has decided yet. For now they may.", ChooseLink: "Read what it means and decide",
