@@ -202,6 +202,24 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Fits()
 	tab.Accessible(t)
 	tab.Clean()
+	withdraws(t, b)
+}
+
+// withdraws cancels a request on its page, on a phone in English, after saying yes.
+func withdraws(t *testing.T, b *browser.Browser) {
+	t.Helper()
+	d := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
+	d.Card(driver.PromptCard, "approve_prompt")
+	tab := signIn(t, b, phone, workspace.Sato, "/console/tasks/"+d.Ref.ID)
+	if question := tab.Agree(`form:has(input[name="act"][value="` + string(task.ActCancelTask) + `"]) button`); !strings.Contains(question, "?") {
+		t.Errorf("it asks %q", question)
+	}
+	tab.Until(`document.querySelector(".notice[role=status]") && !document.querySelector(".acts button")`)
+	tab.Fits()
+	tab.Accessible(t)
+	tab.Clean()
+	d.Until("it is cancelled", func(a *task.Aggregate) bool { return a.Task.Status == task.TaskCancelled })
+	d.Card(driver.PromptCard, "キャンセル")
 }
 
 // shot keeps what a page looks like, when that was asked for.
