@@ -56,7 +56,7 @@ func testApprovals(t *testing.T, w *world) {
 	w.Draft(s)
 	w.planned(dm(1, "締切は金曜です"), dm(2, "二通目"))
 	got := w.as(workspace.Suzuki).get("/console/approvals")
-	got.says(t, 200, "先の依頼", "実行方針 第1版", "後の依頼", "実行ステップ 第1版", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
+	got.says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
 	if text := got.text(); strings.Index(text, "先の依頼") > strings.Index(text, "後の依頼") {
 		t.Error("the older one is not first")
 	}
@@ -65,7 +65,7 @@ func testApprovals(t *testing.T, w *world) {
 	}
 	b := w.as(workspace.Suzuki)
 	b.locale = "en"
-	b.get("/console/approvals").says(t, 200, "Steps version 1", "DM to", "Asked by: 佐藤 花子")
+	b.get("/console/approvals").says(t, 200, "Steps v1", "DM to", "Asked by: 佐藤 花子")
 	w.Cancel()
 	w.as(workspace.Suzuki).get("/console/approvals").saysNot(t, "後の依頼")
 }

@@ -36,7 +36,7 @@ func (t approvalsTexts) StepNumber(n int) string {
 var approvalsWords = language.InEach(
 	approvalsTexts{
 		Title: "承認待ち", About: "判断を待っているものを、古い順に並べています。ひとつずつ読んで判断してください。", Views: "表示するもの", Everything: "すべて", ForMe: "あなたの判断を待っているもの",
-		Version: "第{n}版", Step: "ステップ{n}", AskedBy: "依頼した人", Since: "待ち始め", Until: "期限", Effects: "実行される内容", Read: "読んで判断する",
+		Version: "v{n}", Step: "ステップ{n}", AskedBy: "依頼した人", Since: "待ち始め", Until: "期限", Effects: "実行される内容", Read: "読んで判断する",
 		Yours: "あなたの判断待ち", Heading: "判断を待っているもの", MoreOfMine: "ほかにもあります。すべて見る", Untitled: "(無題)", Sorts: "👥 新しい依頼にできる人: {who}",
 		Next: "次のページ", Previous: "前のページ", First: "最初のページ", Pages: "ページ",
 		Nothing: "判断を待っているものはありません", NothingAbout: "実行方針、実行ステップ、実行前の確認が判断を待つと、ここに並びます。", NothingForMe: "あなたの判断を待っているものはありません",
@@ -46,7 +46,7 @@ var approvalsWords = language.InEach(
 	},
 	approvalsTexts{
 		Title: "Approvals", About: "What waits for a decision, oldest first. Please read each before you decide.", Views: "What to show", Everything: "Everything", ForMe: "Waiting for you",
-		Version: "version {n}", Step: "step {n}", AskedBy: "Asked by", Since: "Waiting since", Until: "Until", Effects: "What it would do", Read: "Read and decide",
+		Version: "v{n}", Step: "step {n}", AskedBy: "Asked by", Since: "Waiting since", Until: "Until", Effects: "What it would do", Read: "Read and decide",
 		Yours: "Waits for you", Heading: "Waiting for a decision", MoreOfMine: "There is more: see all", Untitled: "(untitled)", Sorts: "👥 Can make it a new request: {who}",
 		Next: "Next page", Previous: "Previous page", First: "First page", Pages: "Pages",
 		Nothing: "Nothing waits for a decision", NothingAbout: "Policies, steps and checks before running are listed here while they wait.", NothingForMe: "Nothing waits for you",

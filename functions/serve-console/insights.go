@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/fact"
+	"ringi/shared/tool"
 )
 
 // insightDays is how many days are shown unless somebody asks for others.
@@ -59,7 +60,8 @@ type gateRow struct {
 }
 
 type toolRow struct {
-	Name string
+	Name  string
+	Title string // for people; empty for a server's tool
 	fact.Calls
 	Rate string
 }
@@ -98,7 +100,16 @@ func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer
 	if err != nil {
 		return err
 	}
+	catalog, err := tool.Builtin()
+	if err != nil {
+		return err
+	}
 	d.fill(words, days, sums, today)
+	for i, row := range d.Tools {
+		if s, ok := catalog.Lookup(row.Name); ok {
+			d.Tools[i].Title = s.Title(v.Locale)
+		}
+	}
 	doc.Data = d
 	return c.show(w, r, v, doc, "insights.html")
 }
@@ -144,7 +155,7 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, tod
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
 		calls := all.Tools[name]
-		d.Tools = append(d.Tools, toolRow{name, calls, percent(calls.Failed+calls.Unknown, calls.All())})
+		d.Tools = append(d.Tools, toolRow{Name: name, Calls: calls, Rate: percent(calls.Failed+calls.Unknown, calls.All())})
 	}
 	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
 }

@@ -103,7 +103,7 @@ func insightsShowMarkup(t *testing.T, w *world) {
 	page := w.as(workspace.Suzuki).get("/console/insights")
 	_, main, _ := strings.Cut(page.body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"chart\"", "")
-	if bad := dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row" class="mono">`) != len(payloads) {
+	if bad := dangerous.FindAllString(main, -1); bad != nil || strings.Count(main, `<th scope="row"><span class="muted mono">`) != len(payloads) {
 		t.Errorf("a browser would run %q", bad)
 	}
 }

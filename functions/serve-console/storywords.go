@@ -30,7 +30,7 @@ type storyTexts struct {
 
 var storyWords = language.InEach(
 	storyTexts{
-		Untitled: "(無題)", System: "システム", ThatChannel: "依頼のあったチャンネル",
+		Untitled: "(無題)", System: "Ringi", ThatChannel: "依頼のあったチャンネル",
 		Status: map[string]string{
 			"received": "受付済み", "asked": "判断待ち", "parked": "作成に失敗", "extracted": "準備中", "running": "実行中", "completed": "完了",
 			"failed": "失敗", "cancelled": "取り消し", "answered": "返答のみ", "refused": "受け付けず",
@@ -81,7 +81,7 @@ var storyWords = language.InEach(
 		SentExpired: "保存期間を過ぎたため、削除されています。", SentLeft: "件は長いため表示していません。", Back: "依頼に戻る",
 	},
 	storyTexts{
-		Untitled: "(untitled)", System: "system", ThatChannel: "the channel of the request",
+		Untitled: "(untitled)", System: "Ringi", ThatChannel: "the channel of the request",
 		Status: map[string]string{
 			"received": "Received", "asked": "Waits for a decision", "parked": "Could not be drafted", "extracted": "In preparation", "running": "Running", "completed": "Completed",
 			"failed": "Failed", "cancelled": "Cancelled", "answered": "Answered", "refused": "Not accepted",
