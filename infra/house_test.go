@@ -10,9 +10,9 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"chain", "config", "lazy", "panics", "sleep", "websession"},
+	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
-	{"fact", "modelname", "web", "workspace"},
+	{"fact", "modelname", "sandbox/invoke", "web", "workspace"},
 	{"tenancy"},
 	{"task"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
@@ -28,7 +28,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sleep", "tool/line", "workspace"}
+var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sandbox", "sleep", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
