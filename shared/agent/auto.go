@@ -1,0 +1,93 @@
+package agent
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// AutoRule lets actions begin without a person: tests of one form in one workspace. There is none for anything that a
+// shell reads.
+type AutoRule struct {
+	Type ActionType `json:"type"` // test_run
+	// Argv has one pattern for each element of a command: the text itself, in which * stands for any characters.
+	Argv      []string `json:"argv"`
+	Workspace string   `json:"workspace"`
+}
+
+// The rules of an AutoRule.
+const (
+	RuleAutoType      Rule = "auto_type"
+	RuleAutoArgv      Rule = "auto_argv"
+	RuleAutoShell     Rule = "auto_shell"
+	RuleAutoWorkspace Rule = "auto_workspace"
+)
+
+// starters are programs that read commands, or start a program that they are given: what runs would not be what the rule says.
+var starters = []string{
+	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
+	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
+}
+
+// Faults are what is wrong with the rule.
+func (r AutoRule) Faults() (all []Fault) {
+	if r.Type != TestRun {
+		all = append(all, Fault{"type", RuleAutoType})
+	}
+	switch {
+	case len(r.Argv) == 0 || len(r.Argv) > 32 || slices.ContainsFunc(r.Argv, func(s string) bool { return s == "" || len(s) > 200 }) || strings.Contains(r.Argv[0], "*"):
+		all = append(all, Fault{"argv", RuleAutoArgv})
+	case starts(r.Argv[0]):
+		all = append(all, Fault{"argv", RuleAutoShell})
+	}
+	if r.Workspace == "" || len(r.Workspace) > 200 {
+		all = append(all, Fault{"workspace", RuleAutoWorkspace})
+	}
+	return all
+}
+
+func starts(program string) bool {
+	return slices.Contains(starters, strings.ToLower(path.Base(program)))
+}
+
+// Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern. A
+// pattern that begins with * takes no option, and no pattern takes a path that leads upwards.
+func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
+	if len(r.Faults()) > 0 || t != TestRun || r.Workspace != workspace || len(argv) != len(r.Argv) || starts(argv[0]) {
+		return false
+	}
+	for i, pattern := range r.Argv {
+		if !fits(pattern, argv[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func fits(pattern, text string) bool {
+	parts := strings.Split(pattern, "*")
+	if len(parts) == 1 {
+		return pattern == text
+	}
+	if parts[0] == "" && strings.HasPrefix(text, "-") || slices.Contains(strings.Split(text, "/"), "..") {
+		return false
+	}
+	last := len(parts) - 1
+	if len(text) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[last]) {
+		return false
+	}
+	text = text[len(parts[0]) : len(text)-len(parts[last])]
+	for _, part := range parts[1:last] {
+		_, rest, found := strings.Cut(text, part)
+		if !found {
+			return false
+		}
+		text = rest
+	}
+	return true
+}
+
+// AutoApproved is the first of the rules that lets a command begin; -1 without one.
+func AutoApproved(rules []AutoRule, t ActionType, argv []string, workspace string) int {
+	return slices.IndexFunc(rules, func(r AutoRule) bool { return r.Allows(t, argv, workspace) })
+}

@@ -1,0 +1,173 @@
+package agent
+
+import (
+	"fmt"
+	"maps"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/lazy"
+	"ringi/shared/legible"
+)
+
+// Rule is one that a field of a definition must follow.
+type Rule string
+
+const (
+	RuleRequired  Rule = "agent_required"
+	RuleID        Rule = "agent_id"
+	RuleTaken     Rule = "agent_taken"
+	RuleUnread    Rule = "agent_unread" // the value is of another type
+	RuleProvider  Rule = "agent_provider"
+	RuleAbility   Rule = "agent_capability"
+	RuleModel     Rule = "agent_model"
+	RuleEndpoint  Rule = "agent_endpoint"
+	RuleSecure    Rule = "agent_secure"   // only https
+	RuleElsewhere Rule = "agent_place"    // the deployment does not allow the address
+	RuleNoPlace   Rule = "agent_no_place" // a vendor's agents have no endpoint of their own
+	RuleAuthRef   Rule = "agent_auth_ref"
+	RuleMetadata  Rule = "agent_metadata"
+)
+
+// Limits say what a value must be instead.
+var Limits = map[Rule]string{
+	RuleRequired:  "is required",
+	RuleID:        "must be 1 to 32 of a-z, 0-9, - and _, beginning with a letter or digit",
+	RuleTaken:     "is another entry's",
+	RuleUnread:    "has a value of another type",
+	RuleProvider:  "must be openai, anthropic, http or local",
+	RuleAbility:   "must be a list of code, shell and test",
+	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
+	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
+	RuleSecure:    "must begin with https://",
+	RuleElsewhere: "is no address that this deployment allows",
+	RuleNoPlace:   "is for the providers http and local only",
+	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",
+	RuleMetadata:  "may have 20 entries with names of 64 and values of 500 characters at most",
+
+	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
+	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
+	RuleAutoShell:     "must not begin with a shell, or with a program that starts what it is given",
+	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
+}
+
+// Fault is a field that breaks a rule.
+type Fault struct {
+	Field string
+	Rule  Rule
+}
+
+// Limit is what the field must be, in English.
+func (f Fault) Limit() string { return Limits[f.Rule] }
+
+var (
+	idForm    = lazy.Regexp(`^[a-z0-9][a-z0-9_-]{0,31}$`)
+	modelForm = lazy.Regexp(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]{0,149}$`)
+	refForm   = lazy.Regexp(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+	keyForm   = lazy.Regexp(`^(sk-|sk_|xox|AKIA|ghp_|AIza)`) // what vendors' keys begin with
+)
+
+// Faults are all that is wrong with a definition wherever it stands, by its fields in the order of the seed.
+func (d Definition) Faults() (all []Fault) {
+	for _, field := range d.Unread {
+		all = append(all, Fault{field, RuleUnread})
+	}
+	add := func(field string, rule Rule) {
+		if !slices.Contains(d.Unread, field) {
+			all = append(all, Fault{field, rule})
+		}
+	}
+	switch {
+	case d.ID == "":
+		add("id", RuleRequired)
+	case !idForm().MatchString(d.ID):
+		add("id", RuleID)
+	}
+	switch {
+	case d.Provider == "":
+		add("provider", RuleRequired)
+	case !slices.Contains(Providers, d.Provider):
+		add("provider", RuleProvider)
+	}
+	if d.Model != "" && !modelForm().MatchString(d.Model) {
+		add("model", RuleModel)
+	}
+	if rule := d.wrongEndpoint(); rule != "" {
+		add("endpoint", rule)
+	}
+	switch {
+	case len(d.Capabilities) == 0:
+		add("capabilities", RuleRequired)
+	case slices.ContainsFunc(d.Capabilities, func(c Capability) bool { return !slices.Contains(Capabilities, c) }):
+		add("capabilities", RuleAbility)
+	}
+	if d.AuthRef != "" && (!refForm().MatchString(d.AuthRef) || keyForm().MatchString(d.AuthRef)) {
+		add("auth_ref", RuleAuthRef)
+	}
+	if badMetadata(d.Metadata) {
+		add("metadata", RuleMetadata)
+	}
+	return all
+}
+
+// wrongEndpoint is the rule that the endpoint breaks, whatever the deployment allows; empty if none.
+func (d Definition) wrongEndpoint() Rule {
+	placed := d.Provider == HTTP || d.Provider == Local
+	switch {
+	case !placed && d.Endpoint != "" && slices.Contains(Providers, d.Provider):
+		return RuleNoPlace // a vendor's key must not go elsewhere
+	case !placed:
+		return ""
+	case d.Endpoint == "":
+		return RuleRequired
+	}
+	u, err := url.Parse(d.Endpoint)
+	if err != nil || len(d.Endpoint) > 500 || u.Hostname() == "" || u.Opaque != "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" ||
+		u.Scheme != "http" && u.Scheme != "https" {
+		return RuleEndpoint
+	}
+	return ""
+}
+
+// unreachable are the faults that depend on the deployment: plain http and local addresses must be among those it allows.
+func (d Definition) unreachable(allow []string) []Fault {
+	if d.Provider != HTTP && d.Provider != Local || d.wrongEndpoint() != "" {
+		return nil
+	}
+	u, err := url.Parse(d.Endpoint)
+	if err != nil {
+		return nil // it is wrong already
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	}
+	at := net.JoinHostPort(u.Hostname(), port)
+	switch allowed := slices.ContainsFunc(allow, func(a string) bool { return strings.EqualFold(a, at) }); {
+	case allowed:
+		return nil
+	case d.Provider == Local:
+		return []Fault{{"endpoint", RuleElsewhere}}
+	case u.Scheme != "https":
+		return []Fault{{"endpoint", RuleSecure}}
+	}
+	return nil
+}
+
+func badMetadata(m map[string]string) bool {
+	if len(m) > 20 {
+		return true
+	}
+	for _, name := range slices.Sorted(maps.Keys(m)) {
+		if name == "" || utf8.RuneCountInString(name) > 64 || utf8.RuneCountInString(m[name]) > 500 || legible.Visible(m[name]) != m[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// Err is a fault as a sentence.
+func (f Fault) Err() error { return fmt.Errorf("%s %s", f.Field, f.Limit()) }
