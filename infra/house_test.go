@@ -15,10 +15,11 @@ var ranks = [][]string{
 	{"fact", "modelname", "sandbox/invoke", "web", "workspace"},
 	{"tenancy"},
 	{"task"},
+	{"session"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
-	{"intake", "tasks"},
+	{"intake", "sessions", "tasks"},
 	{"kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
@@ -28,7 +29,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sandbox", "sleep", "tool/line", "workspace"}
+var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sandbox", "session", "sleep", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

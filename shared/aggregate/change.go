@@ -13,6 +13,8 @@ type Change struct {
 	ID     string  // given by the store, which recognises by it a commit whose answer was lost
 	Head   Root    // the new head; the commit adds one to its Rev
 	Rows   []Row   // each is written on condition that its Revision is still as it was read
+	Drop   []Row   // are deleted on condition that their Revision is still as it was read
+	Beside []Listed
 	Rely   []Row   // must still have the Revision that they were read with; with Revision 0 they must still be absent
 	Owned  []Owned // the tenant's rows that the decision relied on
 	Counts []Count
@@ -23,6 +25,14 @@ type Change struct {
 	// Then is the error that the decider gets after the commit, when the Change is only a part of what they asked
 	// for.
 	Then error
+}
+
+// Listed is a row of a list that grows without end, such as what was said. It stands in a partition of its own beside its
+// aggregate's, is put with the Change that names it, only if it is absent, and no decision or effect reads it.
+type Listed struct {
+	List string // what the partition's key begins with, such as MESSAGES#; the tenant and Of follow
+	Of   string // id of what it is a list of
+	Row  Row
 }
 
 // Decision makes a Change of an aggregate as it was loaded. It is a pure function: it may be asked again of newer rows.
@@ -42,8 +52,17 @@ func (c Change) Empty() bool { return c.Head == nil && len(c.Rows) == 0 }
 func (c *Change) Put(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
-		c.Rely, c.Rows = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same)
+		c.Rely, c.Rows, c.Drop = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same), slices.DeleteFunc(c.Drop, same)
 		c.Rows = append(c.Rows, r)
+	}
+}
+
+// Remove deletes rows; of one that is written too, only the deletion counts.
+func (c *Change) Remove(rows ...Row) {
+	for _, r := range rows {
+		same := func(x Row) bool { return x.Key() == r.Key() }
+		c.Rely, c.Rows, c.Drop = slices.DeleteFunc(c.Rely, same), slices.DeleteFunc(c.Rows, same), slices.DeleteFunc(c.Drop, same)
+		c.Drop = append(c.Drop, r)
 	}
 }
 
@@ -51,7 +70,7 @@ func (c *Change) Put(rows ...Row) {
 func (c *Change) RelyOn(rows ...Row) {
 	for _, r := range rows {
 		same := func(x Row) bool { return x.Key() == r.Key() }
-		if !slices.ContainsFunc(c.Rows, same) && !slices.ContainsFunc(c.Rely, same) {
+		if !slices.ContainsFunc(c.Rows, same) && !slices.ContainsFunc(c.Rely, same) && !slices.ContainsFunc(c.Drop, same) {
 			c.Rely = append(c.Rely, r)
 		}
 	}

@@ -4,6 +4,9 @@ package aggregate
 // no harm.
 type Effects struct {
 	Run   *Run   // a run that ought to be open
+	// Begin opens the next run where none is to be open yet: it is committed before that run is started. nil where runs
+	// follow one another by other decisions. It returns ErrNotDue when there is nothing to begin.
+	Begin Decision[Aggregate]
 	Wake  []Wait // waiting runs to be woken: what they wait for is decided, or they are superseded
 	Cards bool   // the cards in Slack are older than the rows
 }

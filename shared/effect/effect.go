@@ -63,6 +63,17 @@ var ErrQueue = errors.New("the card queue does not take messages")
 func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (repairs int, err error) {
 	e := a.Effects(r.Now())
 	var errs []error
+	if e.Begin != nil {
+		began, err := r.Store.Decide(ctx, a.Ref(), e.Begin)
+		switch {
+		case err == nil:
+			repairs++
+			a, e, start = began, began.Effects(r.Now()), true
+		case errors.Is(err, aggregate.ErrNotDue), errors.Is(err, aggregate.ErrSuperseded): // another was faster
+		default:
+			errs = append(errs, fmt.Errorf("begin the next run: %w", err))
+		}
+	}
 	open := false // the head's run took an answer
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)

@@ -199,6 +199,14 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 		}
 		out = append(out, s.put(it, r.Revision()))
 	}
+	for _, r := range c.Drop {
+		out = append(out, s.drop(key(pk, r.Key()), r.Revision()))
+	}
+	beside, err := s.beside(ref, c)
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, beside...)
 	for _, r := range c.Rely {
 		out = append(out, s.check(key(pk, r.Key()), r.Revision()))
 	}
