@@ -14,7 +14,7 @@ import (
 // setting is how one is asked for: its name in the row, and the form that its value has on the page.
 type setting struct {
 	name string
-	kind string // text, flag, whole, usd, choice, people, groups or servers
+	kind string // text, flag, whole, usd, choice, people, groups or rows
 }
 
 // settingSections are all settings in the order of the page. self_approval_chosen is no question of its own.
@@ -31,12 +31,13 @@ var settingSections = []struct {
 	{"limit", []setting{
 		{"max_open_tasks.person", "whole"}, {"max_open_tasks.tenant", "whole"}, {"max_tasks_per_hour.person", "whole"}, {"max_tasks_per_hour.tenant", "whole"},
 	}},
-	{"work", []setting{{"model", "text"}, {"executor", "choice"}, {"l4_timeout_seconds", "whole"}, {"retain_results_days", "whole"}, {"mcp_servers", "servers"}}},
-	{"general", []setting{{"name", "text"}, {"slug", "text"}, {"locale", "choice"}, {"dm_default", "choice"}}},
+	{"work", []setting{{"model", "text"}, {"executor", "choice"}, {"l4_timeout_seconds", "whole"}, {"retain_results_days", "whole"}, {"mcp_servers", "rows"}}},
+	{"agent", []setting{
+		{"dm_default", "choice"}, {"agents", "rows"}, {"auto_actions", "rows"}, {"action_timeout_hours", "whole"}, {"session_idle_days", "whole"},
+		{"ai_sessions.cache.enabled", "flag"}, {"max_session_cost_usd", "usd"}, {"max_messages_per_hour", "whole"},
+	}},
+	{"general", []setting{{"name", "text"}, {"slug", "text"}, {"locale", "choice"}}},
 }
-
-// Names of the inputs of servers, one of each for a row.
-const serverName, serverURL = "mcp_servers.name", "mcp_servers.url"
 
 // formOf are the inputs of the page as settings fill them.
 func formOf(s tenancy.Settings) url.Values {
@@ -56,10 +57,7 @@ func formOf(s tenancy.Settings) url.Values {
 		f.Set(name, *at)
 	}
 	f.Set("approvers.mode", string(s.Approvers.Mode))
-	for _, x := range s.MCPServers {
-		f.Add(serverName, x.Name)
-		f.Add(serverURL, x.URL)
-	}
+	addRows(f, s)
 	return f
 }
 
@@ -67,6 +65,7 @@ func flagsOf(s *tenancy.Settings) map[string]*bool {
 	return map[string]*bool{
 		"prompt_approval_required": &s.PromptApprovalRequired, "process_approval_required": &s.ProcessApprovalRequired,
 		"auto_approve_tools": &s.AutoApproveTools, "allow_self_approval": &s.AllowSelfApproval,
+		"ai_sessions.cache.enabled": &s.AISessions.Cache.Enabled,
 	}
 }
 
@@ -75,11 +74,12 @@ func numbersOf(s *tenancy.Settings) map[string]*int {
 		"l4_timeout_seconds": &s.L4TimeoutSeconds, "approval_timeout_hours": &s.ApprovalTimeoutHours, "max_versions": &s.MaxVersions,
 		"retain_results_days": &s.RetainResultsDays, "max_open_tasks.person": &s.MaxOpenTasks.Person, "max_open_tasks.tenant": &s.MaxOpenTasks.Tenant,
 		"max_tasks_per_hour.person": &s.MaxTasksPerHour.Person, "max_tasks_per_hour.tenant": &s.MaxTasksPerHour.Tenant,
+		"session_idle_days": &s.SessionIdleDays, "action_timeout_hours": &s.ActionTimeoutHours, "max_messages_per_hour": &s.MaxMessagesPerHour,
 	}
 }
 
 func dollarsOf(s *tenancy.Settings) map[string]*float64 {
-	return map[string]*float64{"max_cost_usd": &s.MaxCostUSD, "max_cost_day_usd": &s.MaxCostDayUSD, "max_cost_month_usd": &s.MaxCostMonthUSD}
+	return map[string]*float64{"max_cost_usd": &s.MaxCostUSD, "max_cost_day_usd": &s.MaxCostDayUSD, "max_cost_month_usd": &s.MaxCostMonthUSD, "max_session_cost_usd": &s.MaxSessionCostUSD}
 }
 
 func textsOf(s *tenancy.Settings) map[string]*string {
@@ -134,18 +134,7 @@ func typedLists(f url.Values, s *tenancy.Settings) {
 	if f.Has("approvers.usergroups") {
 		s.Approvers.Usergroups = chosen(f["approvers.usergroups"])
 	}
-	if f.Has(serverName) {
-		s.MCPServers = []tenancy.MCPServer{}
-		for i, name := range f[serverName] {
-			address := ""
-			if i < len(f[serverURL]) {
-				address = strings.TrimSpace(f[serverURL][i])
-			}
-			if name = strings.TrimSpace(name); name != "" || address != "" {
-				s.MCPServers = append(s.MCPServers, tenancy.MCPServer{Name: name, URL: address})
-			}
-		}
-	}
+	typedRows(f, s)
 }
 
 // problemsOf are the problems of settings; a value that could not be read has its own, and no other.
@@ -202,10 +191,7 @@ func merged(form, base, now url.Values) (out url.Values, both []string) {
 	}
 	for _, section := range settingSections {
 		for _, x := range section.settings {
-			names := []string{x.name}
-			if x.kind == "servers" {
-				names = []string{serverName, serverURL}
-			}
+			names := inputsOf(x)
 			mine, theirs := false, false
 			for _, name := range names {
 				mine = mine || form.Has(name) && !alike(form[name], base[name])

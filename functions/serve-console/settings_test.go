@@ -11,6 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/language"
@@ -21,6 +22,9 @@ import (
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
+
+// Names of the inputs of servers, one of each for a row.
+const serverName, serverURL = "mcp_servers.name", "mcp_servers.url"
 
 // settingsNow are the workspace's.
 func (w *world) settingsNow() tenancy.Settings {
@@ -55,8 +59,9 @@ func TestEverySettingIsOnThePageInBothLanguages(t *testing.T) {
 		}
 	}
 	var all []string
-	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}}
-	for _, x := range [][2]tenancy.Settings{{tenancy.DefaultSettings(), other}, {other, {}}, {{SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1}, {}}} {
+	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
+	other.AISessions.Cache.Enabled = true
+	for _, x := range [][2]tenancy.Settings{{tenancy.DefaultSettings(), other}, {other, {}}, {{SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1}, {}}} {
 		for _, d := range tenancy.Differences(x[0], x[1]) {
 			if !slices.Contains(all, d.Field) && d.Field != "self_approval_chosen" {
 				all = append(all, d.Field)
@@ -72,6 +77,18 @@ func TestEverySettingIsOnThePageInBothLanguages(t *testing.T) {
 				t.Errorf("%s has no label for %s", language.All[i], name)
 			}
 		}
+		for rule := range agent.Limits {
+			if texts.Rules[tenancy.Rule(rule)] == "" {
+				t.Errorf("%s has no words for %s", language.All[i], rule)
+			}
+		}
+		for list, about := range rowsLists {
+			for _, c := range about.columns {
+				if texts.Columns[list+"."+c.key] == "" || texts.MoreRows[list] == "" {
+					t.Errorf("%s has no words for %s.%s", language.All[i], list, c.key)
+				}
+			}
+		}
 		for rule := range settingsWords[0].Rules {
 			if texts.Rules[rule] == "" {
 				t.Errorf("%s has no words for %s", language.All[i], rule)
@@ -84,6 +101,7 @@ func TestSettings(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"settings are saved from the page":                       testSettingsAreSavedFromThePage,
+		"agents are set on the page":                             testAgentsAreSetOnThePage,
 		"each bound is said in the readers language":             testEachBoundIsSaidInTheReadersLanguage,
 		"all problems of a form are said at once":                testAllProblemsOfAFormAreSaidAtOnce,
 		"somebody elses change is kept and shown":                testSomebodyElsesChangeIsKeptAndShown,
@@ -125,6 +143,47 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *world) {
 	log := settingsChanges(w)
 	if len(log) != 1 || log[0].ActorID != workspace.Suzuki || !strings.Contains(string(log[0].Details), `"max_versions":{"is":7,"was":5}`) {
 		t.Errorf("%+v", log)
+	}
+}
+
+func testAgentsAreSetOnThePage(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	row := func(change ...string) url.Values {
+		return w.opened(append([]string{"agents.id", "|doc-bot|", "agents.label", "|書類|", "agents.provider", "openai|http|local", "agents.model", "||", "agents.endpoint", "|https://bot.example.com/v1|",
+			"agents.capabilities", "|Code、test|", "agents.auth_ref", "|docs|", "agents.is_default", "false|true|false", "auto_actions.argv", `go test "./a b/*"|`, "auto_actions.workspace", "main|",
+			"ai_sessions.cache.enabled", "true", "session_idle_days", "３", "dm_default", "agent"}, change...)...)
+	}
+	if a := b.post("/console/settings", row()); a.status != http.StatusSeeOther {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	s := w.settingsNow()
+	expect.Same(t, []agent.Definition{{ID: "doc-bot", Provider: agent.HTTP, Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+		Metadata: map[string]string{"label": "書類"}}}, s.Agents)
+	expect.Same(t, []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./a b/*"}, Workspace: "main"}}, s.AutoActions)
+	if !s.AISessions.Cache.Enabled || s.SessionIdleDays != 3 || s.DMDefault != "agent" {
+		t.Errorf("%+v", s)
+	}
+	page := b.get("/console/settings")
+	for _, want := range []string{`value="doc-bot"`, `value="go test &#34;./a b/*&#34;"`, `value="code, test"`, `<option value="http" selected>`, "doc-bot 書類 http"} {
+		if !strings.Contains(page.body, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+	s.Agents[0].Metadata["owner"] = "人事"
+	expect.Value(w.Store.SaveSettings(t.Context(), w.tenant.ID, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, w.Now()))(t)
+	if a := b.post("/console/settings", row("agents.label", "||")); a.status != http.StatusSeeOther || len(w.settingsNow().Agents[0].Metadata) != 1 || w.settingsNow().Agents[0].Metadata["owner"] != "人事" {
+		t.Errorf("what the page does not ask for: %d %+v", a.status, w.settingsNow().Agents)
+	}
+	for says, change := range map[string][]string{
+		settingsJA.Columns["agents.endpoint"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleRequired)]:    {"agents.endpoint", "||"},
+		settingsJA.Columns["agents.capabilities"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAbility)]: {"agents.capabilities", "|code, root|"},
+		settingsJA.Columns["agents.auth_ref"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAuthRef)]:     {"agents.auth_ref", "|sk-proj-1|"},
+		settingsJA.Rules[tenancy.Rule(agent.RuleAutoShell)]:                                                  {"auto_actions.argv", "bash *|"},
+		settingsJA.Rules[tenancy.Rule(agent.RuleAutoWorkspace)]:                                              {"auto_actions.workspace", "|"},
+	} {
+		if a := b.post("/console/settings", row(change...)); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), says) {
+			t.Errorf("%q is not said: %d", says, a.status)
+		}
 	}
 }
 

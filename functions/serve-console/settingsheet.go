@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -47,7 +48,7 @@ type input struct {
 	Found                              []box // by the search
 	Query                              string
 	Searched, More                     bool
-	Servers                            []serverRow
+	Rows                               []settingRow
 	Problems                           []string
 	Now                                string // what it is, where that is not what stands there
 	Bound                              string
@@ -58,12 +59,6 @@ type box struct {
 	Value, Text, Note string
 	On                bool
 	Off               bool // can't be chosen
-}
-
-type serverRow struct {
-	Name, URL string
-	N         int
-	Problems  []string
 }
 
 // sheetOf is the page for its state.
@@ -112,7 +107,7 @@ func (t settingsTexts) inputOf(p settingsPage, x setting, now url.Values) input 
 	text := t.Fields[x.name]
 	in := input{Name: x.name, ID: inputID(x.name), Kind: x.kind, Label: text.Label, About: text.About, Unit: text.Unit, Value: p.form.Get(x.name)}
 	for _, wrong := range p.problems {
-		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.name && (x.kind != "servers" || wrong.Field == x.name) {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.name && (x.kind != "rows" || wrong.Field == x.name) {
 			in.Problems = append(in.Problems, t.problem(wrong))
 		}
 	}
@@ -128,8 +123,8 @@ func (t settingsTexts) inputOf(p settingsPage, x setting, now url.Values) input 
 		}
 	case "people", "groups":
 		t.fillApprovers(&in, p)
-	case "servers":
-		in.Servers = t.serverRows(p)
+	case "rows":
+		in.Rows = t.rowsOf(p, x.name)
 	case "whole":
 		i := slices.IndexFunc(tenancy.Bounds, func(b tenancy.Bound) bool { return b.Field == x.name })
 		b := tenancy.Bounds[i]
@@ -197,43 +192,10 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 	return b
 }
 
-// serverRows are the servers that stand in the form, with two empty rows for more.
-func (t settingsTexts) serverRows(p settingsPage) (rows []serverRow) {
-	names, addresses := p.form[serverName], p.form[serverURL]
-	n := 0 // of those that are filled: problems count them
-	for i, name := range names {
-		row := serverRow{Name: name}
-		if i < len(addresses) {
-			row.URL = addresses[i]
-		}
-		if strings.TrimSpace(row.Name+row.URL) == "" {
-			continue
-		}
-		for _, wrong := range p.problems {
-			if strings.HasPrefix(wrong.Field, fmt.Sprintf("mcp_servers[%d].", n)) {
-				row.Problems = append(row.Problems, t.problem(wrong))
-			}
-		}
-		n++
-		rows = append(rows, row)
-	}
-	for range min(2, max(0, tenancy.MaxMCPServers-n)) {
-		rows = append(rows, serverRow{})
-	}
-	for i := range rows {
-		rows[i].N = i + 1
-	}
-	return rows
-}
-
 // shown is the value of a setting in a form as people read it.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
-	if name == "mcp_servers" {
-		var all []string
-		for i, one := range form[serverName] {
-			all = append(all, one+" "+form[serverURL][i])
-		}
-		return strings.Join(all, ", ")
+	if _, rows := rowsLists[name]; rows {
+		return cmp.Or(rowsShown(name, form), t.Nothing)
 	}
 	var all []string
 	for _, value := range form[name] {
@@ -302,12 +264,13 @@ func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference)
 // plain is a value of the log as people read it.
 func (t settingsTexts) plain(m *people.Members, field string, is aggregate.JSON) string {
 	var list []string
-	var servers []tenancy.MCPServer
 	var text string
+	var of tenancy.Settings
 	form := url.Values{}
+	_, rows := rowsLists[field]
 	switch {
-	case field == "mcp_servers" && json.Unmarshal([]byte(is), &servers) == nil:
-		form = formOf(tenancy.Settings{MCPServers: servers})
+	case rows && json.Unmarshal([]byte(`{"`+field+`":`+string(is)+`}`), &of) == nil:
+		form = formOf(of)
 	case json.Unmarshal([]byte(is), &list) == nil:
 		form[field] = list
 	case json.Unmarshal([]byte(is), &text) == nil:

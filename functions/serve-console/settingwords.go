@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ringi/shared/agent"
 	"ringi/shared/language"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
@@ -18,8 +19,9 @@ type settingText struct {
 
 type settingsTexts struct {
 	Title, Lead, Save, Search, SearchUsers, SearchGroups, Found, More, NoneFound, NobodyChosen, Unlisted, Cut string
-	Problems, MoreProblems, Conflict, ConflictBoth, Their, NoSlack, Unlimited, MoreServers                    string
-	ServerName, ServerURL                                                                                     string
+	Problems, MoreProblems, Conflict, ConflictBoth, Their, NoSlack, Unlimited                                 string
+	MoreRows                                                                                                  map[string]string // by the name of the list
+	Columns                                                                                                   map[string]string // <list>.<column>, and <list>.<column>=<value>
 	Choose, ChooseLead, ChooseLink                                                                            string
 	History, HistoryNone, HistoryAll, When, Who, What, Was, Is, Earlier, Client                               string
 	File, FileLead, Export, Import, ImportLead, ImportFile, ImportText, ImportShow                            string
@@ -82,7 +84,19 @@ var settingsJA = settingsTexts{
 	Cut:      "人数が多いため、最初の 5,000 人だけを名前で探せます。ほかの人は Slack のメンバー ID で探してください。",
 	Problems: "保存していません。直すところがあります:", MoreProblems: "ほかに %s か所あります。", Conflict: "保存していません。開いている間に、ほかの管理者が設定を保存しました。あなたが触っていない項目は、新しい値に置き換えました。内容を確かめて、もう一度保存してください。",
 	ConflictBoth: "次の項目は両方が変えました。あなたの入力を残しています:", Their: "今の値", NoSlack: "Slack の応答がないため、名前を表示できません。承認者はあとで変えてください。",
-	Unlimited: "0 は上限なし", MoreServers: "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。", ServerName: "名前", ServerURL: "アドレス",
+	Unlimited: "0 は上限なし",
+	MoreRows: map[string]string{
+		"mcp_servers":  "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。",
+		"agents":       "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。",
+		"auto_actions": "ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べ、* は任意の文字です。空白を含む語は \" \" で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。",
+	},
+	Columns: map[string]string{
+		"mcp_servers.name": "名前", "mcp_servers.url": "アドレス",
+		"agents.id": "ID", "agents.label": "表示名", "agents.provider": "提供元", "agents.model": "モデル", "agents.endpoint": "アドレス", "agents.capabilities": "できること",
+		"agents.auth_ref": "鍵の名前", "agents.is_default": "既定にする", "agents.metadata": "表示名", "agents.entry": "行",
+		"agents.provider=openai": "OpenAI", "agents.provider=anthropic": "Anthropic", "agents.provider=http": "HTTP (社外のアドレス)", "agents.provider=local": "ローカル (許可されたアドレス)",
+		"auto_actions.argv": "テストのコマンド", "auto_actions.workspace": "作業フォルダー",
+	},
 	Choose: "自分の依頼を自分で承認できるかを決めてください", ChooseLead: "まだ誰も決めていません。今は「できる」になっています。", ChooseLink: "説明を読んで決める",
 	Client: "アプリの登録", History: "変更の履歴", HistoryNone: "まだ変更はありません。", HistoryAll: "すべての履歴", When: "日時", Who: "変えた人", What: "項目", Was: "前", Is: "後", Earlier: "値は記録されていません",
 	File: "ファイルへの書き出しと読み込み", FileLead: "検証用のワークスペースの設定を、本番に写すときなどに使います。", Export: "YAML で書き出す", Import: "YAML を読み込む",
@@ -93,13 +107,13 @@ var settingsJA = settingsTexts{
 	AdminsChanged: "何も変わっていません。ほかの管理者が先に変えました。確かめて、もう一度お試しください。", AdminsLast: "何も変わっていません。管理者は 1 人以上必要です。", AdminsUnfit: "何も変わっていません。%s は管理者にできません。ワークスペースの正式なメンバーだけがなれます。",
 	Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
 	ModelUsed: "最後に実際に使われたモデル: %s(%s)", ModelUnused: "まだ依頼がないため、実際に使われるモデルは、最初の依頼のあとにここに出ます。", ModelDemo: "demo(動作を確かめるための、決まった型で答えるもの)",
-	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "general": "全般"},
+	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "agent": "エージェントとの会話", "general": "全般"},
 	Fields: map[string]settingText{
 		"name":                      {Label: "名前", About: "カードなどに出るエージェントの名前です。"},
 		"slug":                      {Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
 		"locale":                    {Label: "Slack での言語", About: "カードやメッセージの言語です。このコンソールの言語とは別です。", Options: map[string]string{"ja": "日本語", "en": "English"}},
 		"approval_copies":           {Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Options: map[string]string{"listed": "送る", "none": "送らない"}},
-		"dm_default":                {Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。", Options: map[string]string{"task": "依頼", "agent": "会話 (まだ使えません。今は依頼になります)"}},
+		"dm_default":                {Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。エージェントの ID で始まる DM (例: claude: …) は、いつも会話になります。", Options: map[string]string{"task": "依頼", "agent": "会話 (既定のエージェントが答えます)"}},
 		"prompt_approval_required":  {Label: "方針に承認を求める", About: "「いいえ」にすると、方針は承認なしでステップ作りに進みます。"},
 		"process_approval_required": {Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、下の項目です。"},
 		"auto_approve_tools":        {Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
@@ -115,12 +129,19 @@ var settingsJA = settingsTexts{
 		"max_cost_month_usd":     {Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル"},
 		"max_open_tasks.person":  {Label: "同時に進む依頼 (1 人)", Unit: "件"}, "max_open_tasks.tenant": {Label: "同時に進む依頼 (全体)", Unit: "件"},
 		"max_tasks_per_hour.person": {Label: "1 時間の依頼 (1 人)", Unit: "件"}, "max_tasks_per_hour.tenant": {Label: "1 時間の依頼 (全体)", Unit: "件"},
-		"model":               {Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。Ringi を設置した人が設置のときにモデルを決めている場合は、そちらが使われ、この欄は効きません。"},
-		"executor":            {Label: "実行のしかた", About: "承認されたステップを何が実行するかです。次に始まる承認から変わります。", Options: map[string]string{"steps": "ステップを順に実行 (標準)", "managed": "Claude のセッションで実行"}},
-		"l4_timeout_seconds":  {Label: "実行の制限時間", About: "これを過ぎると、実行は失敗として終わります。", Unit: "秒"},
-		"retain_results_days": {Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に使われます。", Unit: "日"},
-		"mcp_servers":         {Label: "MCP サーバー", About: "ツールを提供するサーバーです。"},
-		"admins":              {Label: "管理者"},
+		"model":                     {Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。Ringi を設置した人が設置のときにモデルを決めている場合は、そちらが使われ、この欄は効きません。"},
+		"executor":                  {Label: "実行のしかた", About: "承認されたステップを何が実行するかです。次に始まる承認から変わります。", Options: map[string]string{"steps": "ステップを順に実行 (標準)", "managed": "Claude のセッションで実行"}},
+		"l4_timeout_seconds":        {Label: "実行の制限時間", About: "これを過ぎると、実行は失敗として終わります。", Unit: "秒"},
+		"retain_results_days":       {Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に使われます。", Unit: "日"},
+		"mcp_servers":               {Label: "MCP サーバー", About: "ツールを提供するサーバーです。"},
+		"agents":                    {Label: "エージェント", About: "会話の相手です。使える提供元、モデル、できること (code: ファイルの作成、shell: コマンドの実行、test: テストの実行) を決めます。"},
+		"auto_actions":              {Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。"},
+		"action_timeout_hours":      {Label: "提案への返事の期限", About: "これを過ぎると、エージェントの提案は期限切れで取り消されます。", Unit: "時間"},
+		"session_idle_days":         {Label: "会話を閉じるまで", About: "この日数メッセージがない会話は閉じます。続きは新しい会話で始めます。", Unit: "日"},
+		"ai_sessions.cache.enabled": {Label: "閉じた会話を残す", About: "「いいえ」にすると、会話は閉じてまもなく消えます。監査ログは残ります。これから始まる会話に使われます。"},
+		"max_session_cost_usd":      {Label: "会話 1 つの予算", About: "AI の利用料がここに達すると、エージェントはその会話で答えなくなります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
+		"max_messages_per_hour":     {Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件"},
+		"admins":                    {Label: "管理者"},
 	},
 	Rules: map[tenancy.Rule]string{
 		tenancy.RuleBetween: "{min} から {max} までにしてください。", tenancy.RuleLength: "{min} 文字から {max} 文字までにしてください。", tenancy.RuleCount: "選べるのは {max} 件までです。",
@@ -133,6 +154,13 @@ var settingsJA = settingsTexts{
 		tenancy.RuleHTTPS: "https:// で始まるアドレスにしてください。",
 		people.RuleBot:    "ボットは承認者にできません。", people.RuleGone: "退職などで無効になったアカウントです。承認者にできません。", people.RuleGuest: "ゲストは承認者にできません。",
 		people.RuleOutsider: "このワークスペースのメンバーではありません。承認者にできません。", people.RuleNoGroup: "このワークスペースにないか、無効になったグループです。",
+		tenancy.Rule(agent.RuleRequired): "必ず入れてください。", tenancy.Rule(agent.RuleID): "半角の英小文字、数字、- と _ で 32 文字までにしてください。最初は英小文字か数字です。", tenancy.Rule(agent.RuleTaken): "同じ ID の行があります。",
+		tenancy.Rule(agent.RuleUnread): "値の形が違います。", tenancy.Rule(agent.RuleProvider): "openai、anthropic、http、local のどれかにしてください。", tenancy.Rule(agent.RuleAbility): "code、shell、test から選んでください。",
+		tenancy.Rule(agent.RuleModel): "モデルの名前は、半角の英数字と . _ : / @ + - で 150 文字までです。", tenancy.Rule(agent.RuleEndpoint): "https://example.com/v1 のようなアドレスを、500 文字までで入れてください。利用者名、パスワード、? や # の後の部分は含められません。",
+		tenancy.Rule(agent.RuleSecure): "https:// で始まるアドレスか、この環境で許可されたアドレスにしてください。", tenancy.Rule(agent.RuleElsewhere): "この環境で許可されていないアドレスです。", tenancy.Rule(agent.RuleNoPlace): "アドレスを入れられるのは、提供元が HTTP かローカルのときだけです。",
+		tenancy.Rule(agent.RuleAuthRef): "鍵の名前を、半角の英数字と . _ - で 64 文字までで入れてください。鍵そのものは入れないでください。", tenancy.Rule(agent.RuleMetadata): "表示名などの情報は 20 個まで、それぞれ 500 文字までです。",
+		tenancy.Rule(agent.RuleAutoType): "承認なしにできるのは test_run (テスト) だけです。", tenancy.Rule(agent.RuleAutoArgv): "コマンドは 1 語から 32 語、1 語は 200 文字までで、最初の語に * は使えません。",
+		tenancy.Rule(agent.RuleAutoShell): "シェルや、ほかのプログラムを起動するコマンドは承認なしにできません。", tenancy.Rule(agent.RuleAutoWorkspace): "作業フォルダーの名前を 200 文字までで入れてください。",
 		settingsyaml.RuleSyntax: "YAML として読めません。", settingsyaml.RuleLarge: "ファイルが大きすぎます ({max} バイトまで)。", settingsyaml.RuleUnknown: "この名前の設定はありません。", settingsyaml.RuleTwice: "同じ設定が 2 回あります。",
 		settingsyaml.RuleAlias: "& や * で始まる書き方は使えません。", settingsyaml.RuleOwn: "ワークスペースごとの設定なので、ファイルからは変えられません。この行を消してください。",
 		settingsyaml.RuleFlag: "true か false にしてください。", settingsyaml.RuleWhole: "整数にしてください。", settingsyaml.RuleNumber: "数にしてください。", settingsyaml.RuleText: "文字にしてください。",

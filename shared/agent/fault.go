@@ -42,7 +42,7 @@ var Limits = map[Rule]string{
 	RuleAbility:   "must be a list of code, shell and test",
 	RuleModel:     "must be 1 to 150 of A-Z, a-z, 0-9 and ._:/@+-",
 	RuleEndpoint:  "must be an address of at most 500 bytes like https://example.com/v1, without name, password, query or fragment",
-	RuleSecure:    "must begin with https://",
+	RuleSecure:    "must begin with https://, or be an address that this deployment allows",
 	RuleElsewhere: "is no address that this deployment allows",
 	RuleNoPlace:   "is for the providers http and local only",
 	RuleAuthRef:   "must be the name of a key, 1 to 64 of A-Z, a-z, 0-9, ., - and _; never a key",

@@ -78,16 +78,16 @@ func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 	}
 	r := reader{file: &f}
 	// Lists share their memory with over.
-	f.Settings.Approvers.Users, f.Settings.Approvers.Usergroups, f.Settings.MCPServers = nil, nil, nil
-	r.object("", doc.Content[0], reflect.ValueOf(&f.Settings).Elem())
-	if f.lines["approvers.users"] == 0 {
-		f.Settings.Approvers.Users = over.Approvers.Users
+	lists := []string{"approvers.users", "approvers.usergroups", "mcp_servers", "agents", "auto_actions"}
+	into := reflect.ValueOf(&f.Settings).Elem()
+	for _, name := range lists {
+		listNamed(into, name).SetZero()
 	}
-	if f.lines["approvers.usergroups"] == 0 {
-		f.Settings.Approvers.Usergroups = over.Approvers.Usergroups
-	}
-	if f.lines["mcp_servers"] == 0 {
-		f.Settings.MCPServers = over.MCPServers
+	r.object("", doc.Content[0], into)
+	for _, name := range lists {
+		if f.lines[name] == 0 {
+			listNamed(into, name).Set(listNamed(reflect.ValueOf(&over).Elem(), name))
+		}
 	}
 	if len(r.faults) > 0 {
 		r.faults = append(r.faults, r.broken()...)
@@ -129,20 +129,46 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 	seen := map[string]bool{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
-		name := strings.TrimPrefix(at+"."+key.Value, ".")
-		field, ok := fieldNamed(into, key.Value)
+		called := key.Value
+		if known, ok := seedNames[called]; ok {
+			called = known
+		}
+		name := strings.TrimPrefix(at+"."+called, ".")
+		field, ok := fieldNamed(into, called)
 		switch {
 		case key.Kind != yaml.ScalarNode || !ok:
-			r.fault(name, RuleUnknown, key)
-		case seen[key.Value]:
+			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
+		case seen[called]:
 			r.fault(name, RuleTwice, key)
-		case at == "" && slices.Contains(own, key.Value):
+		case at == "" && slices.Contains(own, called):
 			r.fault(name, RuleOwn, key)
 		default:
 			r.file.lines[name] = key.Line
 			r.value(name, value, field)
 		}
-		seen[key.Value] = true
+		seen[called] = true
+	}
+}
+
+// texts takes a mapping of texts, whose names are anybody's.
+func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
+	if n.Kind != yaml.MappingNode {
+		r.fault(at, RuleFields, n)
+		return
+	}
+	into.Set(reflect.MakeMap(into.Type()))
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key, one := n.Content[i], reflect.New(into.Type().Elem()).Elem()
+		name := at + "." + key.Value
+		switch {
+		case key.Kind != yaml.ScalarNode || key.Anchor != "":
+			r.fault(name, RuleText, key)
+			continue
+		case into.MapIndex(reflect.ValueOf(key.Value)).IsValid():
+			r.fault(name, RuleTwice, key)
+		}
+		r.value(name, n.Content[i+1], one)
+		into.SetMapIndex(reflect.ValueOf(key.Value), one)
 	}
 }
 
@@ -154,6 +180,8 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 		r.object(at, n, into)
 	case into.Kind() == reflect.Slice:
 		r.list(at, n, into)
+	case into.Kind() == reflect.Map:
+		r.texts(at, n, into)
 	case !scalar(n, into):
 		r.fault(at, kinds[into.Kind()], n)
 	default:
@@ -206,6 +234,17 @@ func scalar(n *yaml.Node, into reflect.Value) bool {
 		return plain && err == nil
 	}
 	return false
+}
+
+// seedNames are other spellings of settings that are read as well.
+var seedNames = map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref"}
+
+// listNamed is the list of a name with dots.
+func listNamed(v reflect.Value, name string) reflect.Value {
+	for part := range strings.SplitSeq(name, ".") {
+		v, _ = fieldNamed(v, part)
+	}
+	return v
 }
 
 // fieldNamed is the field of a struct that JSON has under a name.

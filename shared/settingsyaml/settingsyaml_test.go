@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/settingsyaml"
@@ -21,6 +22,13 @@ func full() tenancy.Settings {
 		AllowSelfApproval: false, ApprovalTimeoutHours: 24, MaxVersions: 3, Locale: "en", Executor: "managed", DMDefault: "agent",
 		MaxCostUSD: 0.000001, MaxCostDayUSD: 12.5, MaxCostMonthUSD: 1000000, MaxOpenTasks: tenancy.Limit{Person: 5}, MaxTasksPerHour: tenancy.Limit{Tenant: 7},
 		RetainResultsDays: 30, MCPServers: []tenancy.MCPServer{{Name: "rooms", URL: "https://rooms.example.com/mcp"}, {Name: "yes", URL: "https://b.example"}},
+		Agents: []agent.Definition{
+			{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code, agent.Test}, IsDefault: true, AuthRef: "docs",
+				Metadata: map[string]string{"label": "書類 # 1", "no": "yes", "a b": "- x"}},
+			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
+		},
+		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}}, SessionIdleDays: 3, ActionTimeoutHours: 2, MaxSessionCostUSD: 0.5, MaxMessagesPerHour: 9,
+		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Workspace: "main"}},
 	}
 }
 
@@ -53,6 +61,14 @@ func TestWhatAFileDoesNotNameStays(t *testing.T) {
 	}
 }
 
+func TestAFileMayHaveTheSpecificationsOwnNames(t *testing.T) {
+	file, faults := settingsyaml.Read([]byte("aiSessions: {cache: {enabled: true}}\naiAgents:\n  - id: a\n    provider: openai\n    capabilities: [code]\n    isDefault: true\n    authRef: mine\n"), tenancy.DefaultSettings())
+	s := file.Settings
+	if len(faults) > 0 || !s.AISessions.Cache.Enabled || len(s.Agents) != 1 || !s.Agents[0].IsDefault || s.Agents[0].AuthRef != "mine" || s.Validate() != nil || file.Line("agents[0].auth_ref") != 7 {
+		t.Errorf("%+v %v", s, faults)
+	}
+}
+
 func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 	for text, want := range map[string][]string{
 		"max_opne_tasks: 1\nmax_versions: no\nmax_versions: 3\n":  {"max_opne_tasks unknown 1", "max_versions whole 2", "max_versions twice 3"},
@@ -67,7 +83,10 @@ func TestAllThatIsWrongWithAFileIsSaidWithItsLine(t *testing.T) {
 		"name: [":                                                 {" yaml 1"},
 		"- a":                                                     {" fields 1"},
 		"":                                                        {" fields 1"},
-		strings.Repeat("#", settingsyaml.MaxBytes+1):              {" yaml_size 0"},
+		"aiAgents:\n  - isDefault: true\n    is_default: true\n    metadata:\n      a: [1]\n      b: 1\n      b: x\n    secret: x\nagents: []": {
+			"agents[0].is_default twice 3", "agents[0].metadata.a text 5", "agents[0].metadata.b twice 7", "agents[0].secret unknown 8", "agents twice 9"},
+		"ai_sessions: {cache: true}":                 {"ai_sessions.cache fields 1"},
+		strings.Repeat("#", settingsyaml.MaxBytes+1): {" yaml_size 0"},
 	} {
 		file, faults := settingsyaml.Read([]byte(text), full())
 		var got []string

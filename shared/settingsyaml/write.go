@@ -31,12 +31,17 @@ func object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range v.NumField() {
 		name := tagOf(v.Type().Field(i))
-		if name == "" || top && slices.Contains(own, name) {
+		if name == "" || top && slices.Contains(own, name) || omitted(v.Type().Field(i), v.Field(i)) {
 			continue
 		}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value(v.Field(i), named))
 	}
 	return n
+}
+
+// omitted reports whether a field that may be left out is empty.
+func omitted(f reflect.StructField, v reflect.Value) bool {
+	return strings.HasSuffix(f.Tag.Get("json"), ",omitempty") && (v.IsZero() || v.Kind() == reflect.Map && v.Len() == 0)
 }
 
 func value(v reflect.Value, named func(string) string) *yaml.Node {
@@ -50,6 +55,14 @@ func value(v reflect.Value, named func(string) string) *yaml.Node {
 		}
 		if v.Len() == 0 {
 			n.Style = yaml.FlowStyle // []
+		}
+		return n
+	case reflect.Map:
+		n := &yaml.Node{Kind: yaml.MappingNode}
+		names := v.MapKeys()
+		slices.SortFunc(names, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
+		for _, name := range names {
+			n.Content = append(n.Content, value(name, func(string) string { return "" }), value(v.MapIndex(name), named))
 		}
 		return n
 	case reflect.String:

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -44,7 +46,37 @@ func fromColumns(it item, into any) (item, error) {
 			it = maps.Clone(it)
 			delete(it, "credentials")
 		}
+	case *tenancy.SettingsRow:
+		return takeAgents(it, &v.Config)
 	}
+	return it, nil
+}
+
+// takeAgents reads the agents of settings apart from the rest: an entry that nobody can read is left out by those who use
+// it, and keeps no settings from being read. The names that the specification's own file has are read as well.
+func takeAgents(it item, into *tenancy.Settings) (item, error) {
+	config, ok := it["config"].(*types.AttributeValueMemberM)
+	if !ok {
+		return it, nil
+	}
+	fields := maps.Clone(config.Value)
+	for other, name := range map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions"} {
+		if fields[name] == nil && fields[other] != nil {
+			fields[name] = fields[other]
+		}
+	}
+	if list, ok := fields["agents"].(*types.AttributeValueMemberL); ok {
+		plain, err := canonical(list)
+		if err != nil {
+			return nil, err
+		}
+		if err := json.Unmarshal([]byte(plain), &into.Agents); err != nil {
+			return nil, fmt.Errorf("read the agents: %w", err)
+		}
+	}
+	delete(fields, "agents")
+	it = maps.Clone(it)
+	it["config"] = &types.AttributeValueMemberM{Value: fields}
 	return it, nil
 }
 

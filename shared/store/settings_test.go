@@ -2,6 +2,8 @@ package store
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"testing"
@@ -9,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/tenancy"
@@ -49,6 +52,38 @@ func testSettings(t *testing.T, st *taskStore) {
 		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
 		expect.Same(t, want, expect.Value(st.Settings(t.Context(), "01OLD"))(t))
 	})
+	t.Run("an agent that can't be read keeps no settings from being read", func(t *testing.T) { testSettingsWithAgents(t, st) })
+}
+
+// A row may hold what somebody wrote by hand, or a later release.
+func testSettingsWithAgents(t *testing.T, st *taskStore) {
+	entry := func(id string, more item) *types.AttributeValueMemberM {
+		it := item{"id": text(id), "provider": text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("code")}}, "later": number(1)}
+		maps.Copy(it, more)
+		return &types.AttributeValueMemberM{Value: it}
+	}
+	for i, name := range []string{"agents", "aiAgents"} {
+		tenant := fmt.Sprintf("01AGENTS%d", i)
+		write(t, st, item{
+			"PK": text("TENANT#" + tenant), "SK": text("SETTINGS"), "type": text("settings"), "schema_version": number(1), "rev": number(4),
+			"config": &types.AttributeValueMemberM{Value: item{"name": text("新"), "of_a_later_release": text("x"), "aiSessions": &types.AttributeValueMemberM{Value: item{
+				"cache": &types.AttributeValueMemberM{Value: item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
+				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
+					entry("a", item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), text("b"), entry("c", item{"capabilities": text("code")}),
+				}}}},
+		})
+		got := expect.Value(st.Settings(t.Context(), tenant))(t)
+		if len(got.Agents) != 3 || !got.Agents[0].IsDefault || !got.AISessions.Cache.Enabled || got.Name != "新" || got.SessionIdleDays != 14 {
+			t.Fatalf("%s: %+v", name, got)
+		}
+		defs, warnings := agent.Definitions(got.Agents, nil)
+		if len(defs) != 3 || agent.Default(defs).ID != "a" || len(warnings) != 2 || warnings[0].Field != "entry" || warnings[1].Field != "capabilities" {
+			t.Errorf("%s: %+v, %v", name, defs, warnings)
+		}
+		got.Agents, got.MaxVersions = got.Agents[:1], 3
+		saved := expect.Value(st.SaveSettings(t.Context(), tenant, got, approver(), at()))(t)
+		expect.Same(t, saved, expect.Value(st.Settings(t.Context(), tenant))(t))
+	}
 }
 
 func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 )
 
@@ -33,6 +34,8 @@ func plain(x Settings) Settings {
 	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
 	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
 	x.MCPServers = append([]MCPServer{}, x.MCPServers...)
+	x.Agents = append([]agent.Definition{}, x.Agents...)
+	x.AutoActions = append([]agent.AutoRule{}, x.AutoActions...)
 	return x
 }
 

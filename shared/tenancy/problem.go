@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/modelname"
 )
@@ -51,6 +52,9 @@ func (p Problem) limit() string {
 	case RuleOneOf:
 		return "must be " + strings.Join(p.Words, " or ")
 	}
+	if limit, ok := agent.Limits[agent.Rule(p.Rule)]; ok {
+		return limit
+	}
 	return limits[p.Rule]
 }
 
@@ -85,6 +89,11 @@ func ProblemOf(err error) (Problem, bool) {
 	for rule, limit := range limits {
 		if limit == bad.Limit {
 			return Problem{Field: bad.Field, Rule: rule}, true
+		}
+	}
+	for rule, limit := range agent.Limits {
+		if limit == bad.Limit {
+			return Problem{Field: bad.Field, Rule: Rule(rule)}, true
 		}
 	}
 	return Problem{Field: bad.Field, Rule: Rule(bad.Limit)}, true

@@ -3,6 +3,7 @@ package tenancy
 import (
 	"time"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 )
 
@@ -48,6 +49,26 @@ type Settings struct {
 	RetainResultsDays int `json:"retain_results_days"`
 	// MCPServers are the servers whose tools can be allowed.
 	MCPServers []MCPServer `json:"mcp_servers"`
+	// Agents are those beside the built-in ones, and those that override one.
+	Agents     []agent.Definition `json:"agents"`
+	AISessions AISessions         `json:"ai_sessions"`
+	// SessionIdleDays is after how many days without a message a session is closed.
+	SessionIdleDays    int     `json:"session_idle_days"`
+	ActionTimeoutHours int     `json:"action_timeout_hours"`  // within which an action must be decided
+	MaxSessionCostUSD  float64 `json:"max_session_cost_usd"`  // 0: no limit
+	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // of one person to all agents; 0: no limit
+	// AutoActions are the actions that begin without a person's approval.
+	AutoActions []agent.AutoRule `json:"auto_actions"`
+}
+
+// AISessions say what stays of sessions.
+type AISessions struct {
+	Cache Cache `json:"cache"`
+}
+
+// Cache says whether sessions are kept after they are closed.
+type Cache struct {
+	Enabled bool `json:"enabled"`
 }
 
 // DefaultSettings are the seed's, for a tenant that has saved none.
@@ -60,8 +81,12 @@ func DefaultSettings() Settings {
 		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
 		Locale: "ja", Executor: "steps", DMDefault: "task", ApprovalCopies: CopiesListed, RetainResultsDays: 400, MCPServers: []MCPServer{},
 		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
+		Agents: []agent.Definition{}, SessionIdleDays: 14, ActionTimeoutHours: 24, MaxMessagesPerHour: 60, AutoActions: []agent.AutoRule{},
 	}
 }
+
+// MaxSessionCost is what a session may cost, 0 without a limit.
+func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSessionCostUSD) }
 
 // MaxCost is what a task may cost, 0 without a limit.
 func (s Settings) MaxCost() aggregate.MicroUSD { return limitOf(s.MaxCostUSD) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 )
@@ -45,6 +46,30 @@ func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
 		{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
 		{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
 		{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+		{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
+		{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
+		{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+		{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
+		{"agents", func(s *Settings, n int) {
+			s.Agents = nil
+			for i := range n {
+				s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI, Capabilities: agent.Capabilities})
+			}
+		}, []int{0, 20}, []int{21}},
+		{"agents[1].id", func(s *Settings, n int) {
+			a := agent.Definition{ID: "a", Provider: agent.OpenAI, Capabilities: agent.Capabilities}
+			s.Agents = []agent.Definition{a, a}
+			s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
+		}, []int{0}, []int{1, 2, 3}},
+		{"agents[0].endpoint", func(s *Settings, n int) {
+			s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
+		}, []int{0}, []int{1, 2}},
+		{"auto_actions[0].type", func(s *Settings, n int) {
+			s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
+		}, []int{0}, []int{1, 2, 3}},
+		{"auto_actions[0].argv", func(s *Settings, n int) {
+			s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "*"}, {"sh", "x"}, {}}[n], Workspace: "w"}}
+		}, []int{0}, []int{1, 2}},
 	} {
 		for _, n := range tt.good {
 			s := DefaultSettings()
@@ -113,6 +138,12 @@ func TestAnErrorOfSavingIsAProblem(t *testing.T) {
 	for rule := range limits {
 		is := Problem{Field: "slug", Rule: rule}
 		if got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err())); !ok || got.Field != "slug" || got.Rule != rule {
+			t.Errorf("%s is read as %+v", rule, got)
+		}
+	}
+	for rule := range agent.Limits {
+		is := Problem{Field: "agents[0].id", Rule: Rule(rule)}
+		if got, ok := ProblemOf(is.Err()); !ok || got.Rule != is.Rule {
 			t.Errorf("%s is read as %+v", rule, got)
 		}
 	}

@@ -54,6 +54,11 @@ var Bounds = []Bound{
 	{"max_tasks_per_hour.person", RuleBetween, 0, maxLimit, func(s Settings) int { return s.MaxTasksPerHour.Person }},
 	{"max_tasks_per_hour.tenant", RuleBetween, 0, maxLimit, func(s Settings) int { return s.MaxTasksPerHour.Tenant }},
 	{"mcp_servers", RuleCount, 0, MaxMCPServers, func(s Settings) int { return len(s.MCPServers) }},
+	{"agents", RuleCount, 0, MaxAgents, func(s Settings) int { return len(s.Agents) }},
+	{"session_idle_days", RuleBetween, 1, 365, func(s Settings) int { return s.SessionIdleDays }},
+	{"action_timeout_hours", RuleBetween, 1, 8760 - 24, func(s Settings) int { return s.ActionTimeoutHours }},
+	{"max_messages_per_hour", RuleBetween, 0, maxLimit, func(s Settings) int { return s.MaxMessagesPerHour }},
+	{"auto_actions", RuleCount, 0, MaxAutoActions, func(s Settings) int { return len(s.AutoActions) }},
 }
 
 // Choices are the values that a setting with a few has, the default first.
@@ -93,7 +98,8 @@ func (s Settings) Problems() (all []Problem) {
 	// With names instead of ids nobody would match, and nobody could decide.
 	all = append(all, idProblems("approvers.users", s.Approvers.Users, userForm(), RuleUserID)...)
 	all = append(all, idProblems("approvers.usergroups", s.Approvers.Usergroups, groupForm(), RuleGroupID)...)
-	return append(all, serverProblems(s.MCPServers)...)
+	all = append(all, serverProblems(s.MCPServers)...)
+	return append(all, s.agentProblems()...)
 }
 
 // idProblems are those of a list whose members are no ids of Slack's.
