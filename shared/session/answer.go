@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,13 +19,20 @@ const (
 	mostRefused = 2
 )
 
+// ErrType says that an agent may not propose actions of a type, or that there is no such type.
+type ErrType struct{ Type ActionType }
+
+func (e ErrType) Error() string {
+	return fmt.Sprintf("actions of type %.40q are not supported", string(e.Type))
+}
+
 // ErrPending says that an action waits, or is under way: a session has one at a time.
 var ErrPending = errors.New("another action waits for a decision or is under way")
 
 // Waiting are the messages that the next answer is to, the oldest first.
 func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostTogether)] }
 
-// Proposal is an action that an agent, or a person, wants to have done. Its payload was read by ReadPayload.
+// Proposal is an action that an agent, or a person, wants to have done. Its payload was checked by its type.
 type Proposal struct {
 	Type    ActionType
 	Payload aggregate.Blob // of the payload's one form

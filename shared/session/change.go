@@ -27,6 +27,9 @@ func (a *Aggregate) begin(now time.Time) (*change, error) {
 	if a.Session == nil {
 		return nil, fmt.Errorf("the session's row is not there: %w", aggregate.ErrConflict)
 	}
+	if n := a.Session.Actions; n > 0 && aggregate.Find(a.Actions, ActionKey(n)) == nil { // the last one never leaves
+		return nil, fmt.Errorf("action %d is not there: %w", n, aggregate.ErrConflict)
+	}
 	c := &change{Head: a.Head, Session: *a.Session, of: a}
 	c.Now = a.Head.Moment(now)
 	c.Head.ChangedAt = c.Now

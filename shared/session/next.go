@@ -41,7 +41,7 @@ func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggre
 func (a *Aggregate) run() *aggregate.Run {
 	return &aggregate.Run{
 		Name:  fmt.Sprintf("%s-%d", a.Head.SessionID, a.Head.Run),
-		Input: fmt.Sprintf(`{"tenant":%q,"session":%q,"run":%d}`, a.Head.TenantID, a.Head.SessionID, a.Head.Run),
+		Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.SessionID, a.Head.Run),
 		Run:   a.Head.Run,
 	}
 }

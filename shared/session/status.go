@@ -1,6 +1,9 @@
 package session
 
-import "ringi/shared/aggregate"
+import (
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+)
 
 // Status is where a session stands; see SessionMoves.
 type Status string
@@ -17,7 +20,7 @@ var SessionMoves = aggregate.Moves[Status]{
 	Open:      {Executing, Closed, Failing},
 	Executing: {Open},
 	Closed:    {Open},
-	Failing:   {Open, Closed},
+	Failing:   {Open, Executing, Closed}, // what was approved needs no agent
 }
 
 // ActionStatus is where an action stands; see ActionMoves.
@@ -46,16 +49,14 @@ var ActionMoves = aggregate.Moves[ActionStatus]{
 func (s ActionStatus) Over() bool { return len(ActionMoves[s]) == 0 || s == ActionFailed }
 
 // ActionType is what an action does.
-type ActionType string
+type ActionType = agent.ActionType
 
+// The types of actions.
 const (
-	CodeGenerate ActionType = "code_generate"
-	TestRun      ActionType = "test_run"
-	ShellCommand ActionType = "shell_command"
+	CodeGenerate = agent.CodeGenerate
+	TestRun      = agent.TestRun
+	ShellCommand = agent.ShellCommand
 )
-
-// ActionTypes are all of them.
-var ActionTypes = []ActionType{CodeGenerate, TestRun, ShellCommand}
 
 // Sender is who says something.
 type Sender string

@@ -9,7 +9,7 @@ import (
 func TestStatusesMoveAsTheyMay(t *testing.T) {
 	sessions := map[[2]Status]bool{
 		{Open, Executing}: true, {Open, Closed}: true, {Open, Failing}: true, {Executing, Open}: true,
-		{Closed, Open}: true, {Failing, Open}: true, {Failing, Closed}: true,
+		{Closed, Open}: true, {Failing, Open}: true, {Failing, Executing}: true, {Failing, Closed}: true,
 	}
 	all := []Status{Open, Executing, Closed, Failing}
 	for _, from := range all {
