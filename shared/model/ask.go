@@ -109,7 +109,7 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	u := &answer.Usage
 	*u = u.Counted()
 	u.Prompt, u.MS = p.Name(), time.Since(began).Milliseconds()
-	charge(u, Named(answer.Answered))
+	Charge(u, Named(answer.Answered))
 	level, failed := slog.LevelInfo, ""
 	if err != nil {
 		level, failed = slog.LevelWarn, err.Error()
@@ -119,9 +119,9 @@ func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, erro
 	return answer, err
 }
 
-// charge adds what a call cost, by the price of the model named in the answer, or if that is not
+// Charge adds what a call cost, by the price of the model named in the answer, or if that is not
 // known of the model that was asked, since a gateway may report a name of its own.
-func charge(u *Usage, answered string) {
+func Charge(u *Usage, answered string) {
 	asked := u.Model
 	u.Model = cmp.Or(answered, asked)
 	cost, known := price.Cost(*u)

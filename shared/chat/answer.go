@@ -1,0 +1,191 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+	"ringi/shared/legible"
+	"ringi/shared/model"
+)
+
+// mostAgain is how often a model is asked again when what it proposed can't be used.
+const mostAgain = 2
+
+// texts are what people read where the model said nothing that can be shown.
+type texts struct{ declined, cutOff, invalid, unsupported, empty string }
+
+var words = language.InEach(
+	texts{
+		declined: "この内容には答えられません。言い方を変えるか、別のことを頼んでください。", cutOff: "(答えが長すぎたため、ここで切れています。続きが必要なら、そう伝えてください。)",
+		invalid: "操作を提案しようとしましたが、正しい形にできませんでした。何をするかを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
+		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。",
+	},
+	texts{
+		declined: "I can't answer this. Please put it differently or ask for something else.", cutOff: "(The answer was too long and ends here. Tell me if you need the rest.)",
+		invalid: "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
+		empty: "I could not give an answer. Please try again in other words.",
+	})
+
+// Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and takes of
+// its answer what is sound. onText gets all of the answer's text so far; it may begin anew when the model is asked again.
+// An error is a *model.Error; the reply beside it has the usage of what was sent.
+func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, error) {
+	r, err := t.request()
+	if err != nil {
+		return Reply{}, err
+	}
+	p, err := promptIn(t.Locale)
+	if err != nil {
+		return Reply{}, err
+	}
+	if onText == nil {
+		onText = func(string) {}
+	}
+	var reply Reply
+	for again := 0; ; again++ {
+		got, err := say(ctx, w, r, p, func(text string) { onText(legible.Visible(text)) })
+		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
+		reply.Usage.ID = aggregate.NewID()
+		if err != nil {
+			return Reply{Usage: reply.Usage, Calls: reply.Calls}, err
+		}
+		next := t.take(&reply, got, r.Tools)
+		if next == nil || again == mostAgain {
+			t.finish(&reply)
+			return reply, nil
+		}
+		r.Said = append(r.Said, next...)
+	}
+}
+
+// take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again, nil
+// when it need not.
+func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
+	reply.Code = ""
+	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may leave its words away
+		reply.Text = text
+	}
+	switch {
+	case got.Stop == model.StopRefused:
+		reply.Text, reply.Code = "", Declined
+		return nil
+	case got.Stop == model.StopLength && len(got.Calls) == 0:
+		reply.Code = CutOff
+		return nil
+	case len(got.Calls) == 0:
+		return nil
+	}
+	calls, results, sound := numbered(got.Calls), []Part(nil), false
+	for _, c := range calls {
+		j := t.judge(c, offered)
+		if got.Stop == model.StopLength { // whatever it looks like: the model had more to say of it
+			j = judged{code: CutOff, problems: []string{"the answer was cut off after the limit of tokens: propose something shorter"}}
+		}
+		switch {
+		case j.proposal != nil && reply.Action == nil && reply.HandOver == "":
+			reply.Action, sound = j.proposal, true
+		case j.proposal != nil:
+			reply.Refused = append(reply.Refused, *j.proposal)
+		case j.handOver != "" && reply.Action == nil && reply.HandOver == "":
+			reply.HandOver, sound = j.handOver, true
+		case j.problems != nil:
+			reply.Code = j.code
+			results = append(results, Part{Result: &Result{CallID: c.ID, Failed: true, Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
+			continue
+		}
+		results = append(results, Part{Result: &Result{CallID: c.ID, Failed: true, Text: refusedSecond}})
+	}
+	if sound {
+		reply.Code = ""
+		return nil
+	}
+	spoken := Said{Role: model.Assistant}
+	if text := strings.TrimSpace(got.Text); text != "" {
+		spoken.Parts = append(spoken.Parts, Part{Text: text})
+	}
+	for _, c := range calls {
+		spoken.Parts = append(spoken.Parts, Part{Call: &c})
+	}
+	return []Said{spoken, {Role: model.User, Parts: results}}
+}
+
+// numbered are calls that all have an id, different from each other's, and an object as input: a cut off or wrong one is
+// answered like the others, and goes back to the vendor.
+func numbered(calls []Call) []Call {
+	out, seen := make([]Call, len(calls)), map[string]bool{}
+	for i, c := range calls {
+		if c.ID == "" || seen[c.ID] {
+			c.ID = fmt.Sprintf("call_again_%d", i+1)
+		}
+		seen[c.ID] = true
+		out[i] = c
+	}
+	return out
+}
+
+// Object is a call's input as vendors take it back: an object, also where the model wrote none.
+func (c Call) Object() json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &members) != nil || members == nil {
+		return json.RawMessage("{}")
+	}
+	return c.Input
+}
+
+func fencedProblems(problems []string) string {
+	b, err := json.Marshal(problems) // they quote the answer, which may quote anybody
+	if err != nil {
+		return "[]"
+	}
+	return "<data>" + string(b) + "</data>"
+}
+
+// finish says in words what is missing from a reply.
+func (t Turn) finish(reply *Reply) {
+	w := words.In(t.Locale)
+	missing := ""
+	switch reply.Code {
+	case Declined:
+		missing = w.declined
+	case CutOff:
+		missing = w.cutOff
+	case Invalid:
+		missing = w.invalid
+	case NotSupported:
+		missing = w.unsupported
+	}
+	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.HandOver == "" {
+		missing, reply.Code = w.empty, Empty
+	}
+	if missing != "" {
+		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)
+	}
+}
+
+// say makes one call, adds up what it cost, and logs what it was without any of its content.
+func say(ctx context.Context, w Wire, r Request, p prompt, onText func(string)) (Response, error) {
+	began := time.Now()
+	got, err := w.Say(ctx, r, onText)
+	u := got.Usage.Counted()
+	u.Calls = max(1, u.Calls)
+	u.Prompt, u.MS = p.name, time.Since(began).Milliseconds()
+	model.Charge(&u, model.Named(got.Answered))
+	got.Usage = u
+	level, failed := slog.LevelInfo, ""
+	if err != nil {
+		level, failed = slog.LevelWarn, err.Error()
+		if e := new(model.Error); !errors.As(err, &e) {
+			err = model.FromTransport(u.Provider, err)
+		}
+	}
+	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", "chat", "prompt", u.Prompt, "turn", len(r.Said), "stop", got.Stop, "calls", len(got.Calls),
+		"input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
+	return got, err
+}

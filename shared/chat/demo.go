@@ -1,0 +1,111 @@
+package chat
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"ringi/shared/agent"
+	"ringi/shared/lazy"
+	"ringi/shared/model"
+	"ringi/shared/modelname"
+)
+
+// Demo is an agent without a model: it says that it is one, and proposes an action for a few plain phrases, always the same.
+type Demo struct{}
+
+var (
+	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
+	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
+	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
+	demoRingi = lazy.Regexp(`(?is)稟議に(?:します|して)|make (?:this|it) a request`)
+	japanese  = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
+)
+
+// demoFiles are a program and its test, so that a test can be run after them.
+const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"summary":%SUMMARY%}`
+
+// Say answers the last of what people said.
+func (Demo) Say(_ context.Context, r Request, onText func(string)) (Response, error) {
+	out := demoAnswer(r)
+	out.Stop, out.Answered = model.StopEnd, modelname.Demo
+	out.Usage = model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}
+	for _, end := range []int{len(out.Text) / 2, len(out.Text)} {
+		onText(strings.ToValidUTF8(out.Text[:end], ""))
+	}
+	return out, nil
+}
+
+func demoAnswer(r Request) Response {
+	if len(r.Said) == 0 {
+		return Response{}
+	}
+	last, result := lastSaid(r.Said[len(r.Said)-1])
+	ja := last.Text == "" || japanese().MatchString(last.Text)
+	in := func(jaText, enText string) string {
+		if ja {
+			return jaText
+		}
+		return enText
+	}
+	call := func(name, says string, input string) Response {
+		for _, t := range r.Tools {
+			if t.Name == name {
+				return Response{Text: says, Calls: []Call{{ID: "call_demo", Name: name, Input: json.RawMessage(input)}}}
+			}
+		}
+		return Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
+	}
+	switch m := demoRun().FindStringSubmatch(last.Text); {
+	case last.Text == "" && result != "":
+		first, _, _ := strings.Cut(result, "\n")
+		return Response{Text: "デモのエージェントです。結果を受け取りました。 / This is a demo. I got the result:\n" + first}
+	case m != nil:
+		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。", "I am a demo. I propose the command as you wrote it."),
+			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します", "Runs the command that was asked for"))+`}`)
+	case demoTest().MatchString(last.Text):
+		return call(string(agent.TestRun), in("デモのエージェントです。テストの実行を提案します。", "I am a demo. I propose to run the tests."),
+			`{"argv":["node","--test"],"timeout_seconds":120,"summary":`+quoted(in("作業フォルダーのテストを実行します", "Runs the tests of the work folder"))+`}`)
+	case demoFile().MatchString(last.Text):
+		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。", "I am a demo. I propose two sample files."),
+			strings.Replace(demoFiles, "%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")), 1))
+	case demoRingi().MatchString(last.Text):
+		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(last.Text)+`}`)
+	}
+	return Response{Text: in(
+		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
+		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// lastSaid is the last that a person said in a turn, and what the system told behind it.
+func lastSaid(turn Said) (last entry, system string) {
+	for _, p := range turn.Parts {
+		text := p.Text
+		if p.Result != nil {
+			text = p.Result.Text
+		}
+		_, text, _ = strings.Cut(text, "<messages>\n")
+		text, _, _ = strings.Cut(text, "\n</messages>")
+		var list []entry
+		if json.Unmarshal([]byte(text), &list) != nil {
+			continue
+		}
+		for _, e := range list {
+			switch {
+			case e.System != "":
+				system = e.System
+			case e.From != "" && e.File == "":
+				last = e
+			}
+		}
+	}
+	return last, system
+}
+
+func quoted(s string) string {
+	b, err := json.Marshal(s)
+	if err != nil {
+		return `""`
+	}
+	return string(b)
+}

@@ -1,0 +1,127 @@
+package chat
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+	"ringi/shared/legible"
+	"ringi/shared/model"
+)
+
+// What is shown of a conversation, the summary of what is older included.
+const (
+	MaxMessages = 1000
+	MaxBytes    = 204_800 // of UTF-8
+)
+
+// MaxFolded is how long a summary may be, in bytes of UTF-8.
+const MaxFolded = 12_000
+
+// Fold parts what is shown of a conversation, the oldest first, where it is too much: older is to be summed up with the
+// summary at its beginning, if there is one, and shown stays. older is empty while nothing is too much. It folds more than
+// it must, so that not every message folds again; the newest message always stays.
+func Fold(history []Message) (older, shown []Message) {
+	size := 0
+	for _, m := range history {
+		size += len(m.Text)
+	}
+	if len(history) <= MaxMessages && size <= MaxBytes || len(history) < 2 {
+		return nil, history
+	}
+	n := 0
+	for ; n < len(history)-1 && (len(history)-n+1 > MaxMessages*3/4 || size+MaxFolded > MaxBytes*3/4); n++ {
+		size -= len(history[n].Text)
+	}
+	if n == 1 && history[0].Collapsed { // a summary alone is nothing to sum up
+		n = 2
+	}
+	if n >= len(history) {
+		return nil, history
+	}
+	return history[:n], history[n:]
+}
+
+// Summarize is what stands for older messages from now on: what the model says, with the earlier summary in it, or without
+// a model's answer the first lines. The usage is that of the call, also where its answer was not taken.
+func Summarize(ctx context.Context, w Wire, older []Message, locale string) (string, model.Usage) {
+	if w == nil {
+		return FirstLines(older, locale), model.Usage{}
+	}
+	p, err := foldPromptIn(locale)
+	if err != nil {
+		return FirstLines(older, locale), model.Usage{}
+	}
+	r := Request{System: p.text, MaxTokens: MaxTokens, Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced(plainly(older))}}}}}
+	got, err := say(ctx, w, r, p, func(string) {})
+	got.Usage.ID = aggregate.NewID()
+	text := strings.TrimSpace(legible.Visible(got.Text))
+	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {
+		return FirstLines(older, locale), got.Usage
+	}
+	return text, got.Usage
+}
+
+// plainly are messages without what vendors ask of turns: who said what.
+func plainly(older []Message) (out []entry) {
+	for _, m := range older {
+		e := entry{Text: legible.Visible(m.Text)}
+		switch {
+		case m.Collapsed:
+			e = entry{Summary: m.Text}
+		case m.Sender == FromSystem:
+			e = entry{System: m.Text}
+		case m.Sender == FromUser:
+			e.From = line(m.Name)
+		default:
+			e.From = "agent"
+		}
+		if m.Proposal != nil {
+			e.Text += "\n(proposed: " + m.Proposal.Summary + ")"
+		}
+		for _, f := range m.Files {
+			e.Text += "\n(file: " + line(f.Name) + ")"
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+type foldTexts struct{ agent, system, more string }
+
+var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほか %d 件)"}, foldTexts{"Agent", "Ringi", "(%d more)"})
+
+// maxLine is how many characters of a message's first line are kept.
+const maxLine = 80
+
+// FirstLines are the beginnings of messages, one line each, behind the summary they have at their beginning, as many as fit
+// into MaxFolded bytes; how many did not is said.
+func FirstLines(older []Message, locale string) string {
+	w := foldWords.In(locale)
+	var out []string
+	size := 0
+	for i, m := range older {
+		l := m.Text
+		if !m.Collapsed {
+			l = firstLine(m, w)
+		} else if len(l) > MaxFolded/2 { // each folding leaves room for what is newer
+			l = strings.ToValidUTF8(l[:MaxFolded/2], "") + "…"
+		}
+		if size += len(l) + 1; size > MaxFolded-100 {
+			return strings.Join(append(out, fmt.Sprintf(w.more, len(older)-i)), "\n")
+		}
+		out = append(out, l)
+	}
+	return strings.Join(out, "\n")
+}
+
+func firstLine(m Message, w foldTexts) string {
+	who := map[Sender]string{FromUser: line(m.Name), FromAgent: w.agent, FromSystem: w.system}[m.Sender]
+	text, _, _ := strings.Cut(strings.TrimSpace(legible.Visible(m.Text)), "\n")
+	if r := []rune(text); len(r) > maxLine {
+		text = string(r[:maxLine-1]) + "…"
+	}
+	return who + ": " + text
+}

@@ -1,0 +1,304 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/agent"
+	"ringi/shared/legible"
+	"ringi/shared/model"
+)
+
+// Limits of what a model is shown of attachments, the newest first.
+const (
+	MaxFileText  = 64 << 10  // bytes of one text
+	MaxFilesText = 160 << 10 // bytes of all texts
+	MaxImage     = 3 << 20   // bytes of one image
+	MaxImages    = 5
+)
+
+// imageTypes are those that every vendor reads.
+var imageTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp"}
+
+// Readable reports whether a file of this type and size may be shown to a model, and if not, why.
+func Readable(mime string, size int) (why string) {
+	mime, _, _ = strings.Cut(mime, ";")
+	switch {
+	case slices.Contains(imageTypes, mime):
+		if size > MaxImage {
+			return fmt.Sprintf("the image has %d bytes, the limit is %d", size, MaxImage)
+		}
+	case strings.HasPrefix(mime, "text/"), mime == "application/json", mime == "application/yaml", mime == "application/x-yaml", mime == "application/xml", mime == "application/javascript":
+		if size > MaxFileText {
+			return fmt.Sprintf("the text has %d bytes, the limit is %d", size, MaxFileText)
+		}
+	default:
+		return "only text and images are read"
+	}
+	return ""
+}
+
+// Wanted are the hashes of the files that a turn would show: what need not be read is not.
+func Wanted(history []Message) (hashes []string) {
+	b := &budget{}
+	for _, m := range slices.Backward(history) {
+		for _, f := range m.Files {
+			if b.refuses(f) == "" && !slices.Contains(hashes, f.Hash) {
+				hashes = append(hashes, f.Hash)
+			}
+		}
+	}
+	return hashes
+}
+
+// budget is what of the limits of attachments is used.
+type budget struct{ text, images int }
+
+// refuses takes a file into the budget, or says why not.
+func (b *budget) refuses(f File) string {
+	size := max(f.Size, len(f.Body))
+	if why := f.Why; why != "" {
+		return why
+	}
+	if why := Readable(f.Type, size); why != "" {
+		return why
+	}
+	if strings.HasPrefix(f.Type, "image/") {
+		if b.images == MaxImages {
+			return fmt.Sprintf("only the newest %d images are read", MaxImages)
+		}
+		b.images++
+		return ""
+	}
+	if b.text+size > MaxFilesText {
+		return fmt.Sprintf("only the newest %d bytes of texts are read", MaxFilesText)
+	}
+	b.text += size
+	return ""
+}
+
+// entry is what somebody else than the agent said, as the model reads it: nothing in it is an instruction.
+type entry struct {
+	From    string `json:"from,omitempty"`    // a person's name
+	System  string `json:"system,omitempty"`  // Ringi's own words
+	Summary string `json:"summary,omitempty"` // of older messages
+	Text    string `json:"text,omitempty"`
+	File    string `json:"file,omitempty"`
+	NotRead string `json:"not_read,omitempty"`
+}
+
+// turns are the history as a vendor takes it.
+type turns struct {
+	said    []Said
+	waiting []entry // what the user's turn that is open has
+	images  []Part
+	results []Part
+	told    map[string]bool // ids of actions whose end stands in a result
+}
+
+// said is the conversation in a form that every vendor takes: speakers alternate, each call of a tool has its result at
+// the beginning of the turn behind it, no text is empty, and the last word is the user's.
+func said(history []Message) []Said {
+	t := &turns{told: map[string]bool{}}
+	shown := filesShown(history)
+	for i, m := range history {
+		if m.Sender == FromAgent {
+			t.agent(m, history[i+1:])
+			continue
+		}
+		t.other(m, shown[i])
+	}
+	if len(t.waiting)+len(t.results) == 0 && (len(t.said) == 0 || t.said[len(t.said)-1].Role == model.Assistant) {
+		t.waiting = append(t.waiting, entry{System: "Nothing was added. Go on."})
+	}
+	t.close()
+	return t.said
+}
+
+// filesShown says of each message's files why they are not shown, empty for those that are.
+func filesShown(history []Message) [][]string {
+	b, out := &budget{}, make([][]string, len(history))
+	for i, m := range slices.Backward(history) {
+		for _, f := range m.Files {
+			why := b.refuses(f)
+			if why == "" && f.Body == nil {
+				why = "it is not there any more"
+			}
+			out[i] = append(out[i], why)
+		}
+	}
+	return out
+}
+
+func (t *turns) other(m Message, hidden []string) {
+	switch {
+	case m.Sender == FromUser:
+		t.waiting = append(t.waiting, entry{From: line(m.Name), Text: legible.Visible(m.Text)})
+	case m.ActionID != "" && t.told[m.ActionID]:
+	case m.Collapsed:
+		t.waiting = append(t.waiting, entry{Summary: m.Text})
+	case m.Text != "":
+		t.waiting = append(t.waiting, entry{System: m.Text})
+	}
+	for i, f := range m.Files {
+		e := entry{From: line(m.Name), File: line(f.Name)}
+		switch {
+		case hidden[i] != "":
+			e.NotRead = hidden[i]
+		case strings.HasPrefix(f.Type, "image/"):
+			e.Text = "(the image is attached)"
+			t.images = append(t.images, Part{Image: &Image{Type: f.Type, Data: f.Body}})
+		case !utf8.Valid(f.Body):
+			e.NotRead = "it is no UTF-8"
+		default:
+			e.Text = string(f.Body)
+		}
+		t.waiting = append(t.waiting, e)
+	}
+}
+
+// line is a name in one line, as people see it.
+func line(s string) string { return strings.Join(strings.Fields(legible.Visible(s)), " ") }
+
+// agent adds what the agent said. A call of a tool is answered at once: by the action's end if that came before the agent
+// spoke again, else by the word that a person has to decide.
+func (t *turns) agent(m Message, later []Message) {
+	text := strings.TrimSpace(m.Text)
+	if text == "" && m.Proposal == nil {
+		return
+	}
+	t.close()
+	if len(t.said) == 0 {
+		t.waiting = append(t.waiting, entry{System: "What was said before is not shown."})
+		t.close()
+	}
+	if n := len(t.said); t.said[n-1].Role != model.Assistant {
+		t.said = append(t.said, Said{Role: model.Assistant})
+	}
+	turn := &t.said[len(t.said)-1]
+	if text != "" {
+		turn.Parts = append(turn.Parts, Part{Text: text})
+	}
+	if m.Proposal == nil {
+		return
+	}
+	id := "call_" + idOf(*m.Proposal, len(t.said))
+	turn.Parts = append(turn.Parts, Part{Call: callOf(*m.Proposal, id)})
+	t.results = append(t.results, Part{Result: &Result{CallID: id, Text: t.outcome(m.Proposal.ActionID, later)}})
+	for i, p := range m.Refused {
+		more := fmt.Sprintf("%s_%d", id, i+2)
+		turn.Parts = append(turn.Parts, Part{Call: callOf(p, more)})
+		t.results = append(t.results, Part{Result: &Result{CallID: more, Text: refusedSecond, Failed: true}})
+	}
+}
+
+const (
+	awaiting      = "Proposed. A person decides whether it is done; you will be told what came of it."
+	refusedSecond = "Not taken: one action at a time. Only the first one of the answer was proposed."
+)
+
+// outcome is what became of an action before the agent spoke again.
+func (t *turns) outcome(action string, later []Message) string {
+	for _, m := range later {
+		if m.Sender == FromAgent {
+			break
+		}
+		if action != "" && m.ActionID == action {
+			t.told[action] = true
+			return fenced([]entry{{System: m.Text}})
+		}
+	}
+	return awaiting
+}
+
+// idOf makes the id of a call: vendors take letters, digits, _ and -, and at most 64 of them.
+func idOf(p Proposal, n int) string {
+	id := strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return -1
+	}, p.ActionID)
+	if id == "" {
+		id = fmt.Sprint(n)
+	}
+	return id[:min(len(id), 40)]
+}
+
+// callOf is a proposal as the model called the tool.
+func callOf(p Proposal, id string) *Call {
+	input := map[string]json.RawMessage{}
+	_ = json.Unmarshal([]byte(p.Payload), &input) // then the summary stands alone
+	summary, _ := json.Marshal(p.Summary)         // a text has a form
+	input["summary"] = summary
+	text, err := json.Marshal(input)
+	if err != nil {
+		text = []byte("{}")
+	}
+	return &Call{ID: id, Name: string(p.Type), Input: text}
+}
+
+// close ends the user's turn that is open, if it has anything.
+func (t *turns) close() {
+	if len(t.waiting)+len(t.results)+len(t.images) == 0 {
+		return
+	}
+	parts := t.results
+	if len(t.waiting) > 0 {
+		parts = append(parts, Part{Text: fenced(t.waiting)})
+	}
+	t.said = append(t.said, Said{Role: model.User, Parts: append(parts, t.images...)})
+	t.waiting, t.results, t.images = nil, nil, nil
+}
+
+// fenced are entries as data: JSON in which no < stands, so that nothing said can end it.
+func fenced(list []entry) string {
+	b, err := json.Marshal(list)
+	if err != nil {
+		panic(fmt.Sprintf("encode what was said: %v", err)) // of texts
+	}
+	return "<messages>\n" + string(b) + "\n</messages>"
+}
+
+// request is the call that a turn makes.
+func (t Turn) request() (Request, error) {
+	p, err := promptIn(t.Locale)
+	if err != nil {
+		return Request{}, err
+	}
+	tools, err := t.tools()
+	return Request{System: p.text + "\n\n" + t.about(), Said: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
+}
+
+// MaxTokens bounds an answer with what it proposes.
+const MaxTokens = 16_000
+
+// about is what differs between agents.
+func (t Turn) about() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You are %q.", t.Agent.Label())
+	var may []string
+	for _, x := range agent.ActionTypes {
+		if t.may(x) {
+			may = append(may, string(x))
+		}
+	}
+	if may == nil {
+		b.WriteString(" You can propose no actions here; say so when one is asked for.")
+	} else {
+		fmt.Fprintf(&b, " You can propose: %s.", strings.Join(may, ", "))
+	}
+	if !t.MaySandbox && (t.Agent.May(agent.TestRun) || t.Agent.May(agent.ShellCommand)) {
+		b.WriteString(" Commands and tests can't be executed in this deployment; say so when one is asked for.")
+	}
+	if t.MaySandbox && t.Tools != "" {
+		b.WriteString(" Where commands are executed, there are: " + t.Tools)
+	}
+	if t.Busy {
+		b.WriteString(" An action of yours waits for a decision or is under way: propose no other one now.")
+	}
+	return b.String()
+}

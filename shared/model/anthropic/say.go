@@ -1,0 +1,182 @@
+package anthropic
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/anthropics/anthropic-sdk-go/option"
+
+	"ringi/shared/chat"
+	"ringi/shared/model"
+	"ringi/shared/modelname"
+)
+
+// Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire.
+func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	out := chat.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
+	p, err := c.spoken(r)
+	if err != nil {
+		return out, err
+	}
+	var raw *http.Response
+	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+	defer stream.Close()
+	if raw != nil {
+		out.Usage.RequestID = model.Named(raw.Header.Get("Request-Id"))
+	}
+	h := hearing{out: &out, onText: onText, stop: model.StopEnd}
+	for !h.ended && stream.Next() {
+		h.hear(stream.Current())
+	}
+	out.Text, out.Stop = h.text.String(), h.stop
+	if err := stream.Err(); err != nil {
+		return out, c.streamProblem(err, out.Usage.RequestID)
+	}
+	if !h.ended {
+		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
+	}
+	return out, nil
+}
+
+// statuses are those of errors that come in an answer which began well.
+var statuses = map[string]int{
+	"invalid_request_error": http.StatusBadRequest, "authentication_error": http.StatusUnauthorized, "billing_error": http.StatusPaymentRequired,
+	"permission_error": http.StatusForbidden, "not_found_error": http.StatusNotFound, "request_too_large": http.StatusRequestEntityTooLarge,
+	"rate_limit_error": http.StatusTooManyRequests, "timeout_error": http.StatusGatewayTimeout,
+}
+
+func (c *Client) streamProblem(err error, request string) *model.Error {
+	var sent *sdk.Error
+	if !errors.As(err, &sent) || sent.StatusCode >= 400 {
+		return c.problem(err, request)
+	}
+	code := string(sent.Type())
+	status, known := statuses[code]
+	if !known {
+		status = http.StatusInternalServerError // overloaded_error, api_error, and what is not known
+	}
+	e := model.FromStatus(modelname.Anthropic, status, nil, code)
+	e.Model, e.RequestID = c.config.Model, request
+	return e
+}
+
+// hearing is an answer as far as it has come.
+type hearing struct {
+	out    *chat.Response
+	onText func(string)
+	text   strings.Builder
+	calls  map[int64]int // by the block's index: which call it is
+	stop   model.Stop
+	ended  bool
+}
+
+// hear takes an event; those of kinds that are not known say nothing that matters here.
+func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
+	switch e.Type {
+	case "message_start":
+		h.out.Answered = string(e.Message.Model)
+		h.use(e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.CacheCreationInputTokens)
+	case "content_block_start":
+		if e.ContentBlock.Type == "tool_use" {
+			if h.calls == nil {
+				h.calls = map[int64]int{}
+			}
+			h.calls[e.Index] = len(h.out.Calls)
+			h.out.Calls = append(h.out.Calls, chat.Call{ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
+		}
+		h.say(e.ContentBlock.Text)
+	case "content_block_delta":
+		h.say(e.Delta.Text)
+		if i, ok := h.calls[e.Index]; ok && e.Delta.Type == "input_json_delta" {
+			h.out.Calls[i].Input = append(h.out.Calls[i].Input, e.Delta.PartialJSON...)
+		}
+	case "message_delta":
+		if e.Delta.StopReason != "" {
+			h.stop = stop(e.Delta.StopReason)
+		}
+		u := &h.out.Usage
+		u.Output = max(u.Output, e.Usage.OutputTokens) // the sum so far
+		if e.Usage.JSON.InputTokens.Valid() {
+			h.use(e.Usage.InputTokens, u.Output, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens)
+		}
+	case "message_stop":
+		for i, c := range h.out.Calls {
+			if len(c.Input) == 0 { // a tool without arguments
+				h.out.Calls[i].Input = json.RawMessage("{}")
+			}
+		}
+		h.ended = true
+	}
+}
+
+func (h *hearing) say(text string) {
+	if text != "" {
+		h.text.WriteString(text)
+		h.onText(h.text.String())
+	}
+}
+
+func (h *hearing) use(input, output, cached, written int64) {
+	u := &h.out.Usage
+	u.Input, u.Output, u.Cached, u.Written = input+written, output, cached, written
+}
+
+// spoken is a conversation as the vendor takes it, with a cache breakpoint behind the rules and behind the last turn: the
+// next call begins with the same.
+func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
+	cached := sdk.NewCacheControlEphemeralParam()
+	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens), System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
+	for _, t := range r.Tools {
+		var shape struct {
+			Properties map[string]any `json:"properties"`
+			Required   []string       `json:"required"`
+		}
+		if err := json.Unmarshal(t.Schema, &shape); err != nil {
+			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
+		}
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
+			Name: t.Name, Description: sdk.String(t.Description),
+			InputSchema: sdk.ToolInputSchemaParam{Properties: shape.Properties, Required: shape.Required, ExtraFields: map[string]any{"additionalProperties": false}},
+		}})
+	}
+	if len(p.Tools) > 0 {
+		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(true)}}
+	}
+	for i, turn := range r.Said {
+		blocks := blocksOf(turn)
+		if i == len(r.Said)-1 && len(blocks) > 0 {
+			if mark := blocks[len(blocks)-1].GetCacheControl(); mark != nil {
+				*mark = cached
+			}
+		}
+		if turn.Role == model.Assistant {
+			p.Messages = append(p.Messages, sdk.NewAssistantMessage(blocks...))
+		} else {
+			p.Messages = append(p.Messages, sdk.NewUserMessage(blocks...))
+		}
+	}
+	return p, nil
+}
+
+func blocksOf(turn chat.Said) (blocks []sdk.ContentBlockParamUnion) {
+	for _, part := range turn.Parts {
+		switch {
+		case part.Call != nil:
+			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))
+		case part.Result != nil:
+			blocks = append(blocks, sdk.NewToolResultBlock(part.Result.CallID, part.Result.Text, part.Result.Failed))
+		case part.Image != nil:
+			blocks = append(blocks, sdk.NewImageBlockBase64(part.Image.Type, base64.StdEncoding.EncodeToString(part.Image.Data)))
+		default:
+			blocks = append(blocks, sdk.NewTextBlock(part.Text))
+		}
+	}
+	return blocks
+}

@@ -1,0 +1,147 @@
+package openai
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/param"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+	"github.com/openai/openai-go/v3/responses"
+
+	"ringi/shared/chat"
+	"ringi/shared/model"
+	"ringi/shared/modelname"
+)
+
+// Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire. The vendor is asked to keep
+// nothing of it.
+func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	out := chat.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
+	p, err := c.spoken(r)
+	if err != nil {
+		return out, err
+	}
+	var raw *http.Response
+	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
+	defer stream.Close()
+	if raw != nil {
+		out.Usage.RequestID = model.Named(raw.Header.Get("X-Request-Id"))
+	}
+	var text strings.Builder
+	var last *responses.Response
+	for last == nil && stream.Next() {
+		switch e := stream.Current(); e.Type {
+		case "response.output_text.delta":
+			text.WriteString(e.Delta)
+			onText(text.String())
+		case "response.completed", "response.incomplete", "response.failed":
+			last = &e.Response
+		case "error":
+			return out, c.broken(e.Code, out.Usage.RequestID)
+		}
+	}
+	out.Text = text.String()
+	if last == nil {
+		if err := stream.Err(); err != nil {
+			return out, c.streamProblem(err, out.Usage.RequestID)
+		}
+		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
+	}
+	c.heard(&out, last)
+	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
+		return out, c.broken(string(last.Error.Code), out.Usage.RequestID)
+	}
+	return out, nil
+}
+
+// heard takes the whole answer, which the last event repeats.
+func (c *Client) heard(out *chat.Response, last *responses.Response) {
+	u := &out.Usage
+	u.Cached = last.Usage.InputTokensDetails.CachedTokens
+	u.Input, u.Output = max(0, last.Usage.InputTokens-u.Cached), last.Usage.OutputTokens
+	u.Written = min(last.Usage.InputTokensDetails.CacheWriteTokens, u.Input)
+	out.Text, out.Stop, out.Answered = cmp.Or(last.OutputText(), out.Text), stop(last), last.Model
+	for _, item := range last.Output {
+		if item.Type == "function_call" {
+			out.Calls = append(out.Calls, chat.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
+		}
+	}
+}
+
+// broken is an answer that failed after its 200.
+func (c *Client) broken(code, request string) *model.Error {
+	e := model.FromStatus(modelname.OpenAI, failed(responses.ResponseErrorCode(code)), nil, code)
+	e.Model, e.RequestID = c.config.Model, request
+	return e
+}
+
+// streamProblem is an error of a stream: one that the vendor sent in it has a code, and words that stay out.
+func (c *Client) streamProblem(err error, request string) *model.Error {
+	var sent *ssestream.StreamError
+	if !errors.As(err, &sent) {
+		return c.problem(err, request)
+	}
+	var body struct {
+		Error struct{ Code, Type string }
+	}
+	_ = json.Unmarshal(sent.Event.Data, &body) // then nobody knows why
+	return c.broken(cmp.Or(body.Error.Code, body.Error.Type), request)
+}
+
+// spoken is a conversation as the vendor takes it.
+func (c *Client) spoken(r chat.Request) (responses.ResponseNewParams, error) {
+	p := responses.ResponseNewParams{
+		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
+		ParallelToolCalls: param.NewOpt(false),
+	}
+	for _, t := range r.Tools {
+		var shape map[string]any
+		if err := json.Unmarshal(t.Schema, &shape); err != nil {
+			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
+		}
+		tool := responses.ToolParamOfFunction(t.Name, shape, true)
+		tool.OfFunction.Description = param.NewOpt(t.Description)
+		p.Tools = append(p.Tools, tool)
+	}
+	var items responses.ResponseInputParam
+	for _, turn := range r.Said {
+		items = append(items, itemsOf(turn)...)
+	}
+	p.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
+	return p, nil
+}
+
+// itemsOf are a turn's: calls and their results are items beside messages.
+func itemsOf(turn chat.Said) (items []responses.ResponseInputItemUnionParam) {
+	var content responses.ResponseInputMessageContentListParam
+	for _, part := range turn.Parts {
+		switch {
+		case part.Call != nil:
+			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID, part.Call.Name))
+		case part.Result != nil:
+			item := responses.ResponseInputItemParamOfFunctionCallOutput(part.Result.Text)
+			item.OfFunctionCallOutput.CallID = param.NewOpt(part.Result.CallID)
+			items = append(items, item)
+		case turn.Role == model.Assistant:
+			items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRoleAssistant))
+		case part.Image != nil:
+			content = append(content, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
+				Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt("data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)),
+			}})
+		default:
+			content = append(content, responses.ResponseInputContentParamOfInputText(part.Text))
+		}
+	}
+	if content != nil {
+		items = append(items, responses.ResponseInputItemParamOfMessage(content, responses.EasyInputMessageRoleUser))
+	}
+	return items
+}
