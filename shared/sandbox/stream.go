@@ -95,13 +95,16 @@ func Read(r io.Reader, onLine func(Line) error) (End, error) {
 }
 
 // Cut is a text of at most MaxLine bytes, cut between characters; it says what it lacks.
-func Cut(s string) string {
-	if len(s) <= MaxLine {
+func Cut(s string) string { return CutMore(s, 0) }
+
+// CutMore is Cut of a text that lacks more bytes already.
+func CutMore(s string, more int) string {
+	if len(s) <= MaxLine && more == 0 {
 		return s
 	}
-	end := MaxLine - 64
-	for end > 0 && !utf8.RuneStart(s[end]) {
+	end := min(len(s), MaxLine-64)
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
 		end--
 	}
-	return fmt.Sprintf("%s … (+%d bytes)", s[:end], len(s)-end)
+	return fmt.Sprintf("%s … (+%d bytes)", s[:end], len(s)-end+more)
 }

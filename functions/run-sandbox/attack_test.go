@@ -1,0 +1,462 @@
+//go:build linux
+
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+)
+
+// attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
+// depends on what is installed. Each prints what it got.
+var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent}
+
+// armed is an order whose workspace holds the attacker.
+func armed(t *testing.T, s *store, args ...string) sandbox.Order {
+	t.Helper()
+	binary := expect.Value(os.ReadFile(expect.Value(os.Executable())(t)))(t)
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "attacker", Typeflag: tar.TypeReg, Mode: 0o755, Size: int64(len(binary))}))
+	expect.Value(w.Write(binary))(t)
+	expect.NoError(t, w.Close())
+	s.archive = out.Bytes()
+	o := s.order("")
+	o.Type, o.Script, o.Argv, o.Workspace, o.Upload = sandbox.TestRun, "", append([]string{"./attacker", "attack"}, args...), s.URL+"/workspace", sandbox.Form{}
+	return o
+}
+
+// got prints what an attack reached; a test looks for it.
+func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }
+
+func none(t *testing.T, o outcome) {
+	t.Helper()
+	expect.NoError(t, o.err)
+	if strings.Contains(o.text(), "GOT ") || !strings.Contains(o.text(), "tried") {
+		t.Errorf("%+v\n%s", o.end, o.text())
+	}
+}
+
+func TestNoSystemCallLeadsOutOfARoom(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "calls", string(l)))) })
+}
+
+func attackByCalls(args []string) {
+	try := func(name string, call uintptr, a ...uintptr) {
+		var all [6]uintptr
+		copy(all[:], a)
+		if _, _, errno := syscall.RawSyscall6(call, all[0], all[1], all[2], all[3], all[4], all[5]); errno != unix.EPERM && errno != unix.ENOSYS && errno != unix.EAFNOSUPPORT && errno != unix.EACCES {
+			got("%s: %v", name, errno)
+		}
+	}
+	text := func(s string) uintptr { return uintptr(unsafe.Pointer(&append([]byte(s), 0)[0])) }
+	try("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWUSER)
+	try("clone into name spaces", unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD))
+	try("clone3", unix.SYS_CLONE3, 0, 0)
+	try("mount", unix.SYS_MOUNT, text("none"), text("/tmp"), text("tmpfs"), 0, 0)
+	try("umount", unix.SYS_UMOUNT2, text("/proc"), unix.MNT_DETACH)
+	try("ptrace", unix.SYS_PTRACE, unix.PTRACE_ATTACH, uintptr(os.Getppid()))
+	try("bpf", unix.SYS_BPF, 0, 0, 0)
+	try("keyctl", unix.SYS_KEYCTL, 0, 0)
+	try("io_uring", unix.SYS_IO_URING_SETUP, 1, 0)
+	try("userfaultfd", unix.SYS_USERFAULTFD, 0)
+	try("perf", unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, 0)
+	try("open_by_handle", unix.SYS_OPEN_BY_HANDLE_AT, 0, 0, 0)
+	try("process_vm_writev", unix.SYS_PROCESS_VM_WRITEV, uintptr(os.Getppid()), 0, 0, 0, 0)
+	try("vsock", unix.SYS_SOCKET, unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+	try("packets", unix.SYS_SOCKET, unix.AF_PACKET, unix.SOCK_RAW, 0)
+	try("raw", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
+	try("netlink", unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT)
+	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
+	if syscall.RawSyscall(unix.SYS_SETUID, 0, 0, 0); os.Getuid() == 0 || os.Geteuid() == 0 {
+		got("root")
+	}
+	if args[0] != string(machine) { // where nothing but the filter holds, files are as open as they are to anybody
+		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
+			if f, err := os.Open(path); err == nil {
+				got("%s", path)
+				f.Close()
+			}
+		}
+		for _, path := range []string{"/usr/x", "/bin/x", "/etc/x", "/x", "/dev/x", "/etc/passwd"} {
+			if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+				got("writes %s", path)
+				f.Close()
+			}
+		}
+	}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &caps[0]); err != nil || caps != [2]unix.CapUserData{} {
+		got("capabilities %v %v", caps, err)
+	}
+	if set, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); set != 1 {
+		got("new privileges %v", err)
+	}
+	fmt.Println("tried")
+}
+
+// listener is a service of the host's that nobody in a room may reach: over TCP on every address of this machine, over
+// UDP, and over a socket in the file system.
+type listener struct{ tcp, udp, unix, abstract, seen string }
+
+func listen(t *testing.T) *listener {
+	t.Helper()
+	dir := expect.Value(os.MkdirTemp("", "listener"))(t)
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	expect.NoError(t, os.Chmod(dir, 0o755))
+	l := &listener{unix: filepath.Join(dir, "socket"), abstract: fmt.Sprintf("@ringi-test-%d", os.Getpid()), seen: filepath.Join(dir, "seen")}
+	note := func(what string) { os.WriteFile(l.seen, []byte(what), 0o600) }
+	accept := func(network, address string) net.Listener {
+		n := expect.Value(net.Listen(network, address))(t)
+		t.Cleanup(func() { n.Close() })
+		go func() {
+			for {
+				c, err := n.Accept()
+				if err != nil {
+					return
+				}
+				note(network)
+				c.Close()
+			}
+		}()
+		return n
+	}
+	_, port, _ := net.SplitHostPort(accept("tcp", "0.0.0.0:0").Addr().String())
+	accept("unix", l.unix)
+	expect.NoError(t, os.Chmod(l.unix, 0o777))
+	accept("unix", l.abstract)
+	udp := expect.Value(net.ListenPacket("udp", "0.0.0.0:"+port))(t)
+	t.Cleanup(func() { udp.Close() })
+	go func() {
+		if _, _, err := udp.ReadFrom(make([]byte, 512)); err == nil {
+			note("udp")
+		}
+	}()
+	l.tcp, l.udp = port, port
+	return l
+}
+
+func addresses() []string {
+	list := []string{"127.0.0.1"}
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
+			list = append(list, ip.IP.String())
+		}
+	}
+	return list
+}
+
+// The Runtime API of Lambda is a port of the machine's loopback address, the metadata service one beyond it.
+func TestNobodyIsReachedFromARoom(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		host := listen(t)
+		targets := []string{"tcp 169.254.169.254:80", "tcp 169.254.170.2:80", "tcp [fd00:ec2::254]:80", "udp 169.254.169.253:53", "udp 1.1.1.1:53", "unix " + host.unix, "unix " + host.abstract}
+		for _, a := range addresses() {
+			targets = append(targets, "tcp "+a+":"+host.tcp, "udp "+a+":"+host.udp)
+		}
+		none(t, run(t, l, armed(t, newStore(t), append([]string{"network"}, targets...)...)))
+		if what, err := os.ReadFile(host.seen); err == nil {
+			t.Errorf("the host was reached over %s", what)
+		}
+	})
+}
+
+func attackTheNetwork(targets []string) {
+	for _, target := range targets {
+		network, address, _ := strings.Cut(target, " ")
+		c, err := net.DialTimeout(network, address, time.Second)
+		if err != nil {
+			continue
+		}
+		// A datagram to the room's own loopback leaves without a word; the host says if it came.
+		if _, err = c.Write([]byte("x")); network != "udp" || err == nil && !strings.HasPrefix(address, "127.") && !ownAddress(address) {
+			got("%s", target)
+		}
+		c.Close()
+	}
+	if names, err := net.LookupHost("example.com"); err == nil {
+		got("the names %v", names)
+	}
+	fmt.Println("tried")
+}
+
+func ownAddress(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	for _, own := range addresses() {
+		if own == host {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAForkBombEndsWithItsTime(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		o := newStore(t).order(`b() { b | b & }; b; while :; do sleep 1; done`)
+		o.TimeoutSeconds = 3
+		most := make(chan int, 1)
+		stop := make(chan struct{})
+		go func() {
+			highest := 0
+			for {
+				select {
+				case <-stop:
+					most <- highest
+					return
+				case <-time.After(50 * time.Millisecond):
+					highest = max(highest, len((&inside{}).descendants()))
+				}
+			}
+		}()
+		got := run(t, l, o)
+		close(stop)
+		highest := <-most
+		expect.NoError(t, got.err)
+		if !got.end.TimedOut || got.took > 20*time.Second {
+			t.Errorf("%+v after %s", got.end, got.took)
+		}
+		if highest < 50 || highest > maxProcesses+20 {
+			t.Errorf("%d processes at most", highest)
+		}
+		t.Logf("%d processes at most, %s from start to end", highest, got.took)
+		noneIsLeft(t)
+	})
+}
+
+// noneIsLeft fails if a room's process lives on; a zombie waits for init and does nothing.
+func noneIsLeft(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(5 * time.Second)
+	for {
+		left := (&inside{}).descendants()
+		if len(left) == 0 {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d processes are left", len(left))
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestADiskIsNotFilled(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		one := run(t, l, newStore(t).order(`dd if=/dev/zero of=$TMPDIR/big bs=1M count=4000 status=none; echo ended $?; wc -c < $TMPDIR/big`))
+		expect.NoError(t, one.err)
+		if !strings.HasSuffix(one.text(), fmt.Sprint(maxFileBytes)) || strings.Contains(one.text(), "ended 0") {
+			t.Errorf("one file: %+v\n%s", one.end, one.text())
+		}
+		many := run(t, l, newStore(t).order(`i=0; while [ $i -lt 60 ]; do dd if=/dev/zero of=f$i bs=1M count=50 status=none || exit 9; i=$((i+1)); done; echo filled`))
+		expect.NoError(t, many.err)
+		switch {
+		case strings.Contains(many.text(), "filled") || many.end.Version != "":
+			t.Errorf("many files: %+v\n%s", many.end, many.text())
+		case l == namespaces && (many.end.ExitCode != 9 || !strings.Contains(many.text(), "No space left on device")):
+			t.Errorf("many files: %+v\n%s", many.end, many.text())
+		case l != namespaces && many.end.Signal != "SIGKILL":
+			t.Errorf("many files: %+v\n%s", many.end, many.text())
+		}
+	})
+}
+
+func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory is the same in every room: once is enough.
+		mb, want := 100, 1059168
+		if l != namespaces {
+			mb, want = 10, 105917
+		}
+		got := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x | fold -w 99; echo; echo last; exit 3`, mb)))
+		expect.NoError(t, got.err)
+		if got.end.ExitCode != 3 || got.took > 45*time.Second || got.lines[len(got.lines)-1].Text != "last" {
+			t.Errorf("%+v after %s, at the end %q", got.end, got.took, got.lines[len(got.lines)-1].Text)
+		}
+		if all := got.end.Dropped + len(got.lines); all < want || all > want+2 || len(got.lines) > maxWaiting+int(got.took/sendEach+1)*maxAtOnce {
+			t.Errorf("%d lines, %d of them sent", all, len(got.lines))
+		}
+		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
+		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
+		expect.NoError(t, one.err)
+		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > sandbox.MaxLine || !strings.Contains(one.text(), " bytes)") {
+			t.Errorf("%d lines of %d bytes", len(one.lines), len(one.text()))
+		}
+	})
+}
+
+func TestMemoryIsWithheld(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		got := run(t, l, armed(t, newStore(t), "memory"))
+		expect.NoError(t, got.err)
+		if got.end.Limit != endedByMemory || got.end.Signal != "SIGKILL" {
+			t.Errorf("%+v\n%s", got.end, got.text())
+		}
+		noneIsLeft(t)
+	})
+}
+
+// attackMemory takes more with many processes than one may, each staying below its own limit.
+func attackMemory(args []string) {
+	if len(args) > 0 {
+		b := make([]byte, 400<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		time.Sleep(time.Minute)
+		fmt.Println(b[0])
+		return
+	}
+	for range 6 {
+		exec.Command("./attacker", "attack", "memory", "one").Start()
+	}
+	time.Sleep(time.Minute)
+}
+
+func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
+	t.Setenv("SECRET_OF_THE_HOST", "an access key")
+	inRooms(t, func(t *testing.T, l level) {
+		script := `env; tr '\0' '\n' < /proc/$PPID/environ; echo tried`
+		if l != machine || os.Geteuid() == 0 { // there nothing but the file's owner withholds it; that of a Lambda function is its user's
+			script = `cat /proc/*/environ | tr '\0' '\n'; ` + script
+		}
+		got := run(t, l, newStore(t).order(script))
+		expect.NoError(t, got.err)
+		if strings.Contains(got.text(), "access key") || strings.Contains(got.text(), "AWS_") || !strings.Contains(got.text(), "USER=sandbox") || !strings.Contains(got.text(), "tried") {
+			t.Errorf("%s", got.text())
+		}
+	})
+}
+
+func TestAnEarlierActionLeavesNothing(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		name := fmt.Sprintf("leftover-%d", os.Getpid())
+		places := `. $HOME $TMPDIR /tmp /dev/shm /var/tmp /workspace`
+		if l == machine { // whose shared folders go with it; no environment of Lambda's serves two actions
+			places = `. $HOME $TMPDIR`
+		}
+		first := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
+		expect.NoError(t, first.err)
+		if !strings.Contains(first.text(), "left") {
+			t.Errorf("%s", first.text())
+		}
+		second := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done; grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
+		none(t, second)
+		if strings.Contains(second.text(), "/cmdline") {
+			t.Errorf("a process is left: %s", second.text())
+		}
+	})
+}
+
+func TestALinkLeadsNobodyOut(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		dir := expect.Value(os.MkdirTemp("", "outside"))(t)
+		defer os.RemoveAll(dir)
+		expect.NoError(t, os.Chmod(dir, 0o777))
+		secret := filepath.Join(dir, "secret")
+		expect.NoError(t, os.WriteFile(secret, []byte("of the host"), 0o644))
+		// Out: what a link points to is not taken into the archive, nor what stands in the place of a folder.
+		s := newStore(t)
+		out := run(t, l, s.order(fmt.Sprintf(`ln -s %s l; mkdir d; echo x > d/f; mv d e; ln -s %s d; ln -s /proc/self/environ p; echo tried`, secret, dir)))
+		none(t, out)
+		expect.Same(t, []string{"e/f"}, s.after(t).Paths())
+		if len(out.end.Left) != 3 || bytes.Contains(s.uploaded, []byte("of the host")) {
+			t.Errorf("%q", out.end.Left)
+		}
+		// Through: it shows nothing of this machine either, where the room has files of its own.
+		if l != machine {
+			none(t, run(t, l, newStore(t).order(fmt.Sprintf(`ln -s %s l; cat l && echo GOT it; echo x > l && echo GOT it; echo tried`, secret))))
+		}
+		// In: such an archive is not unpacked at all.
+		var in bytes.Buffer
+		w := tar.NewWriter(&in)
+		expect.NoError(t, w.WriteHeader(&tar.Header{Name: "l", Linkname: secret, Typeflag: tar.TypeSymlink}))
+		expect.NoError(t, w.Close())
+		s.archive = in.Bytes()
+		o := s.order("cat l")
+		o.Workspace = s.URL + "/workspace"
+		if got := run(t, l, o); !errors.Is(got.err, sandbox.ErrCannot) {
+			t.Errorf("got %+v, %v", got.end, got.err)
+		}
+		if text, err := os.ReadFile(secret); err != nil || string(text) != "of the host" {
+			t.Errorf("it was changed to %q, %v", text, err)
+		}
+	})
+}
+
+func TestNothingOutlivesItsCommand(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		ignore := `trap "" TERM HUP INT; while :; do sleep 0.1; done`
+		got := run(t, l, newStore(t).order(fmt.Sprintf(`
+			nohup sh -c '%[1]s' >/dev/null 2>&1 &
+			setsid sh -c '%[1]s' &
+			(setsid sh -c '(%[1]s) & (%[1]s) & exit 0' &)
+			sleep 0.3; echo begun; exit 5`, ignore)))
+		expect.NoError(t, got.err)
+		if got.end.ExitCode != 5 || got.took > 10*time.Second || got.text() != "begun" {
+			t.Errorf("%+v after %s: %s", got.end, got.took, got.text())
+		}
+		noneIsLeft(t)
+	})
+}
+
+func TestACommandThatIgnoresSignalsIsKilled(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		o := newStore(t).order(`trap 'echo ignored' TERM INT HUP; echo begun; while :; do sleep 0.1; done`)
+		o.TimeoutSeconds = 1
+		got := run(t, l, o)
+		expect.NoError(t, got.err)
+		if got.end.Signal != "SIGKILL" || !got.end.TimedOut || got.took > 8*time.Second || !strings.Contains(got.text(), "ignored") {
+			t.Errorf("%+v after %s: %s", got.end, got.took, got.text())
+		}
+		noneIsLeft(t)
+	})
+}
+
+// A command that kills whoever looks after it gains no more than an end.
+func TestAParentIsNotKilled(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		got := run(t, l, armed(t, newStore(t), "parent"))
+		expect.NoError(t, got.err)
+		switch {
+		case l == machine && got.end.Limit == endedEarly:
+			t.Log("the same user's processes can be killed here; the answer says that the sandbox ended early")
+		default:
+			none(t, got)
+		}
+	})
+}
+
+func attackTheParent([]string) {
+	parent := os.Getppid()
+	if err := syscall.Kill(parent, syscall.SIGSTOP); err == nil && parent != 1 {
+		got("stopped it")
+		syscall.Kill(parent, syscall.SIGCONT)
+	}
+	syscall.Kill(parent, syscall.SIGKILL)
+	if _, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", parent)); err == nil {
+		got("its files")
+	}
+	if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", parent), os.O_RDWR, 0); err == nil || errors.Is(err, fs.ErrExist) {
+		got("its memory")
+		f.Close()
+	}
+	time.Sleep(300 * time.Millisecond)
+	fmt.Println("tried")
+}

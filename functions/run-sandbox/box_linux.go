@@ -1,0 +1,354 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ringi/shared/sandbox"
+	"ringi/shared/workspace"
+)
+
+// level is how strictly a command is kept apart.
+type level string
+
+const (
+	// namespaces shows a command nothing of this machine but the tools, read only, and no process and no network but its own.
+	namespaces level = "namespaces"
+	// landlock is for a machine that gives no namespaces: the same files by a filter, and no socket at all.
+	landlock level = "landlock"
+	// machine is for a machine that was made for this one command.
+	machine level = "machine"
+)
+
+// plan is what inside is told.
+type plan struct {
+	Level   level
+	Argv    []string
+	Script  string // instead of Argv
+	Seconds int    // of processor time, for each of its processes and processors
+	Memory  int64  // bytes
+	Folder  string // where the room is made; empty with namespaces, which bring their own
+}
+
+// event is what inside tells. The fields come in this order, each at most once.
+type event struct {
+	Held    []string // the room is ready, and this holds
+	Failed  string   // it could not be made
+	Missing string   // there is no such tool
+	Limit   string   // what ended the command
+	Exit    *exit    // the command has ended
+	Packed  bool     // so has everything it started, and the workspace is packed
+	Left    []string // but for this
+	Refused string   // or it is not
+}
+
+type exit struct {
+	Code   int
+	Signal string
+}
+
+// tell puts an event into what is answered.
+func (e event) tell(end *sandbox.End) {
+	switch {
+	case e.Missing != "":
+		end.Missing = e.Missing
+	case e.Limit != "":
+		end.Limit = e.Limit
+	case e.Exit != nil:
+		end.ExitCode, end.Signal = e.Exit.Code, e.Exit.Signal
+	case e.Packed:
+		end.Left = e.Left
+		if end.Limit == endedEarly {
+			end.Limit = ""
+		}
+	case e.Refused != "":
+		end.Limit = "the changed workspace was not kept: " + e.Refused
+	}
+}
+
+// endedEarly is what an end says until inside has said that all is done.
+const endedEarly = "the sandbox ended before its work was done"
+
+// box is one room with one command in it.
+type box struct {
+	cmd     *exec.Cmd
+	control *os.File // inside reads it; when it closes everything in the room is killed
+	result  *os.File // inside packs the workspace into it
+	events  chan event
+	held    []string
+	out     *output
+	streams []*os.File
+	readers sync.WaitGroup
+	done    chan struct{} // inside has ended
+	folder  string
+	closing sync.Once
+}
+
+// startBox makes a room and waits until it is ready: nothing of the command has run when it returns.
+func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) {
+	p.Level = l
+	b := &box{events: make(chan event, 8), out: out, done: make(chan struct{})}
+	defer func() {
+		if err != nil {
+			b.close()
+		}
+	}()
+	uid := os.Geteuid()
+	if uid == 0 { // an id that owns nothing, and that no other action has: root's processes are not even counted
+		uid = 0x52000000 + rand.IntN(1<<24)
+	}
+	if l != namespaces {
+		if p.Folder, err = makeFolder(uid); err != nil {
+			return nil, err
+		}
+		b.folder = p.Folder
+	}
+	if err := b.launch(l, uid, archive); err != nil {
+		return nil, err
+	}
+	if err := json.NewEncoder(b.control).Encode(p); err != nil {
+		return nil, fmt.Errorf("tell the room its plan: %w", err)
+	}
+	select {
+	case e, ok := <-b.events:
+		switch {
+		case !ok:
+			return nil, errors.New("the room was given up")
+		case e.Held == nil:
+			return nil, errors.New(e.Failed)
+		}
+		b.held = e.Held
+		return b, nil
+	case <-time.After(20 * time.Second):
+		return nil, errors.New("the room was not ready in time")
+	}
+}
+
+// makeFolder is where a room without namespaces is: a folder for the workspace and one for the rest.
+func makeFolder(uid int) (string, error) {
+	folder, err := os.MkdirTemp("", "sandbox-")
+	if err != nil {
+		return "", fmt.Errorf("make the room: %w", err)
+	}
+	for _, name := range []string{"", "workspace", "tmp"} {
+		path := filepath.Join(folder, name)
+		if err := errors.Join(ignoreExist(os.Mkdir(path, 0o700)), os.Chown(path, uid, -1)); err != nil {
+			os.RemoveAll(folder)
+			return "", fmt.Errorf("make the room: %w", err)
+		}
+	}
+	return folder, nil
+}
+
+func ignoreExist(err error) error {
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// launch starts inside with its six files: nothing to read, the output's pipes, its orders, its reports, the archive and
+// room for the next one.
+func (b *box) launch(l level, uid int, archive []byte) (err error) {
+	var theirs []*os.File
+	defer func() {
+		for _, f := range theirs {
+			f.Close()
+		}
+	}()
+	pipe := func() (r, w *os.File) {
+		if err == nil {
+			r, w, err = os.Pipe()
+		}
+		return r, w
+	}
+	stdout, theirOut := pipe()
+	stderr, theirErr := pipe()
+	theirControl, control := pipe()
+	report, theirReport := pipe()
+	if err != nil {
+		return fmt.Errorf("open pipes: %w", err)
+	}
+	theirs = []*os.File{theirOut, theirErr, theirControl, theirReport}
+	b.control, b.streams = control, []*os.File{stdout, stderr}
+	in, err := memoryFile("archive", archive)
+	if err != nil {
+		return err
+	}
+	theirs = append(theirs, in)
+	if b.result, err = memoryFile("result", nil); err != nil {
+		return err
+	}
+	b.cmd = &exec.Cmd{Path: "/proc/self/exe", Args: []string{"run-sandbox", stageInside}, Stdout: theirOut, Stderr: theirErr, Env: []string{},
+		ExtraFiles: []*os.File{theirControl, theirReport, in, b.result}, SysProcAttr: attributes(l, uid)}
+	if err := b.start(); err != nil {
+		return fmt.Errorf("start the room: %w", err)
+	}
+	for i, r := range b.streams {
+		b.readers.Go(func() { b.out.read(r, i == 1) })
+	}
+	go b.listen(report)
+	return nil
+}
+
+// start keeps the thread that forks for as long as the child lives: the kernel ties the death signal to it.
+func (b *box) start() error {
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := b.cmd.Start()
+		started <- err
+		if err == nil {
+			b.cmd.Wait()
+			close(b.done)
+		}
+	}()
+	return <-started
+}
+
+// attributes are inside's. With namespaces it is the first process of its own and may do there, and only there, what
+// makes a room; without them it is nobody in particular.
+func attributes(l level, uid int) *syscall.SysProcAttr {
+	root := os.Geteuid() == 0
+	a := &syscall.SysProcAttr{Setsid: true}
+	if l != namespaces {
+		if root {
+			a.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}
+		}
+		return a
+	}
+	a.Pdeathsig = syscall.SIGKILL // the room ends with its first process
+	a.Cloneflags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS
+	gid := uid
+	if !root {
+		gid = os.Getegid()
+	}
+	a.UidMappings = []syscall.SysProcIDMap{{ContainerID: roomID, HostID: uid, Size: 1}}
+	a.GidMappings = []syscall.SysProcIDMap{{ContainerID: roomID, HostID: gid, Size: 1}}
+	a.GidMappingsEnableSetgroups = root
+	a.Credential = &syscall.Credential{Uid: roomID, Gid: roomID, NoSetGroups: !root}
+	a.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_NET_ADMIN, unix.CAP_SETPCAP, unix.CAP_DAC_OVERRIDE, unix.CAP_FOWNER, unix.CAP_KILL}
+	return a
+}
+
+// roomID is the user and the group inside of a room.
+const roomID = 1000
+
+// memoryFile is a file without a name.
+func memoryFile(name string, content []byte) (*os.File, error) {
+	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("make room for the %s: %w", name, err)
+	}
+	f := os.NewFile(uintptr(fd), name)
+	if _, err := f.Write(content); err != nil {
+		f.Close()
+		return nil, fmt.Errorf("make room for the %s: %w", name, err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// listen hands on what inside reports until it ends.
+func (b *box) listen(report *os.File) {
+	defer report.Close()
+	defer close(b.events)
+	in := bufio.NewScanner(report)
+	in.Buffer(nil, 4<<20)
+	for in.Scan() {
+		var e event
+		if json.Unmarshal(in.Bytes(), &e) != nil {
+			return
+		}
+		b.events <- e
+	}
+}
+
+func (b *box) begin() { io.WriteString(b.control, "begin\n") }
+
+// stop asks the command to end; what doesn't within two seconds is killed.
+func (b *box) stop() { io.WriteString(b.control, "stop\n") }
+
+// kill ends everything in the room at once.
+func (b *box) kill() { b.control.Close() }
+
+// drain waits until all output is read. A process that outlived its room would hold the pipes open.
+func (b *box) drain() {
+	read := make(chan struct{})
+	go func() {
+		b.readers.Wait()
+		close(read)
+	}()
+	select {
+	case <-read:
+	case <-time.After(2 * time.Second):
+		b.closeStreams()
+		<-read
+	}
+}
+
+func (b *box) closeStreams() {
+	for _, f := range b.streams {
+		f.Close()
+	}
+}
+
+// packed is the changed workspace. It was written by a process that the command could not reach; it is read like a
+// stranger's all the same.
+func (b *box) packed() (archive []byte, version string, err error) {
+	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, workspace.MaxArchive+1))
+	if err != nil {
+		return nil, "", err
+	}
+	if _, err := workspace.Read(bytes.NewReader(archive)); err != nil {
+		return nil, "", err
+	}
+	return archive, workspace.Version(archive), nil
+}
+
+// close leaves nothing of the room: no process, no file.
+func (b *box) close() {
+	b.closing.Do(func() {
+		if b.control != nil {
+			b.control.Close()
+		}
+		if b.cmd != nil && b.cmd.Process != nil {
+			select {
+			case <-b.done:
+			case <-time.After(10 * time.Second):
+				b.cmd.Process.Kill()
+				<-b.done
+			}
+			go func() {
+				for range b.events {
+				}
+			}()
+		}
+		b.closeStreams()
+		b.readers.Wait()
+		if b.result != nil {
+			b.result.Close()
+		}
+		if b.folder != "" {
+			os.RemoveAll(b.folder)
+		}
+	})
+}

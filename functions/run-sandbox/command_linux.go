@@ -1,0 +1,196 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The most that one process of a command may take.
+const (
+	maxProcesses  = 512 // and threads, of the whole room
+	maxFiles      = 1024
+	maxFileBytes  = 128 << 20
+	maxDataBytes  = memory
+	maxQueueBytes = 64 << 10
+)
+
+// searched are the folders in which tools are looked for; the last is where Lambda's runtime is.
+const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/go/bin:/var/lang/bin"
+
+// runCommand gives up everything that this process may and the command shall not, reports that, waits for its turn and
+// becomes the command. Attributes of a thread go over to the command with the thread that executes it: it stays one.
+func runCommand() error {
+	runtime.LockOSThread()
+	unix.CloseOnExec(3)
+	unix.CloseOnExec(4)
+	report, orders := json.NewEncoder(os.NewFile(3, "report")), bufio.NewReader(os.NewFile(4, "orders"))
+	var p plan
+	text, err := orders.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	held, err := giveUp(p)
+	if err != nil {
+		return report.Encode(event{Failed: err.Error()})
+	}
+	if err := report.Encode(event{Held: held}); err != nil {
+		return err
+	}
+	if text, err := orders.ReadString('\n'); err != nil || text != "begin\n" {
+		return nil
+	}
+	argv := p.Argv
+	if p.Script != "" {
+		argv = []string{"bash", "-c", "--", p.Script}
+		if lookUp("bash") == "" {
+			argv[0] = "sh"
+		}
+	}
+	path := lookUp(argv[0])
+	if path == "" {
+		report.Encode(event{Missing: argv[0]})
+		os.Exit(127)
+	}
+	err = syscall.Exec(path, argv, variables(p))
+	if errors.Is(err, syscall.ENOENT) { // what its first line or its header names is not there
+		report.Encode(event{Missing: argv[0]})
+		os.Exit(127)
+	}
+	fmt.Fprintf(os.Stderr, "%s: %v\n", argv[0], err)
+	os.Exit(126)
+	return nil
+}
+
+// lookUp is the file of a tool, empty if there is none. A name with a slash is a file's already.
+func lookUp(name string) string {
+	if strings.Contains(name, "/") {
+		if _, err := os.Stat(name); err != nil {
+			return ""
+		}
+		return name
+	}
+	for _, folder := range filepath.SplitList(searched) {
+		path := filepath.Join(folder, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
+			return path
+		}
+	}
+	return ""
+}
+
+// variables are a command's whole environment.
+func variables(p plan) []string {
+	temporary := temporaryFolder
+	if p.Folder != "" {
+		temporary = filepath.Join(p.Folder, "tmp")
+	}
+	return []string{
+		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "CI=true", "USER=sandbox",
+	}
+}
+
+// giveUp leaves nothing but what a command may. It says what holds from here on.
+func giveUp(p plan) (held []string, err error) {
+	// Should the machine run out of memory, a command goes before anything else. Not to be able to say so is no harm.
+	os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0)
+	if err := setLimits(p); err != nil {
+		return nil, err
+	}
+	if err := dropCapabilities(); err != nil {
+		return nil, err
+	}
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return nil, fmt.Errorf("give up new privileges: %w", err)
+	}
+	held = []string{"no capabilities and no new privileges", fmt.Sprintf("limits of each process and of their number (%d)", maxProcesses)}
+	if p.Level == landlock {
+		version, err := restrictFiles(p.Folder)
+		if err != nil {
+			return nil, err
+		}
+		held = append([]string{fmt.Sprintf("files and processes of others by Landlock (version %d)", version)}, held...)
+	}
+	switch err := filterCalls(p.Level == namespaces); {
+	case err == nil && p.Level == namespaces:
+		held = append(held, "system calls by a filter")
+	case err == nil:
+		held = append(held, "system calls by a filter: no sockets")
+	case p.Level == landlock: // nothing else keeps it from the network
+		return nil, err
+	}
+	return held, nil
+}
+
+func setLimits(p plan) error {
+	processes := uint64(maxProcesses)
+	if p.Level != namespaces { // the kernel counts the user's, wherever they run
+		processes += threadsOf(os.Getuid())
+	}
+	for _, l := range []struct {
+		name     string
+		resource int
+		most     uint64
+	}{
+		{"processes", unix.RLIMIT_NPROC, processes},
+		{"open files", unix.RLIMIT_NOFILE, maxFiles},
+		{"a file's bytes", unix.RLIMIT_FSIZE, maxFileBytes},
+		{"memory", unix.RLIMIT_DATA, maxDataBytes},
+		{"core files", unix.RLIMIT_CORE, 0},
+		{"locked memory", unix.RLIMIT_MEMLOCK, maxQueueBytes},
+		{"message queues", unix.RLIMIT_MSGQUEUE, maxQueueBytes},
+		{"processor time", unix.RLIMIT_CPU, uint64(p.Seconds*runtime.NumCPU() + 1)},
+	} {
+		var now syscall.Rlimit
+		if err := syscall.Getrlimit(l.resource, &now); err != nil {
+			return fmt.Errorf("read the limit of %s: %w", l.name, err)
+		}
+		most := min(l.most, now.Max)
+		// By syscall: Go's runtime puts back the limit of open files that it found unless syscall set another.
+		if err := syscall.Setrlimit(l.resource, &syscall.Rlimit{Cur: most, Max: most}); err != nil {
+			return fmt.Errorf("limit %s: %w", l.name, err)
+		}
+	}
+	return nil
+}
+
+// threadsOf counts a user's threads.
+func threadsOf(uid int) (count uint64) {
+	tasks, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*")
+	for _, task := range tasks {
+		var s unix.Stat_t
+		if unix.Stat(task, &s) == nil && int(s.Uid) == uid {
+			count++
+		}
+	}
+	return count
+}
+
+// dropCapabilities leaves none, and none to be had by executing anything.
+func dropCapabilities() error {
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
+	}
+	for c := uintptr(0); c < 64; c++ {
+		// Without CAP_SETPCAP there are none to drop; beyond the last one it is an invalid argument.
+		if err := unix.Prctl(unix.PR_CAPBSET_DROP, c, 0, 0, 0); err != nil && !errors.Is(err, unix.EPERM) && !errors.Is(err, unix.EINVAL) {
+			return fmt.Errorf("give up capabilities: %w", err)
+		}
+	}
+	var none [2]unix.CapUserData
+	if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+		return fmt.Errorf("give up capabilities: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,240 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"ringi/shared/workspace"
+)
+
+// inside is the first process of a room. It makes the room, starts the command, ends whatever the command left running
+// and packs the workspace once nothing runs any more.
+type inside struct {
+	plan     plan
+	alone    bool // it is the first process of a namespace: every other process that it sees is the command's
+	report   *json.Encoder
+	control  *bufio.Reader
+	folder   string // of the workspace
+	held     []string
+	limit    atomic.Pointer[string] // what ended the command
+	finished atomic.Bool            // the command has ended
+}
+
+// The files that inside is started with, after the standard three.
+const (
+	fileControl = 3 + iota
+	fileReport
+	fileArchive
+	fileResult
+)
+
+func runInside() error {
+	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")), control: bufio.NewReader(os.NewFile(fileControl, "control"))}
+	for fd := range fileResult + 1 {
+		if fd > 2 {
+			unix.CloseOnExec(fd)
+		}
+	}
+	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the room.
+	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
+	text, err := in.control.ReadBytes('\n')
+	if err == nil {
+		err = json.Unmarshal(text, &in.plan)
+	}
+	if err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	if err := in.furnish(); err != nil {
+		return in.report.Encode(event{Failed: err.Error()})
+	}
+	c, err := in.startCommand()
+	if err != nil {
+		return in.report.Encode(event{Failed: err.Error()})
+	}
+	in.report.Encode(event{Held: append(in.held, c.held...)})
+	return in.attend(c)
+}
+
+// furnish makes the room and unpacks the workspace in it.
+func (in *inside) furnish() error {
+	var err error
+	if in.plan.Level == namespaces {
+		if os.Getpid() != 1 {
+			return errors.New("it is not the first process of its namespace")
+		}
+		in.alone, in.folder = true, workspaceFolder
+		in.held, err = furnishNamespaces()
+	} else {
+		// What loses its parent becomes a child of this process and does not escape.
+		in.folder = filepath.Join(in.plan.Folder, "workspace")
+		err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+	}
+	if err != nil {
+		return err
+	}
+	// Nobody of the same user may look into this process or take its files.
+	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
+		return fmt.Errorf("close this process to others: %w", err)
+	}
+	tree, err := workspace.Read(os.NewFile(fileArchive, "archive"))
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(in.folder)
+	if err != nil {
+		return err
+	}
+	defer root.Close()
+	return tree.Unpack(root)
+}
+
+// command is the process that becomes the command once it may.
+type command struct {
+	pid   int
+	held  []string
+	begin *os.File // one byte lets it go on
+	said  *bufio.Reader
+}
+
+// startCommand starts the stage that gives up everything, and returns when it has.
+func (in *inside) startCommand() (*command, error) {
+	report, theirReport, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	theirBegin, begin, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	nothing, err := os.Open(os.DevNull)
+	if err != nil {
+		return nil, err
+	}
+	pid, err := syscall.ForkExec("/proc/self/exe", []string{"run-sandbox", stageCommand}, &syscall.ProcAttr{
+		Dir: in.folder, Env: []string{}, Files: []uintptr{nothing.Fd(), 1, 2, theirReport.Fd(), theirBegin.Fd()}, Sys: &syscall.SysProcAttr{Setsid: true},
+	})
+	nothing.Close()
+	theirReport.Close()
+	theirBegin.Close()
+	if err != nil {
+		return nil, fmt.Errorf("start the command's process: %w", err)
+	}
+	c := &command{pid: pid, begin: begin, said: bufio.NewReader(report)}
+	if err := json.NewEncoder(begin).Encode(in.plan); err != nil {
+		return nil, err
+	}
+	e, err := c.hear()
+	if err != nil {
+		return nil, fmt.Errorf("the command's process ended: %w", err)
+	}
+	if e.Failed != "" {
+		return nil, errors.New(e.Failed)
+	}
+	c.held = e.Held
+	return c, nil
+}
+
+func (c *command) hear() (e event, err error) {
+	text, err := c.said.ReadBytes('\n')
+	if err != nil {
+		return e, err
+	}
+	return e, json.Unmarshal(text, &e)
+}
+
+// attend lets the command go, waits for its end, ends the rest and packs.
+func (in *inside) attend(c *command) error {
+	if text, err := in.control.ReadString('\n'); err != nil || text != "begin\n" {
+		in.endAll()
+		return nil
+	}
+	go in.obey()
+	go in.watch()
+	io.WriteString(c.begin, "begin\n")
+	c.begin.Close()
+	if e, err := c.hear(); err == nil { // it says something only if it could not become the command
+		in.report.Encode(e)
+	}
+	status := in.wait(c.pid)
+	in.finished.Store(true)
+	if why := in.limit.Load(); why != nil {
+		in.report.Encode(event{Limit: *why})
+	}
+	end := &exit{Code: status.ExitStatus()}
+	if status.Signaled() {
+		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
+	}
+	in.report.Encode(event{Exit: end})
+	in.endAll()
+	return in.report.Encode(in.pack())
+}
+
+// obey does what the supervisor says, until it is gone.
+func (in *inside) obey() {
+	for {
+		text, err := in.control.ReadString('\n')
+		if err != nil {
+			if in.finished.Load() {
+				os.Exit(1) // nothing to kill any more; whoever wanted the workspace is gone
+			}
+			in.signalAll(syscall.SIGKILL)
+			time.Sleep(5 * time.Second) // the command's end is noticed and this process ends; if not:
+			os.Exit(1)
+		}
+		if text == "stop\n" {
+			in.signalAll(syscall.SIGTERM)
+			time.AfterFunc(2*time.Second, func() {
+				if !in.finished.Load() {
+					in.signalAll(syscall.SIGKILL)
+				}
+			})
+		}
+	}
+}
+
+// wait reaps whatever ends until the command has.
+func (in *inside) wait(pid int) syscall.WaitStatus {
+	for {
+		var status syscall.WaitStatus
+		ended, err := syscall.Wait4(-1, &status, 0, nil)
+		if ended == pid && err == nil || errors.Is(err, syscall.ECHILD) {
+			return status
+		}
+	}
+}
+
+// pack writes the workspace for the supervisor. Nothing runs any more that could change it meanwhile.
+func (in *inside) pack() event {
+	root, err := os.OpenRoot(in.folder)
+	if err != nil {
+		return event{Refused: err.Error()}
+	}
+	defer root.Close()
+	tree, left, err := workspace.Pack(root)
+	if err != nil {
+		return event{Refused: err.Error()}
+	}
+	archive, err := tree.Archive()
+	if err == nil {
+		_, err = os.NewFile(fileResult, "result").Write(archive)
+	}
+	if err != nil {
+		return event{Refused: err.Error()}
+	}
+	const most = 20
+	if len(left) > most {
+		left = append(left[:most:most], fmt.Sprintf("and %d more", len(left)-most))
+	}
+	return event{Packed: true, Left: left}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// What Landlock lets a process do with files.
+const (
+	landlockRead  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE | unix.LANDLOCK_ACCESS_FS_READ_DIR
+	landlockFile  = unix.LANDLOCK_ACCESS_FS_EXECUTE | unix.LANDLOCK_ACCESS_FS_READ_FILE
+	landlockScope = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
+)
+
+// rightsOf are how many rights on files each version of Landlock knows; a later one knows as many as the last.
+var rightsOf = []int{0, 13, 14, 15, 15, 16}
+
+// restrictFiles lets this process and what it becomes see the tools and use one folder, and nothing else of the file
+// system; nor look into, or from version 6 on signal, a process that is not restricted alike.
+func restrictFiles(folder string) (version int, err error) {
+	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
+	if errno != 0 {
+		return 0, fmt.Errorf("ask for Landlock: %w", errno)
+	}
+	version = int(abi)
+	all := uint64(1)<<rightsOf[min(version, len(rightsOf)-1)] - 1
+	rules := unix.LandlockRulesetAttr{Access_fs: all}
+	if version >= 4 {
+		rules.Access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
+	}
+	if version >= 6 {
+		rules.Scoped = landlockScope
+	}
+	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), unsafe.Sizeof(rules), 0)
+	if errno != 0 {
+		return 0, fmt.Errorf("make Landlock's rules: %w", errno)
+	}
+	defer unix.Close(int(fd))
+	allow := func(path string, rights uint64) error {
+		at, err := unix.Open(path, unix.O_PATH|unix.O_CLOEXEC, 0)
+		if errors.Is(err, unix.ENOENT) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("open %s for Landlock: %w", path, err)
+		}
+		defer unix.Close(at)
+		var s unix.Stat_t
+		if err := unix.Fstat(at, &s); err != nil {
+			return err
+		}
+		if s.Mode&unix.S_IFMT != unix.S_IFDIR {
+			rights &= landlockFile | unix.LANDLOCK_ACCESS_FS_WRITE_FILE | unix.LANDLOCK_ACCESS_FS_TRUNCATE
+		}
+		rule := unix.LandlockPathBeneathAttr{Allowed_access: rights & all, Parent_fd: int32(at)}
+		if _, _, errno := unix.Syscall6(unix.SYS_LANDLOCK_ADD_RULE, fd, unix.LANDLOCK_RULE_PATH_BENEATH, uintptr(unsafe.Pointer(&rule)), 0, 0, 0); errno != 0 {
+			return fmt.Errorf("allow %s by Landlock: %w", path, errno)
+		}
+		return nil
+	}
+	for _, path := range append(append([]string{"/etc/passwd", "/etc/group", "/etc/nsswitch.conf"}, tools...), copied...) {
+		err = errors.Join(err, allow(path, landlockRead))
+	}
+	for _, name := range devices {
+		err = errors.Join(err, allow("/dev/"+name, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE))
+	}
+	if err = errors.Join(err, allow(folder, all)); err != nil {
+		return 0, err
+	}
+	if _, _, errno := unix.Syscall(unix.SYS_LANDLOCK_RESTRICT_SELF, fd, 0, 0); errno != 0 {
+		return 0, fmt.Errorf("put Landlock's rules into force: %w", errno)
+	}
+	return version, nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"golang.org/x/sys/unix"
+)
+
+// Where a command works in a room with a file system of its own.
+const (
+	workspaceFolder = "/workspace"
+	temporaryFolder = "/tmp"
+)
+
+// What a room has on disk, in memory: twice what a workspace may keep and more, for what tools write meanwhile.
+const (
+	workspaceSize = "size=128m,nr_inodes=20000,mode=0755"
+	temporarySize = "size=256m,nr_inodes=50000,mode=1777"
+)
+
+// tools are the folders that a room shows of this machine, read only. Nothing of anybody's home, of configuration or of
+// services is among them.
+var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives", "/var/lang"}
+
+// devices that programs expect.
+var devices = []string{"null", "zero", "full", "random", "urandom"}
+
+// written are the files that programs look for to learn who and where they are.
+var written = map[string]string{
+	"/etc/passwd":        "sandbox:x:1000:1000:sandbox:/tmp:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n",
+	"/etc/group":         "sandbox:x:1000:\nnogroup:x:65534:\n",
+	"/etc/hosts":         "127.0.0.1 localhost\n::1 localhost\n",
+	"/etc/nsswitch.conf": "passwd: files\ngroup: files\nhosts: files\n",
+}
+
+// copied are small files of this machine without which its tools don't start.
+var copied = []string{"/etc/ld.so.cache", "/etc/localtime"}
+
+// furnishNamespaces makes the whole file system of a room and enters it for good.
+func furnishNamespaces() (held []string, err error) {
+	const root = "/tmp" // every machine has it; what is in it stays hidden below
+	steps := []struct {
+		what string
+		do   func() error
+	}{
+		{"keep mounts to itself", func() error { return unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, "") }},
+		{"make a root", func() error {
+			return unix.Mount("tmpfs", root, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, "size=16m,nr_inodes=2000,mode=0755")
+		}},
+		{"show the tools", func() error { return each(tools, func(p string) error { return showTool(root, p) }) }},
+		{"show devices", func() error { return showDevices(root) }},
+		{"show processes", func() error {
+			return mountAt(root, "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+		}},
+		{"make the workspace", func() error {
+			return mountAt(root, workspaceFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, workspaceSize)
+		}},
+		{"make room for temporary files", func() error {
+			return mountAt(root, temporaryFolder, "tmpfs", unix.MS_NOSUID|unix.MS_NODEV, temporarySize)
+		}},
+		{"write what programs look for", func() error { return writeFiles(root) }},
+		{"leave this machine's files", func() error { return pivot(root) }},
+		{"close the root", func() error {
+			return unix.MountSetattr(unix.AT_FDCWD, "/", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		}},
+		{"name the room", func() error { return unix.Sethostname([]byte("sandbox")) }},
+		{"open the way to itself", loopback},
+	}
+	for _, s := range steps {
+		if err := s.do(); err != nil {
+			return nil, fmt.Errorf("%s: %w", s.what, err)
+		}
+	}
+	return []string{"user, mount, process, network, IPC and host name namespaces", "read-only tools", "a workspace of 128 MiB in memory"}, nil
+}
+
+func each(list []string, do func(string) error) error {
+	for _, p := range list {
+		if err := do(p); err != nil {
+			return fmt.Errorf("%s: %w", p, err)
+		}
+	}
+	return nil
+}
+
+// showTool shows one folder of this machine, or the link that stands in its place; what isn't there is left out.
+func showTool(root, path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		to, err := os.Readlink(path)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(to, filepath.Join(root, path))
+	}
+	if !info.IsDir() {
+		return nil
+	}
+	at := filepath.Join(root, path)
+	if err := os.Mkdir(at, 0o755); err != nil {
+		return err
+	}
+	if err := unix.Mount(path, at, "", unix.MS_BIND|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	return unix.MountSetattr(unix.AT_FDCWD, at, unix.AT_RECURSIVE, &unix.MountAttr{
+		Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NODEV,
+	})
+}
+
+func showDevices(root string) error {
+	dev := filepath.Join(root, "dev")
+	if err := os.Mkdir(dev, 0o755); err != nil {
+		return err
+	}
+	for _, name := range devices {
+		at := filepath.Join(dev, name)
+		if err := os.WriteFile(at, nil, 0o644); err != nil {
+			return err
+		}
+		if err := unix.Mount("/dev/"+name, at, "", unix.MS_BIND, ""); err != nil {
+			return err
+		}
+	}
+	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "shm": temporaryFolder} {
+		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mountAt(root, path, kind string, flags uintptr, data string) error {
+	at := filepath.Join(root, path)
+	if err := os.Mkdir(at, 0o755); err != nil {
+		return err
+	}
+	return unix.Mount(kind, at, kind, flags, data)
+}
+
+func writeFiles(root string) error {
+	if err := os.MkdirAll(filepath.Join(root, "etc"), 0o755); err != nil {
+		return err
+	}
+	for path, text := range written {
+		if err := os.WriteFile(filepath.Join(root, path), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for _, path := range copied {
+		text, err := os.ReadFile(path)
+		if err != nil || len(text) > 1<<20 {
+			continue // tools search for their libraries themselves, and take UTC
+		}
+		if err := os.WriteFile(filepath.Join(root, path), text, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pivot makes a folder the root, and leaves nothing of the old one.
+func pivot(root string) error {
+	if err := unix.Chdir(root); err != nil {
+		return err
+	}
+	if err := unix.PivotRoot(".", "."); err != nil {
+		return err
+	}
+	// The old root lies over the new one now.
+	if err := unix.Unmount(".", unix.MNT_DETACH); err != nil {
+		return err
+	}
+	return unix.Chdir("/")
+}
+
+// loopback brings up the room's own network, in which a test may talk to its own server and nobody else.
+func loopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	lo, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo)
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"ringi/shared/sandbox"
+)
+
+// How much output waits to be sent, and how much is sent at once. The command is never held up by who listens: what
+// comes faster is dropped, the oldest first.
+const (
+	maxWaiting      = 500       // lines; as many as are kept of an action at all
+	maxWaitingBytes = 512 << 10 // of these lines
+	maxAtOnce       = 50        // lines four times a second
+	maxAtOnceBytes  = 16 << 10  // of these lines, unless one alone has more
+)
+
+// output gathers what a command writes, line by line, in room that doesn't grow.
+type output struct {
+	mu      sync.Mutex
+	waiting []sandbox.Line
+	bytes   int
+	dropped int
+	unfound string // what a shell said it doesn't find, the last one
+}
+
+// read takes in one of the command's streams until it ends.
+func (o *output) read(r io.Reader, isErr bool) {
+	in := bufio.NewReaderSize(r, sandbox.MaxLine)
+	var text []byte
+	more, returned := 0, false // bytes beyond the limit; whether the last line ended in a carriage return
+	finish := func(unfinished bool) {
+		o.add(sandbox.Line{Text: sandbox.CutMore(legibly(text), more), Err: isErr, Unfinished: unfinished})
+		text, more = text[:0], 0
+	}
+	for {
+		b, err := in.ReadByte()
+		if err != nil { // the end, or the pipe was closed
+			if len(text) > 0 {
+				finish(true)
+			}
+			return
+		}
+		switch {
+		case b == '\n' && returned:
+			returned = false
+			continue
+		case b == '\n' || b == '\r': // progress bars go back to the line's start
+			finish(false)
+		case len(text) < sandbox.MaxLine:
+			text = append(text, b)
+		default:
+			more++
+		}
+		returned = b == '\r'
+	}
+}
+
+var (
+	// escapes are what terminals take for colours and moves.
+	escapes  = regexp.MustCompile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
+	notFound = regexp.MustCompile(`([^\s:]+): (?:command )?not found$`)
+)
+
+// legibly is a text without what terminals would act on, other control characters and bytes that are no UTF-8 replaced.
+func legibly(text []byte) string {
+	s := strings.ToValidUTF8(string(text), string(utf8.RuneError))
+	if strings.ContainsRune(s, '\x1b') {
+		s = escapes.ReplaceAllString(s, "")
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\t' {
+			return utf8.RuneError
+		}
+		return r
+	}, s)
+}
+
+func (o *output) add(l sandbox.Line) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if l.Err && strings.HasSuffix(l.Text, "not found") {
+		if m := notFound.FindStringSubmatch(l.Text); m != nil {
+			o.unfound = m[1]
+		}
+	}
+	o.waiting = append(o.waiting, l)
+	o.bytes += len(l.Text)
+	for len(o.waiting) > maxWaiting || o.bytes > maxWaitingBytes {
+		o.bytes -= len(o.waiting[0].Text)
+		o.waiting = o.waiting[1:]
+		o.dropped++
+	}
+}
+
+// send hands what waits to a function: as much as is sent at once, or all.
+func (o *output) send(all bool, to func(sandbox.Line) error) error {
+	o.mu.Lock()
+	count, bytes := 0, 0
+	for count < len(o.waiting) && (all || count < maxAtOnce) {
+		if bytes += len(o.waiting[count].Text); !all && count > 0 && bytes > maxAtOnceBytes {
+			break
+		}
+		count++
+	}
+	lines := o.waiting[:count:count]
+	for _, l := range lines {
+		o.bytes -= len(l.Text)
+	}
+	o.waiting = o.waiting[count:]
+	o.mu.Unlock()
+	var err error
+	for _, l := range lines {
+		err = errors.Join(err, to(l))
+	}
+	return err
+}
+
+// summary is how many lines were dropped, and what a shell didn't find.
+func (o *output) summary() (dropped int, unfound string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.dropped, o.unfound
+}

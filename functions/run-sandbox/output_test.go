@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode/utf8"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+)
+
+func lines(t *testing.T, o *output, all bool) (got []sandbox.Line) {
+	t.Helper()
+	expect.NoError(t, o.send(all, func(l sandbox.Line) error {
+		got = append(got, l)
+		return nil
+	}))
+	return got
+}
+
+func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
+	long := strings.Repeat("x", sandbox.MaxLine)
+	tests := []struct {
+		name, text string
+		want       []sandbox.Line
+	}{
+		{"nothing", "", nil},
+		{"lines", "a\n\nb\n", []sandbox.Line{{Text: "a"}, {}, {Text: "b"}}},
+		{"the last one is unfinished", "a\nb", []sandbox.Line{{Text: "a"}, {Text: "b", Unfinished: true}}},
+		{"line ends of Windows", "a\r\nb\r\n", []sandbox.Line{{Text: "a"}, {Text: "b"}}},
+		{"a progress bar", "1%\r2%\r\ndone\n", []sandbox.Line{{Text: "1%"}, {Text: "2%"}, {Text: "done"}}},
+		{"an empty line after a progress bar", "1%\r\n\nx\n", []sandbox.Line{{Text: "1%"}, {}, {Text: "x"}}},
+		{"no UTF-8", "a\xff\xfeb\n", []sandbox.Line{{Text: "a\ufffdb"}}},
+		{"Japanese", "失敗\t1件\n", []sandbox.Line{{Text: "失敗\t1件"}}},
+		{"colours, a title and a bell", "\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\a\n", []sandbox.Line{{Text: "red x\ufffd"}}},
+		{"as long as may be", long + "\n", []sandbox.Line{{Text: long}}},
+		{"longer", long + "yz\n", []sandbox.Line{{Text: long[:sandbox.MaxLine-64] + " … (+66 bytes)"}}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			o := &output{}
+			o.read(iotest.OneByteReader(strings.NewReader(tt.text)), false)
+			got := lines(t, o, true)
+			expect.Same(t, tt.want, got)
+			for _, l := range got {
+				if len(l.Text) > sandbox.MaxLine || !utf8.ValidString(l.Text) {
+					t.Errorf("%d bytes", len(l.Text))
+				}
+			}
+		})
+	}
+}
+
+func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
+	o := &output{}
+	var text strings.Builder
+	for i := range 2000 {
+		fmt.Fprintln(&text, i)
+	}
+	o.read(strings.NewReader(text.String()), false)
+	first := lines(t, o, false)
+	if len(first) != maxAtOnce || first[0].Text != "1500" {
+		t.Errorf("%d lines at once, from %s", len(first), first[0].Text)
+	}
+	rest := lines(t, o, true)
+	if dropped, _ := o.summary(); dropped != 1500 || len(rest) != maxWaiting-maxAtOnce || rest[len(rest)-1].Text != "1999" {
+		t.Errorf("%d dropped, %d sent at the end", dropped, len(rest))
+	}
+	// By bytes, too: 500 lines of 8 KiB would be 4 MiB.
+	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", sandbox.MaxLine-1)+"\n", 500)), false)
+	if got := lines(t, o, false); len(got) != 2 {
+		t.Errorf("%d lines of 8 KiB at once", len(got))
+	}
+	if got := lines(t, o, true); len(got)*sandbox.MaxLine > maxWaitingBytes+sandbox.MaxLine {
+		t.Errorf("%d lines of 8 KiB waited", len(got))
+	}
+}

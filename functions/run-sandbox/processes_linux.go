@@ -1,0 +1,168 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// process is one of a room's.
+type process struct {
+	pid, parent int
+	resident    int64 // bytes of memory
+}
+
+// processes are all that can be seen.
+func processes() []process {
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	var all []process
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("/proc", e.Name(), "stat"))
+		if err != nil {
+			continue // it has ended
+		}
+		// The name in brackets may hold anything, brackets and spaces too.
+		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
+		fields := strings.Fields(rest)
+		if len(fields) < 22 || fields[0] == "Z" {
+			continue
+		}
+		parent, _ := strconv.Atoi(fields[1])
+		pages, _ := strconv.ParseInt(fields[21], 10, 64)
+		all = append(all, process{pid, parent, pages * int64(os.Getpagesize())})
+	}
+	return all
+}
+
+// descendants are the processes of a room: all others of the namespace, or what descends from this process.
+func (in *inside) descendants() []process {
+	self, all := os.Getpid(), processes()
+	var found []process
+	if in.alone {
+		for _, p := range all {
+			if p.pid != self {
+				found = append(found, p)
+			}
+		}
+		return found
+	}
+	inRoom := map[int]bool{self: true}
+	for grown := true; grown; {
+		grown = false
+		for _, p := range all {
+			if !inRoom[p.pid] && inRoom[p.parent] {
+				inRoom[p.pid], grown = true, true
+				found = append(found, p)
+			}
+		}
+	}
+	return found
+}
+
+// signalAll reaches every process of the room.
+func (in *inside) signalAll(s syscall.Signal) {
+	if in.alone { // -1 is everybody in the namespace but its first process: one call, which no fork escapes
+		syscall.Kill(-1, s)
+		return
+	}
+	if s == syscall.SIGKILL {
+		in.freeze()
+	}
+	for _, p := range in.descendants() {
+		syscall.Kill(p.pid, s)
+	}
+}
+
+// freeze stops the room's processes until no new one turns up: what forks as fast as it is killed must stand still first.
+func (in *inside) freeze() {
+	stopped := map[int]bool{}
+	for range 50 {
+		fresh := false
+		for _, p := range in.descendants() {
+			if !stopped[p.pid] {
+				stopped[p.pid], fresh = true, true
+				syscall.Kill(p.pid, syscall.SIGSTOP)
+			}
+		}
+		if !fresh {
+			return
+		}
+	}
+}
+
+// endAll kills what the command left running and waits until it is gone.
+func (in *inside) endAll() {
+	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+		in.signalAll(syscall.SIGKILL)
+		for {
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			if errors.Is(err, syscall.ECHILD) {
+				return
+			}
+			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+				break
+			}
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// The most that a room without a file system of its own takes from the disk.
+const roomBytes = 384 << 20
+
+// What ended a command, for people.
+const (
+	endedByMemory = "the command's processes used more memory together than they may"
+	endedByDisk   = "the command wrote more to the disk than it may"
+)
+
+// watch ends a command that takes more than the kernel was told to withhold.
+func (in *inside) watch() {
+	for !in.finished.Load() {
+		var resident int64
+		for _, p := range in.descendants() {
+			resident += p.resident
+		}
+		switch {
+		case resident > in.plan.Memory:
+			in.end(endedByMemory)
+		case !in.alone && size(in.plan.Folder) > roomBytes:
+			in.end(endedByDisk)
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+func (in *inside) end(why string) {
+	in.limit.CompareAndSwap(nil, &why)
+	in.signalAll(syscall.SIGKILL)
+}
+
+// size is what a folder's files take on the disk, whatever happens to them meanwhile.
+func size(folder string) int64 {
+	var total int64
+	filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return nil
+		}
+		if info, err := e.Info(); err == nil {
+			if s, ok := info.Sys().(*syscall.Stat_t); ok {
+				total += s.Blocks * 512
+			}
+		}
+		return nil
+	})
+	return total
+}

@@ -1,0 +1,148 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+	"ringi/shared/workspace"
+)
+
+// The test's own binary is the sandbox's: stages are started from whatever runs the supervisor.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand) {
+		main()
+		return
+	}
+	if len(os.Args) > 2 && os.Args[1] == "attack" {
+		attacks[os.Args[2]](os.Args[3:])
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// store is where a sandbox gets and puts archives.
+type store struct {
+	*httptest.Server
+	mu        sync.Mutex
+	archive   []byte
+	uploaded  []byte
+	cancelled bool
+	refuse    int // this many uploads
+}
+
+func newStore(t *testing.T) *store {
+	t.Helper()
+	s := &store{}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /workspace", func(w http.ResponseWriter, _ *http.Request) { w.Write(s.archive) })
+	mux.HandleFunc("GET /cancel", func(w http.ResponseWriter, _ *http.Request) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.cancelled {
+			w.WriteHeader(http.StatusForbidden) // as S3 says to who may not list
+		}
+	})
+	mux.HandleFunc("POST /upload", func(w http.ResponseWriter, r *http.Request) {
+		f, _, err := r.FormFile("file")
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.refuse--; s.refuse >= 0 || err != nil || r.FormValue("key") != "the key" {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		s.uploaded, _ = io.ReadAll(f)
+		w.WriteHeader(http.StatusNoContent)
+	})
+	s.Server = httptest.NewServer(mux)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// after is the workspace that was uploaded.
+func (s *store) after(t *testing.T) *workspace.Tree {
+	t.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return expect.Value(workspace.Read(bytes.NewReader(s.uploaded)))(t)
+}
+
+// outcome is what an order came to.
+type outcome struct {
+	lines []sandbox.Line
+	end   sandbox.End
+	err   error
+	took  time.Duration
+}
+
+// text is all of the output.
+func (o outcome) text() string {
+	var all []string
+	for _, l := range o.lines {
+		all = append(all, l.Text)
+	}
+	return strings.Join(all, "\n")
+}
+
+func (s *store) order(script string) sandbox.Order {
+	return sandbox.Order{
+		Action: "01ACTION", Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(3 * time.Minute),
+		Cancel: s.URL + "/cancel", Upload: sandbox.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
+	}
+}
+
+// run runs an order in a room of one level.
+func run(t *testing.T, l level, o sandbox.Order) outcome {
+	t.Helper()
+	r, w := io.Pipe()
+	begun := time.Now()
+	s := &supervisor{objects: newObjects(), answer: sandbox.NewWriter(w), levels: []level{l}, memory: memory, log: slog.New(slog.DiscardHandler)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() {
+		err := s.run(ctx, o)
+		w.CloseWithError(err)
+		ended <- err
+	}()
+	var got outcome
+	got.end, got.err = sandbox.Read(r, func(l sandbox.Line) error {
+		got.lines = append(got.lines, l)
+		return nil
+	})
+	r.Close()
+	<-ended
+	got.took = time.Since(begun)
+	return got
+}
+
+// inRooms runs a test in a room of each level that this machine gives. What it refuses has to refuse to run anything.
+func inRooms(t *testing.T, test func(t *testing.T, l level)) {
+	for _, l := range []level{namespaces, landlock, machine} {
+		t.Run(string(l), func(t *testing.T) {
+			got := run(t, l, newStore(t).order("true"))
+			switch {
+			case errors.Is(got.err, sandbox.ErrCannot):
+				t.Logf("this machine gives no such room, and nothing was run: %v", got.err)
+			case got.err != nil || got.end.ExitCode != 0:
+				t.Fatalf("%+v, %v", got.end, got.err)
+			default:
+				t.Logf("held: %s", strings.Join(got.end.Held, "; "))
+				test(t, l)
+			}
+		})
+	}
+}

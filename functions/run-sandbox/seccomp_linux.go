@@ -1,0 +1,127 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// refused are the system calls that no test and no build needs, and by which one gets out of a room or at the kernel:
+// other name spaces and file systems, other processes, the kernel's own programs and keys, the machine's clock and power.
+var refused = []uint32{
+	unix.SYS_UNSHARE, unix.SYS_SETNS, unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE,
+	unix.SYS_FSOPEN, unix.SYS_FSCONFIG, unix.SYS_FSMOUNT, unix.SYS_FSPICK, unix.SYS_MOUNT_SETATTR, unix.SYS_SWAPON, unix.SYS_SWAPOFF, unix.SYS_QUOTACTL, unix.SYS_QUOTACTL_FD,
+	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PROCESS_MADVISE, unix.SYS_PIDFD_GETFD, unix.SYS_KCMP,
+	unix.SYS_BPF, unix.SYS_PERF_EVENT_OPEN, unix.SYS_USERFAULTFD, unix.SYS_IO_URING_SETUP, unix.SYS_IO_URING_ENTER, unix.SYS_IO_URING_REGISTER, unix.SYS_FANOTIFY_INIT,
+	unix.SYS_KEYCTL, unix.SYS_ADD_KEY, unix.SYS_REQUEST_KEY, unix.SYS_NAME_TO_HANDLE_AT, unix.SYS_OPEN_BY_HANDLE_AT, unix.SYS_LOOKUP_DCOOKIE,
+	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_REBOOT, unix.SYS_VHANGUP,
+	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
+	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_NFSSERVCTL, unix.SYS_PERSONALITY,
+}
+
+// namespaceFlags are those of clone that make a name space.
+const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
+
+// The places of what a filter looks at: struct seccomp_data, on machines that store the low half of a number first.
+const (
+	placeCall = 0
+	placeArch = 4
+)
+
+func placeArgument(n int) uint32 { return uint32(16 + 8*n) }
+
+// program is a filter under construction. A test jumps over what follows it by a count of instructions.
+type program []unix.SockFilter
+
+func (p *program) load(place uint32) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: place})
+}
+
+// unless skips the next count instructions if what is loaded doesn't pass a test.
+func (p *program) unless(test uint16, k uint32, count uint8) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_JMP | test | unix.BPF_K, Jf: count, K: k})
+}
+
+func (p *program) answer(verdict uint32) {
+	*p = append(*p, unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: verdict})
+}
+
+func errno(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
+
+// filter refuses calls by the kernel's own answer for what may not be: programs know how to take it.
+func filter(arch uint32, ownNetwork bool) []unix.SockFilter {
+	var p program
+	p.load(placeArch)
+	p.unless(unix.BPF_JEQ, arch, 1)
+	p = append(p, unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JA, K: 1})
+	p.answer(unix.SECCOMP_RET_KILL_PROCESS) // another machine's calls have other numbers
+	p.load(placeCall)
+	if arch == unix.AUDIT_ARCH_X86_64 { // so has x32
+		p.unless(unix.BPF_JGE, 0x40000000, 1)
+		p.answer(errno(unix.ENOSYS))
+	}
+	for _, call := range append(refused, refusedHere...) {
+		p.unless(unix.BPF_JEQ, call, 1)
+		p.answer(errno(unix.EPERM))
+	}
+	// Its flags stand in memory, which a filter can't read: programs fall back to clone.
+	p.unless(unix.BPF_JEQ, unix.SYS_CLONE3, 1)
+	p.answer(errno(unix.ENOSYS))
+
+	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 4)
+	p.load(placeArgument(0))
+	p.unless(unix.BPF_JSET, namespaceFlags, 1)
+	p.answer(errno(unix.EPERM))
+	p.answer(unix.SECCOMP_RET_ALLOW)
+
+	p.unless(unix.BPF_JEQ, unix.SYS_IOCTL, 6) // to type into somebody's terminal
+	p.load(placeArgument(1))
+	p.unless(unix.BPF_JEQ, unix.TIOCSTI, 1)
+	p.answer(errno(unix.EPERM))
+	p.unless(unix.BPF_JEQ, unix.TIOCLINUX, 1)
+	p.answer(errno(unix.EPERM))
+	p.answer(unix.SECCOMP_RET_ALLOW)
+
+	p.sockets(ownNetwork)
+	p.answer(unix.SECCOMP_RET_ALLOW)
+	return p
+}
+
+// sockets lets a command have those that end in its own network, and none where it has no network of its own. Others,
+// such as those to the machine below a virtual one, belong to no network and are never had.
+func (p *program) sockets(ownNetwork bool) {
+	if !ownNetwork {
+		p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1)
+		p.answer(errno(unix.EACCES))
+		return
+	}
+	families := []uint32{unix.AF_UNIX, unix.AF_INET, unix.AF_INET6}
+	p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, uint8(6+2*len(families)))
+	p.load(placeArgument(0))
+	for _, family := range families {
+		p.unless(unix.BPF_JEQ, family, 1)
+		p.answer(unix.SECCOMP_RET_ALLOW)
+	}
+	p.unless(unix.BPF_JEQ, unix.AF_NETLINK, 3) // to list the room's interfaces
+	p.load(placeArgument(2))
+	p.unless(unix.BPF_JEQ, unix.NETLINK_ROUTE, 1)
+	p.answer(unix.SECCOMP_RET_ALLOW)
+	p.answer(errno(unix.EAFNOSUPPORT))
+}
+
+// filterCalls puts the filter into force for this thread and what it becomes.
+func filterCalls(ownNetwork bool) error {
+	arch, ok := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
+	if !ok {
+		return fmt.Errorf("there is no filter of system calls for %s", runtime.GOARCH)
+	}
+	f := filter(arch, ownNetwork)
+	program := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
+	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
+		return fmt.Errorf("filter system calls: %w", err)
+	}
+	runtime.KeepAlive(f)
+	return nil
+}

@@ -1,0 +1,6 @@
+package main
+
+import "golang.org/x/sys/unix"
+
+// refusedHere are refused calls that only this kind of processor has.
+var refusedHere = []uint32{unix.SYS_KEXEC_FILE_LOAD}

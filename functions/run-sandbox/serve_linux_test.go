@@ -1,0 +1,161 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+	"ringi/shared/workspace"
+)
+
+func TestACommandRunsInItsWorkspace(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		s := newStore(t)
+		tree := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "in/a.txt", Content: "before\n"}}))(t)
+		s.archive = expect.Value(tree.Archive())(t)
+		o := s.order(`cat in/a.txt; echo warn >&2; mkdir out; printf after > out/b.txt; rm in/a.txt; printf end`)
+		o.Workspace = s.URL + "/workspace"
+		got := run(t, l, o)
+		expect.NoError(t, got.err)
+		if got.end.ExitCode != 0 || got.end.Limit != "" || got.end.Version != workspace.Version(s.uploaded) {
+			t.Errorf("%+v", got.end)
+		}
+		var out []sandbox.Line
+		for _, line := range got.lines {
+			if !line.Err {
+				out = append(out, line)
+			}
+		}
+		expect.Same(t, []sandbox.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
+		if len(got.lines) != 3 {
+			t.Errorf("lines %+v", got.lines)
+		}
+		expect.Same(t, []string{"out/b.txt"}, s.after(t).Paths())
+	})
+}
+
+func TestACommandsEndIsToldAsItWas(t *testing.T) {
+	s := newStore(t)
+	tests := []struct {
+		name   string
+		change func(*sandbox.Order)
+		want   sandbox.End
+	}{
+		{"its code", func(o *sandbox.Order) { o.Script = "exit 3" }, sandbox.End{ExitCode: 3}},
+		{"a signal", func(o *sandbox.Order) { o.Script = "kill -SEGV $$" }, sandbox.End{ExitCode: -1, Signal: "SIGSEGV"}},
+		{"a tool that is not installed", func(o *sandbox.Order) { o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"pytestt", "-q"} }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
+		{"a tool that a script does not find", func(o *sandbox.Order) { o.Script = "pytestt -q" }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
+		{"an interpreter that is not installed", func(o *sandbox.Order) {
+			o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"sh", "-c", "printf '#!/no/such\n' > x; chmod +x x; exec ./x"}
+		}, sandbox.End{ExitCode: 127}},
+		{"arguments as they are", func(o *sandbox.Order) {
+			o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"test", "$HOME", "=", "$HOME"}
+		}, sandbox.End{}},
+		{"a script that begins with a dash", func(o *sandbox.Order) { o.Script = "-x" }, sandbox.End{ExitCode: 127, Missing: "-x"}},
+		{"its time", func(o *sandbox.Order) { o.Script, o.TimeoutSeconds = "sleep 30", 1 }, sandbox.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
+		{"the claim's time, which is shorter", func(o *sandbox.Order) {
+			o.Script, o.Deadline = "sleep 30", time.Now().Add(reserve+1500*time.Millisecond)
+		}, sandbox.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			inRooms(t, func(t *testing.T, l level) {
+				o := s.order("")
+				tt.change(&o)
+				got := run(t, l, o)
+				expect.NoError(t, got.err)
+				if got.end.Version == "" {
+					t.Errorf("the workspace was not kept: %+v", got.end)
+				}
+				got.end.Held, got.end.Version = nil, ""
+				expect.Same(t, tt.want, got.end)
+			})
+		})
+	}
+}
+
+func TestACancelEndsACommand(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		s := newStore(t)
+		time.AfterFunc(500*time.Millisecond, func() {
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			s.cancelled = true
+		})
+		got := run(t, l, s.order("echo begun; sleep 50"))
+		expect.NoError(t, got.err)
+		if !got.end.Cancelled || got.end.Signal != "SIGTERM" || got.took > 10*time.Second || got.text() != "begun" {
+			t.Errorf("%+v after %s, %q", got.end, got.took, got.text())
+		}
+		if s.uploaded != nil {
+			t.Error("the workspace of a cancelled command was kept")
+		}
+	})
+}
+
+func TestWhatCantBeKeptOfAWorkspaceIsSaid(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		s := newStore(t)
+		s.refuse = 1 // and the second try succeeds
+		got := run(t, l, s.order(`ln -s /etc/passwd l; mkfifo p; echo x > f`))
+		expect.NoError(t, got.err)
+		if got.end.ExitCode != 0 || len(got.end.Left) != 2 || !strings.Contains(strings.Join(got.end.Left, " "), `"l": a link`) {
+			t.Errorf("%+v", got.end)
+		}
+		expect.Same(t, []string{"f"}, s.after(t).Paths())
+		got = run(t, l, s.order(fmt.Sprintf(`i=0; while [ $i -le %d ]; do : > $i; i=$((i+1)); done`, workspace.MaxEntries)))
+		expect.NoError(t, got.err)
+		if got.end.ExitCode != 0 || got.end.Version != "" || !strings.Contains(got.end.Limit, "more than 5000 files") {
+			t.Errorf("%+v", got.end)
+		}
+	})
+}
+
+func TestNothingBeginsThatCantBeDone(t *testing.T) {
+	s := newStore(t)
+	s.archive = []byte("no archive")
+	for name, tt := range map[string]struct {
+		change func(*sandbox.Order)
+		cannot bool
+	}{
+		"no time is left":             {func(o *sandbox.Order) { o.Deadline = time.Now().Add(reserve) }, false},
+		"the workspace is gone":       {func(o *sandbox.Order) { o.Workspace = s.URL + "/gone" }, false},
+		"the workspace is no archive": {func(o *sandbox.Order) { o.Workspace = s.URL + "/workspace" }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := s.order("echo begun")
+			tt.change(&o)
+			got := run(t, namespaces, o)
+			if !errors.Is(got.err, sandbox.ErrNotBegun) || errors.Is(got.err, sandbox.ErrCannot) != tt.cannot || strings.Contains(fmt.Sprint(got.err), s.URL) {
+				t.Errorf("got %v", got.err)
+			}
+		})
+	}
+}
+
+// Of what is started nothing stays: neither processes nor files of a room.
+func TestARoomIsGoneAfterwards(t *testing.T) {
+	before := len(rooms(t))
+	inRooms(t, func(t *testing.T, l level) {
+		run(t, l, newStore(t).order("echo x > f"))
+		if n := len(rooms(t)); n != before {
+			t.Errorf("%d rooms are left", n-before)
+		}
+	})
+}
+
+func rooms(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, e := range expect.Value(os.ReadDir(os.TempDir()))(t) {
+		if strings.HasPrefix(e.Name(), "sandbox-") {
+			found = append(found, e.Name())
+		}
+	}
+	return found
+}
