@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ringi/infra/local/template"
 )
 
 // slackEdge are the functions that Slack waits for.
@@ -30,6 +32,9 @@ func folderRule(s *stack, wrong func(string, ...any)) {
 		if _, err := os.Stat(filepath.Join(repository, "functions", f.Folder, "main.go")); err != nil {
 			wrong("%s has no functions/%s/main.go", id, f.Folder)
 		}
+	}
+	for _, id := range s.of("AWS::Serverless::Function") { // also those that a parameter leaves out
+		folders[template.Folder(id)] = true
 	}
 	entries, err := os.ReadDir(filepath.Join(repository, "functions"))
 	if err != nil {

@@ -86,6 +86,17 @@ var mistakes = []struct {
 	{"a sweeper that deletes arguments", templateFile, "              - Sid: KeepArguments\n                Effect: Deny\n", "              - Sid: KeepArguments\n                Effect: Allow\n", "may delete arguments that people approved"},
 	{"results that stay for ever", templateFile, "Action: s3:DeleteObject\n                Resource: !Sub \"${ResultsBucket.Arn}/*\"", "Action: s3:DeleteObject\n                Resource: !Sub \"${ResultsBucket.Arn}/results/*\"", "kept under older keys"},
 	{"credentials of anybody", templateFile, `, "kms:EncryptionContext:provider": "false"`, "", "without saying whose"},
+	{"a sandbox for several actions", templateFile, "TenantIsolationMode: PER_TENANT", "TenantIsolationMode: NONE", "would serve several actions"},
+	{"a sandbox in the open", templateFile, "      VpcConfig:\n        SubnetIds: [!Ref SandboxSubnetA, !Ref SandboxSubnetB]\n        SecurityGroupIds: [!Ref SandboxSecurityGroup]\n", "", "would reach the internet"},
+	{"a sandbox that knows the table", templateFile, `TABLE_NAME: ""`, "TABLE_NAME: !Ref Table", "its code would read TABLE_NAME"},
+	{"a sandbox with a right", templateFile, "                  - ec2:DescribeSubnets\n", "                  - ec2:DescribeSubnets\n                  - s3:GetObject\n", "may do s3:GetObject"},
+	{"a sandbox that uses Lambda's rights", templateFile, `"lambda:SourceFunctionArn": "false"`, `"lambda:SourceFunctionArn": "true"`, "could use the rights that Lambda needs"},
+	{"a sandbox that carries things to anybody's bucket", templateFile, "Resource: !Sub \"${ResultsBucket.Arn}/workspaces/*\"", "Resource: \"*\"", "more passes than workspaces"},
+	{"a sandbox that looks up any name", templateFile, "Action: BLOCK, BlockResponse: NXDOMAIN", "Action: ALERT", "answers other names"},
+	{"a sandbox that somebody may call", templateFile, "      SecurityGroupEgress:\n", "      SecurityGroupIngress: [{ IpProtocol: tcp, FromPort: 1, ToPort: 2, CidrIp: 0.0.0.0/0 }]\n      SecurityGroupEgress:\n", "may call the sandbox"},
+	{"a sandbox with a way out", templateFile, "  SandboxRoutesOfA:\n", "  SandboxExit:\n    Type: AWS::EC2::Route\n    Condition: HasSandbox\n  SandboxRoutesOfA:\n", "is a way out of the sandbox"},
+	{"a sandbox that nobody asked for", templateFile, "    Type: AWS::EC2::VPC\n    Condition: HasSandbox\n", "    Type: AWS::EC2::VPC\n", "though there is no sandbox"},
+
 	{"a pipeline that may not call", templateFile, "                  - !GetAtt CloseTaskFunction.Arn\n", "", "may not call CloseTaskFunction.Arn"},
 	{"a pipeline through an alias", templateFile, "CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn", "CloseTaskFunctionArn: !Ref CloseTaskFunction.Alias", "a worker has no alias"},
 

@@ -208,8 +208,11 @@ func (in *inside) wait(pid int) syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
 		ended, err := syscall.Wait4(-1, &status, 0, nil)
-		if ended == pid && err == nil || errors.Is(err, syscall.ECHILD) {
+		if ended == pid && err == nil {
 			return status
+		}
+		if errors.Is(err, syscall.ECHILD) {
+			os.Exit(1) // somebody else has learnt how it ended
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -85,7 +86,8 @@ type supervisor struct {
 	log     *slog.Logger
 }
 
-// run does all of an order. Its error is one of writing the answer: who asked is gone, and nothing is left running.
+// run does all of an order. With an error the answer has no end: who asked is gone, or how the command ended is not known.
+// Nothing is left running either way.
 func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 	left := time.Until(o.Deadline) - reserve
 	limit := min(time.Duration(o.TimeoutSeconds)*time.Second, left)
@@ -154,6 +156,9 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 	for {
 		select {
 		case e, ok := <-b.events:
+			if !ok && end.Signal == "" && end.ExitCode < 0 {
+				return end, false, errors.New("the room ended before its command did: what that did nobody knows")
+			}
 			if !ok {
 				return end, packed, nil
 			}

@@ -12,11 +12,15 @@ import (
 // Path is where Lambda's API begins; Handler serves what is below.
 const Path = "/2015-03-31/functions/"
 
-// Handler answers two calls of Lambda's API, Invoke and ListFunctions, for the
-// state machine, the AWS CLI and tests.
+// StreamPath is where the API begins that streams answers.
+const StreamPath = "/2021-11-15/functions/"
+
+// Handler answers three calls of Lambda's API, Invoke, InvokeWithResponseStream and ListFunctions,
+// for functions, the state machine, the AWS CLI and tests.
 func (s *Service) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST "+Path+"{name}/invocations", s.serveInvoke)
+	mux.HandleFunc("POST "+StreamPath+"{name}/response-streaming-invocations", s.serveStream)
 	for _, path := range []string{Path + "{$}", strings.TrimSuffix(Path, "/")} { // clients differ
 		mux.HandleFunc("GET "+path, s.serveList)
 	}
@@ -37,26 +41,8 @@ func (s *Service) serveList(w http.ResponseWriter, _ *http.Request) {
 }
 
 func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
-	payload, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
-	if err != nil {
-		var tooLong *http.MaxBytesError
-		if errors.As(err, &tooLong) {
-			deny(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "the payload is longer than 6291456 bytes")
-			return
-		}
-		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "the body could not be read")
-		return
-	}
-	if len(payload) == 0 {
-		payload = []byte("{}")
-	}
-	if !json.Valid(payload) {
-		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
-		return
-	}
-	name := r.PathValue("name")
-	if _, ok := s.functions[plainName(name)]; !ok {
-		deny(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+arn(s.options, plainName(name)))
+	name, payload, ok := s.call(w, r)
+	if !ok {
 		return
 	}
 	switch r.Header.Get("X-Amz-Invocation-Type") {
@@ -71,6 +57,33 @@ func (s *Service) serveInvoke(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.respond(w, r, name, payload)
 	}
+}
+
+// call reads which function is to be invoked with what; what can't be invoked is answered.
+func (s *Service) call(w http.ResponseWriter, r *http.Request) (name string, payload []byte, ok bool) {
+	payload, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, maxPayload))
+	if err != nil {
+		var tooLong *http.MaxBytesError
+		if errors.As(err, &tooLong) {
+			deny(w, http.StatusRequestEntityTooLarge, "RequestTooLargeException", "the payload is longer than 6291456 bytes")
+			return "", nil, false
+		}
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "the body could not be read")
+		return "", nil, false
+	}
+	if len(payload) == 0 {
+		payload = []byte("{}")
+	}
+	if !json.Valid(payload) {
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", "Could not parse request body into json")
+		return "", nil, false
+	}
+	name = r.PathValue("name")
+	if _, ok := s.functions[plainName(name)]; !ok {
+		deny(w, http.StatusNotFound, "ResourceNotFoundException", "Function not found: "+arn(s.options, plainName(name)))
+		return "", nil, false
+	}
+	return name, payload, true
 }
 
 func (s *Service) respond(w http.ResponseWriter, r *http.Request, name string, payload []byte) {

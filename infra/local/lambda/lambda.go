@@ -31,6 +31,9 @@ type Function struct {
 	Concurrency int // how many invocations at once; 0 is unbounded
 	LogLevel    string
 	Environment map[string]string
+	// Managed is one whose managed runtime's handler starts the binary for each call, with the event as its
+	// input, and streams its output: so does the service, which stands in for handler and runtime.
+	Managed bool
 }
 
 // Options are what all functions share.
@@ -47,6 +50,7 @@ type Options struct {
 type Service struct {
 	options   Options
 	functions map[string]*pool
+	managed   *managed
 	log       *sink
 	transport *http.Transport // of the functions' calls, when Faults looks at them
 
@@ -57,7 +61,7 @@ type Service struct {
 
 // New makes a service; nothing is started before it is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, log: newSink(o.Log), transport: tapTransport()}
+	s := &Service{options: o, functions: map[string]*pool{}, managed: newManaged(), log: newSink(o.Log), transport: tapTransport()}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{}}
 	}
@@ -98,6 +102,11 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 	answers := make(chan answer, 1)
 	go func() {
 		defer s.active.Done()
+		if p.function.Managed {
+			result, err := s.whole(p.function, payload)
+			answers <- answer{result, err}
+			return
+		}
 		result, err := p.run(payload)
 		answers <- answer{result, err}
 	}()
@@ -116,7 +125,7 @@ func (s *Service) Kill(name string) int {
 	if !ok {
 		return 0
 	}
-	return p.kill()
+	return p.kill() + s.managed.kill(p.function.Name)
 }
 
 // Logs are the last lines that a function printed, oldest first.
@@ -125,7 +134,7 @@ func (s *Service) Logs(name string) []string { return s.log.lines(plainName(name
 // PIDs are the processes of a function's environments.
 func (s *Service) PIDs(name string) []int {
 	if p, ok := s.functions[plainName(name)]; ok {
-		return p.pids()
+		return append(p.pids(), s.managed.pids(p.function.Name)...)
 	}
 	return nil
 }
@@ -137,6 +146,7 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	for _, p := range s.functions {
 		p.close()
+		s.managed.close(p.function.Name)
 	}
 	s.active.Wait()
 	s.transport.CloseIdleConnections()

@@ -38,6 +38,7 @@ func awsHandler(functions, info, told http.Handler, standIns, bucket string, log
 	mux := http.NewServeMux()
 	mux.Handle(lambda.Path, functions)
 	mux.Handle(strings.TrimSuffix(lambda.Path, "/"), functions)
+	mux.Handle(lambda.StreamPath, functions)
 	mux.Handle("GET "+functionsPath, info)
 	mux.Handle("GET "+containerPath, told)
 	mux.Handle("/", proxy)

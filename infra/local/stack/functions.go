@@ -91,7 +91,7 @@ func describe(f template.Function, binary string, variables map[string]string) f
 	if _, slack := environment["SLACK_SECRET_ID"]; slack { // where a tap may stand in between
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
-	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment}
+	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment, Managed: f.Managed}
 }
 
 // startMappings lets streams, queues and schedules invoke functions from now on.

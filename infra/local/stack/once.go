@@ -23,6 +23,7 @@ type functionInfo struct {
 	Timeout                        time.Duration
 	Memory                         int
 	Environment                    map[string]string
+	Managed                        bool
 }
 
 // VariableFile gives environment variables by logical id; "Parameters" is for
@@ -97,7 +98,7 @@ func (f functionInfo) function(variables VariableFile) lambda.Function {
 			}
 		}
 	}
-	return lambda.Function{Name: f.Name, Binary: f.Binary, Timeout: f.Timeout, Memory: f.Memory, LogLevel: f.LogLevel, Environment: environment}
+	return lambda.Function{Name: f.Name, Binary: f.Binary, Timeout: f.Timeout, Memory: f.Memory, LogLevel: f.LogLevel, Environment: environment, Managed: f.Managed}
 }
 
 func folders(list []functionInfo) (names []string) {

@@ -17,6 +17,7 @@ type Function struct {
 	Concurrency int               // reserved; 0 is unbounded
 	Environment map[string]string // resolved
 	LogLevel    string            // of LoggingConfig, "" if the format isn't JSON
+	Managed     bool              // a managed runtime's handler starts the binary for each call and streams what it prints
 	Routes      []Route
 	Streams     []StreamMapping
 	Queues      []QueueMapping
@@ -73,6 +74,7 @@ const (
 func readFunction(id string, properties map[string]any) (Function, error) {
 	var p struct {
 		Timeout, MemorySize          int
+		Runtime                      string
 		ReservedConcurrentExecutions int
 		Environment                  struct{ Variables map[string]any }
 		LoggingConfig                struct{ LogFormat, ApplicationLogLevel string }
@@ -86,6 +88,7 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 		return f, err
 	}
 	f.Timeout = time.Duration(or(p.Timeout, defaultTimeout)) * time.Second
+	f.Managed = !strings.HasPrefix(or(p.Runtime, "provided"), "provided")
 	f.Memory, f.Concurrency = or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
 	if strings.EqualFold(p.LoggingConfig.LogFormat, "JSON") {
 		f.LogLevel = or(p.LoggingConfig.ApplicationLogLevel, "INFO")

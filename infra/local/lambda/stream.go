@@ -1,0 +1,188 @@
+package lambda
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
+
+	"ringi/infra/local/process"
+)
+
+// managed are the processes of managed functions, one for each call: none serves two, as tenant isolation by the call has it.
+type managed struct {
+	mu        sync.Mutex
+	processes map[string]map[*process.Process]bool
+	closed    map[string]bool
+}
+
+func newManaged() *managed {
+	return &managed{processes: map[string]map[*process.Process]bool{}, closed: map[string]bool{}}
+}
+
+// start starts a process that is killed when its service closes.
+func (m *managed) start(name string, cmd *exec.Cmd) (*process.Process, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed[name] {
+		return nil, ErrClosed
+	}
+	p, err := process.Start(cmd)
+	if err != nil {
+		return nil, err
+	}
+	if m.processes[name] == nil {
+		m.processes[name] = map[*process.Process]bool{}
+	}
+	m.processes[name][p] = true
+	return p, nil
+}
+
+func (m *managed) ended(name string, p *process.Process) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.processes[name], p)
+}
+
+func (m *managed) all(name string) (list []*process.Process) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for p := range m.processes[name] {
+		list = append(list, p)
+	}
+	return list
+}
+
+func (m *managed) pids(name string) (list []int) {
+	for _, p := range m.all(name) {
+		list = append(list, p.PID())
+	}
+	return list
+}
+
+func (m *managed) kill(name string) int {
+	all := m.all(name)
+	for _, p := range all {
+		p.Kill()
+	}
+	return len(all)
+}
+
+func (m *managed) close(name string) {
+	m.mu.Lock()
+	m.closed[name] = true
+	m.mu.Unlock()
+	m.kill(name)
+}
+
+// run runs a managed function once. What it prints goes to out; failed is how it ended, if not well.
+func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result, err error) {
+	id := requestID()
+	cmd := exec.Command(f.Binary)
+	// The handler gives it nothing of its own environment.
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = filepath.Dir(f.Binary), []string{}, bytes.NewReader(payload), out, s.log.writer(f.Name)
+	p, err := s.managed.start(f.Name, cmd)
+	if err != nil {
+		return nil, fmt.Errorf("start %s: %w", f.Name, err)
+	}
+	defer s.managed.ended(f.Name, p)
+	limit := time.NewTimer(f.Timeout)
+	defer limit.Stop()
+	var r Result
+	select {
+	case <-p.Done():
+		if p.Err() == nil {
+			return nil, nil
+		}
+		r = failure(id, exited, "RequestId: %s Error: Runtime exited with error: %v", id, p.Err())
+	case <-limit.C:
+		p.Kill()
+		r = failure(id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", id, f.Timeout.Seconds())
+	}
+	return &r, nil
+}
+
+// whole is Invoke of a managed function: all that it streams, at its end.
+func (s *Service) whole(f Function, payload []byte) (Result, error) {
+	var out bytes.Buffer
+	failed, err := s.run(f, payload, &out)
+	switch {
+	case err != nil:
+		return Result{}, err
+	case failed != nil:
+		return *failed, nil
+	}
+	return Result{RequestID: requestID(), Payload: out.Bytes()}, nil
+}
+
+// serveStream is InvokeWithResponseStream. Like Lambda's, a function goes on when nobody listens any more.
+func (s *Service) serveStream(w http.ResponseWriter, r *http.Request) {
+	name, payload, ok := s.call(w, r)
+	if !ok {
+		return
+	}
+	f := s.functions[plainName(name)].function
+	if !f.Managed {
+		deny(w, http.StatusBadRequest, "InvalidRequestContentException", f.Name+" streams no answers")
+		return
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		deny(w, http.StatusInternalServerError, "ServiceException", ErrClosed.Error())
+		return
+	}
+	s.active.Add(1)
+	s.mu.Unlock()
+	defer s.active.Done()
+	h := w.Header()
+	h.Set("Content-Type", "application/vnd.amazon.eventstream")
+	h.Set("X-Amzn-RequestId", requestID())
+	h.Set("X-Amz-Executed-Version", "$LATEST")
+	w.WriteHeader(http.StatusOK)
+	out := &chunks{w: w, flush: http.NewResponseController(w)}
+	failed, err := s.run(f, payload, out)
+	end := map[string]string{}
+	if err != nil {
+		end["ErrorCode"], end["ErrorDetails"] = "ServiceException", err.Error()
+	} else if failed != nil {
+		var why struct{ ErrorType string }
+		json.Unmarshal(failed.Payload, &why)
+		end["ErrorCode"], end["ErrorDetails"] = why.ErrorType, string(failed.Payload)
+	}
+	text, _ := json.Marshal(end)
+	out.event("InvokeComplete", "application/json", text)
+}
+
+// chunks writes a function's output as events of a response stream.
+type chunks struct {
+	w     http.ResponseWriter
+	flush *http.ResponseController
+	gone  bool // nobody listens
+}
+
+func (c *chunks) Write(b []byte) (int, error) {
+	c.event("PayloadChunk", "application/octet-stream", b)
+	return len(b), nil
+}
+
+func (c *chunks) event(kind, content string, payload []byte) {
+	if c.gone {
+		return
+	}
+	var m eventstream.Message
+	m.Headers.Set(":message-type", eventstream.StringValue("event"))
+	m.Headers.Set(":event-type", eventstream.StringValue(kind))
+	m.Headers.Set(":content-type", eventstream.StringValue(content))
+	m.Payload = payload
+	if err := eventstream.NewEncoder().Encode(c.w, m); err != nil || c.flush.Flush() != nil {
+		c.gone = true
+	}
+}

@@ -1,0 +1,96 @@
+package lambda_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"ringi/infra/local/lambda"
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+	client "ringi/shared/sandbox/invoke"
+)
+
+// startSandbox serves the sandbox's own binary as a managed function, and Plain, which is none.
+func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
+	t.Helper()
+	binary := filepath.Join(t.TempDir(), "bootstrap")
+	build := exec.Command("go", "build", "-trimpath", "-o", binary, "ringi/functions/run-sandbox")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
+		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Plain", Binary: binary, Timeout: timeout},
+	}})
+	t.Cleanup(s.Close)
+	front := httptest.NewServer(s.Handler())
+	t.Cleanup(front.Close)
+	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
+}
+
+func order(script string) sandbox.Order {
+	return sandbox.Order{Action: "01ACTION", Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
+}
+
+func TestACommandsOutputStreams(t *testing.T) {
+	_, c := startSandbox(t, time.Minute)
+	var times []time.Time
+	var text []string
+	end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l sandbox.Line) error {
+		times, text = append(times, time.Now()), append(text, l.Text)
+		return nil
+	})
+	if errors.Is(err, sandbox.ErrCannot) {
+		t.Skipf("this machine isolates nothing: %v", err)
+	}
+	expect.NoError(t, err)
+	expect.Same(t, []string{"one", "two"}, text)
+	if end.ExitCode != 3 || len(end.Held) == 0 || times[1].Sub(times[0]) < time.Second {
+		t.Errorf("%+v, %s between the lines", end, times[1].Sub(times[0]))
+	}
+}
+
+func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
+	s, c := startSandbox(t, 3*time.Second)
+	begun := make(chan bool, 8)
+	run := func(name, script string) error {
+		_, err := client.New(c, name).Run(t.Context(), order(script), func(sandbox.Line) error {
+			begun <- true
+			return nil
+		})
+		return err
+	}
+	if err := run("Nothing", "true"); !errors.Is(err, sandbox.ErrCannot) || !errors.Is(err, sandbox.ErrNotBegun) {
+		t.Errorf("a function that is not there: %v", err)
+	}
+	if err := run("Plain", "true"); !errors.Is(err, sandbox.ErrCannot) {
+		t.Errorf("a function that streams nothing: %v", err)
+	}
+	if err := run("Sandbox", ""); !errors.Is(err, sandbox.ErrCannot) || !strings.Contains(err.Error(), "script") {
+		t.Errorf("an order without a script: %v", err)
+	}
+	if err := run("Sandbox", "true"); errors.Is(err, sandbox.ErrCannot) {
+		t.Skipf("this machine isolates nothing: %v", err)
+	}
+	if err := run("Sandbox", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
+		t.Errorf("a function that ran out of time: %v", err)
+	}
+	<-begun
+	go func() {
+		<-begun
+		s.Kill("Sandbox")
+	}()
+	if err := run("Sandbox", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) {
+		t.Errorf("a function that died: %v", err)
+	}
+	if pids := s.PIDs("Sandbox"); len(pids) > 0 {
+		t.Errorf("processes %v are left", pids)
+	}
+}
