@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -107,10 +108,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 			b.close()
 		}
 	}()
-	uid := os.Geteuid()
-	if uid == 0 { // an id that owns nothing, and that no other action has: root's processes are not even counted
-		uid = 0x52000000 + rand.IntN(1<<24)
-	}
+	uid := roomUser()
 	if l != namespaces {
 		if p.Folder, err = makeFolder(uid); err != nil {
 			return nil, err
@@ -136,6 +134,36 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 	case <-time.After(20 * time.Second):
 		return nil, errors.New("the room was not ready in time")
 	}
+}
+
+// roomUser is whose a room's processes are outside of it: this process's user, or for root, whose processes are not even
+// counted, one that owns nothing and that no other action has.
+func roomUser() int {
+	own := os.Geteuid()
+	if own != 0 {
+		return own
+	}
+	for _, spare := range []int{0x52000000 + rand.IntN(1<<24), 61184 + rand.IntN(4096)} {
+		if known("/proc/self/uid_map", spare) && known("/proc/self/gid_map", spare) {
+			return spare
+		}
+	}
+	return own // root of a container that has no other users, and nobody's outside of it
+}
+
+// known reports whether a map of users or groups has an id.
+func known(file string, id int) bool {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	for line := range strings.Lines(string(text)) {
+		var inside, outside, count int
+		if n, _ := fmt.Sscan(line, &inside, &outside, &count); n == 3 && inside <= id && id-inside < count {
+			return true
+		}
+	}
+	return false
 }
 
 // makeFolder is where a room without namespaces is: a folder for the workspace and one for the rest.
@@ -224,7 +252,7 @@ func (b *box) start() error {
 // attributes are inside's. With namespaces it is the first process of its own and may do there, and only there, what
 // makes a room; without them it is nobody in particular.
 func attributes(l level, uid int) *syscall.SysProcAttr {
-	root := os.Geteuid() == 0
+	root := uid != os.Geteuid()
 	a := &syscall.SysProcAttr{Setsid: true}
 	if l != namespaces {
 		if root {

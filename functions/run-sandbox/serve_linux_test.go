@@ -138,6 +138,14 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 	}
 }
 
+func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
+	t.Setenv("TMPDIR", "/no/such/folder") // so that no room is made
+	got := run(t, landlock, newStore(t).order("echo begun"))
+	if !errors.Is(got.err, sandbox.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") || len(got.lines) > 0 {
+		t.Errorf("%+v, %v", got.lines, got.err)
+	}
+}
+
 // Of what is started nothing stays: neither processes nor files of a room.
 func TestARoomIsGoneAfterwards(t *testing.T) {
 	before := len(rooms(t))

@@ -14,7 +14,7 @@ import (
 const (
 	MaxTimeout = 600       // seconds
 	MaxScript  = 64 << 10  // bytes of a script
-	MaxArgv    = 64 << 10  // bytes of all arguments
+	MaxArgv    = 128 << 10 // bytes of all arguments
 	MaxArgs    = 256       // arguments
 	MaxLine    = 8 << 10   // bytes of a line; what is longer is cut, and says so
 	maxFrame   = 64 << 10  // a line of control characters, each six bytes in JSON, is the longest

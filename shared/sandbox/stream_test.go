@@ -112,7 +112,7 @@ func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
 		"test_run takes argv, and":         func(o *sandbox.Order) { o.Script = "x" },
 		"shell_command takes script":       func(o *sandbox.Order) { o.Type = sandbox.ShellCommand },
 		"argv has 257 elements":            func(o *sandbox.Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
-		"argv has 1 elements and 65538 by": func(o *sandbox.Order) { o.Argv = []string{strings.Repeat("x", 65537)} },
+		"argv has 1 elements and 131074 b": func(o *sandbox.Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
 		"script has 65537 bytes": func(o *sandbox.Order) {
 			o.Type, o.Argv, o.Script = sandbox.ShellCommand, nil, strings.Repeat("x", 65537)
 		},

@@ -1,0 +1,156 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
+// depends on what is installed. Each prints what it got.
+var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent}
+
+// got prints what an attack reached; a test looks for it.
+func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }
+
+func attackByCalls(args []string) {
+	try := func(name string, call uintptr, a ...uintptr) {
+		var all [6]uintptr
+		copy(all[:], a)
+		if _, _, errno := syscall.RawSyscall6(call, all[0], all[1], all[2], all[3], all[4], all[5]); errno != unix.EPERM && errno != unix.ENOSYS && errno != unix.EAFNOSUPPORT && errno != unix.EACCES {
+			got("%s: %v", name, errno)
+		}
+	}
+	text := func(s string) uintptr { return uintptr(unsafe.Pointer(&append([]byte(s), 0)[0])) }
+	try("unshare", unix.SYS_UNSHARE, unix.CLONE_NEWUSER)
+	try("clone into name spaces", unix.SYS_CLONE, unix.CLONE_NEWUSER|uintptr(unix.SIGCHLD))
+	try("clone3", unix.SYS_CLONE3, 0, 0)
+	try("mount", unix.SYS_MOUNT, text("none"), text("/tmp"), text("tmpfs"), 0, 0)
+	try("umount", unix.SYS_UMOUNT2, text("/proc"), unix.MNT_DETACH)
+	try("ptrace", unix.SYS_PTRACE, unix.PTRACE_ATTACH, uintptr(os.Getppid()))
+	try("bpf", unix.SYS_BPF, 0, 0, 0)
+	try("keyctl", unix.SYS_KEYCTL, 0, 0)
+	try("io_uring", unix.SYS_IO_URING_SETUP, 1, 0)
+	try("userfaultfd", unix.SYS_USERFAULTFD, 0)
+	try("perf", unix.SYS_PERF_EVENT_OPEN, 0, 0, 0, 0, 0)
+	try("open_by_handle", unix.SYS_OPEN_BY_HANDLE_AT, 0, 0, 0)
+	try("process_vm_writev", unix.SYS_PROCESS_VM_WRITEV, uintptr(os.Getppid()), 0, 0, 0, 0)
+	try("vsock", unix.SYS_SOCKET, unix.AF_VSOCK, unix.SOCK_STREAM, 0)
+	try("packets", unix.SYS_SOCKET, unix.AF_PACKET, unix.SOCK_RAW, 0)
+	try("raw", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
+	try("netlink", unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT)
+	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
+	// The root of a container may have no other user to give; it is nobody outside of it.
+	before := os.Getuid()
+	if syscall.RawSyscall(unix.SYS_SETUID, 0, 0, 0); before != 0 && (os.Getuid() == 0 || os.Geteuid() == 0) {
+		got("root")
+	}
+	if args[0] != string(machine) { // where nothing but the filter holds, files are as open as they are to anybody
+		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
+			if f, err := os.Open(path); err == nil {
+				got("%s", path)
+				f.Close()
+			}
+		}
+		for _, path := range []string{"/usr/x", "/bin/x", "/etc/x", "/x", "/dev/x", "/etc/passwd"} {
+			if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {
+				got("writes %s", path)
+				f.Close()
+			}
+		}
+	}
+	var caps [2]unix.CapUserData
+	if err := unix.Capget(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &caps[0]); err != nil || caps != [2]unix.CapUserData{} {
+		got("capabilities %v %v", caps, err)
+	}
+	if set, err := unix.PrctlRetInt(unix.PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0); set != 1 {
+		got("new privileges %v", err)
+	}
+	fmt.Println("tried")
+}
+
+func attackTheNetwork(targets []string) {
+	for _, target := range targets {
+		network, address, _ := strings.Cut(target, " ")
+		c, err := net.DialTimeout(network, address, time.Second)
+		if err != nil {
+			continue
+		}
+		// A datagram to the room's own loopback leaves without a word; the host says if it came.
+		if _, err = c.Write([]byte("x")); network != "udp" || err == nil && !strings.HasPrefix(address, "127.") && !ownAddress(address) {
+			got("%s", target)
+		}
+		c.Close()
+	}
+	if names, err := net.LookupHost("example.com"); err == nil {
+		got("the names %v", names)
+	}
+	fmt.Println("tried")
+}
+
+// attackMemory takes more with many processes than one may, each staying below its own limit.
+func attackMemory(args []string) {
+	if len(args) > 0 {
+		b := make([]byte, 400<<20)
+		for i := 0; i < len(b); i += 4096 {
+			b[i] = 1
+		}
+		time.Sleep(time.Minute)
+		fmt.Println(b[0])
+		return
+	}
+	for range 6 {
+		exec.Command("./attacker", "attack", "memory", "one").Start()
+	}
+	time.Sleep(time.Minute)
+}
+
+func attackTheParent([]string) {
+	parent := os.Getppid()
+	if err := syscall.Kill(parent, syscall.SIGSTOP); err == nil && parent != 1 {
+		got("stopped it")
+		syscall.Kill(parent, syscall.SIGCONT)
+	}
+	syscall.Kill(parent, syscall.SIGKILL)
+	if _, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", parent)); err == nil {
+		got("its files")
+	}
+	if f, err := os.OpenFile(fmt.Sprintf("/proc/%d/mem", parent), os.O_RDWR, 0); err == nil || errors.Is(err, fs.ErrExist) {
+		got("its memory")
+		f.Close()
+	}
+	time.Sleep(300 * time.Millisecond)
+	fmt.Println("tried")
+}
+
+func ownAddress(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	for _, own := range addresses() {
+		if own == host {
+			return true
+		}
+	}
+	return false
+}
+
+func addresses() []string {
+	list := []string{"127.0.0.1"}
+	all, _ := net.InterfaceAddrs()
+	for _, a := range all {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
+			list = append(list, ip.IP.String())
+		}
+	}
+	return list
+}
