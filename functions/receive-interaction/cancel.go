@@ -23,7 +23,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	c, v := p.click("", ""), verdict{decision.Verdict{Err: aggregate.ErrNotFound}}
+	c, v := p.click("", ""), verdict{decision.Verdict{Outcome: decision.Outcome{Err: aggregate.ErrNotFound}}}
 	for _, id := range p.tasks() {
 		c.Ref.ID, c.ID, c.Withdraws = id, id, true
 		if v = h.check(ctx, c, decision.CancelTask()); errorclass.Of(v.Err) != errorclass.NotFound {

@@ -55,15 +55,20 @@ type Click struct {
 	Card aggregate.CardType // of the card whose button approves; empty for anything else
 }
 
+// Outcome is what became of what a person wanted, whatever it was about.
+type Outcome struct {
+	Settings tenancy.Settings
+	Empty    bool      // it was decided so already, by the same person
+	Asked    time.Time // when the gate that is decided began to wait; zero for anything else
+	Err      error
+}
+
 // Verdict is what became of a click.
 type Verdict struct {
-	Settings tenancy.Settings
-	Request  *task.Request // nil when no such task was found
-	Title    string        // of the task, empty before there is one
-	Ended    *task.Ended   // how the task had ended before
-	Empty    bool          // it was decided so already, by the same person
-	Asked    time.Time     // when the gate that is decided began to wait; zero for anything else
-	Err      error
+	Outcome
+	Request *task.Request // nil when no such task was found
+	Title   string        // of the task, empty before there is one
+	Ended   *task.Ended   // how the task had ended before
 }
 
 // Decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
@@ -150,7 +155,7 @@ func asked(a *task.Aggregate, id string) time.Time {
 }
 
 // Log writes what became of a click that decided nothing.
-func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
+func (v Outcome) Log(ctx context.Context, log *slog.Logger) {
 	switch class := errorclass.Of(v.Err); {
 	case class == errorclass.Unconfirmed:
 		log.ErrorContext(ctx, "not known to be saved", "err", v.Err)
@@ -162,10 +167,10 @@ func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 }
 
 // Unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
-func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
+func (v Outcome) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
 
 // Measure counts how long what was decided had waited.
-func (v Verdict) Measure(now time.Time) {
+func (v Outcome) Measure(now time.Time) {
 	if !v.Asked.IsZero() {
 		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: now.Sub(v.Asked).Seconds()})
 	}
