@@ -82,7 +82,7 @@ func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
 	case len(got.Calls) == 0:
 		return nil
 	}
-	calls, results, sound := numbered(got.Calls), []Part(nil), false
+	calls, results, sound := numbered(got.Calls, reply.Calls), []Part(nil), false
 	for _, c := range calls {
 		j := t.judge(c, offered)
 		if got.Stop == model.StopLength { // whatever it looks like: the model had more to say of it
@@ -116,15 +116,11 @@ func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
 	return []Said{spoken, {Role: model.User, Parts: results}}
 }
 
-// numbered are calls that all have an id, different from each other's, and an object as input: a cut off or wrong one is
-// answered like the others, and goes back to the vendor.
-func numbered(calls []Call) []Call {
-	out, seen := make([]Call, len(calls)), map[string]bool{}
+// numbered are calls with ids of their own: a server may give none, or the same ones again.
+func numbered(calls []Call, try int) []Call {
+	out := make([]Call, len(calls))
 	for i, c := range calls {
-		if c.ID == "" || seen[c.ID] {
-			c.ID = fmt.Sprintf("call_again_%d", i+1)
-		}
-		seen[c.ID] = true
+		c.ID = fmt.Sprintf("call_try%d_%d", try, i+1)
 		out[i] = c
 	}
 	return out

@@ -23,6 +23,8 @@ type Models struct {
 	heard    []string // the first turn of each call
 	failures []Failure
 	obey     func(purpose, answer string) string
+	scripts  []Script
+	asked    []string // bodies of the requests of conversations
 }
 
 // Failure is an answer in place of the next one.
@@ -93,6 +95,7 @@ type wire struct {
 	read   func(body []byte) (asked, error)
 	write  func(model, text string, input, output int) any
 	refuse func(status int) object // the body of an error
+	speech speech                  // of conversations; Bedrock has none
 }
 
 const requestID = "req_1"
@@ -123,6 +126,10 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		if err != nil {
 			return // nobody is left to answer
 		}
+		if of.speech.read != nil && streams(body) {
+			m.stream(w, of, body)
+			return
+		}
 		q, err := of.read(body)
 		if err != nil || len(q.turns) == 0 {
 			of.fail(w, http.StatusBadRequest)
@@ -146,7 +153,13 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 	}
 }
 
-func (of wire) fail(w http.ResponseWriter, status int) {
+// streams reports whether a request asks for a stream, as those of conversations do.
+func streams(body []byte) bool {
+	var q struct{ Stream bool }
+	return json.Unmarshal(body, &q) == nil && q.Stream
+}
+
+func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 	if of.key == nil {
 		w.Header().Set("X-Amzn-ErrorType", amazonError(status))
 		if status == http.StatusUnauthorized { // AWS says so of a signature with 403
@@ -154,7 +167,11 @@ func (of wire) fail(w http.ResponseWriter, status int) {
 		}
 	}
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(of.refuse(status)) // else nobody is left to answer
+	body := of.refuse(status)
+	if e, ok := body["error"].(object); ok && why != nil {
+		e["message"] = why[0]
+	}
+	_ = json.NewEncoder(w).Encode(body) // else nobody is left to answer
 }
 
 // purpose is told by the answer that is asked for.

@@ -100,3 +100,83 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 }
 
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
+
+// Streams have the members that each vendor publishes, too, whatever the answer is.
+func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
+	scripts := []llm.Script{
+		{Texts: []string{"a", "b"}},
+		{Texts: []string{"a"}, Calls: []llm.ScriptedCall{{ID: "c1", Name: "t", Input: []string{`{"a"`, `:1}`}}, {ID: "c2", Name: "t", Input: []string{`{}`}}}},
+		{Texts: []string{"a"}, Stop: "length"}, {Stop: "refused"},
+	}
+	tool := `"tools":[{"type":"function","name":"t","function":{"name":"t"}}]`
+	for _, v := range []vendor{
+		{"anthropic", "/anthropic/v1/messages", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
+			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.MessageStreamEventUnion], nil, 0},
+		{"openai", "/openai/v1/responses", `{"model":"m","stream":true,` + tool + `,"input":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[responses.ResponseStreamEventUnion], nil, 0},
+		{"compatible", "/compatible/v1/chat/completions", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletionChunk], nil, 0},
+	} {
+		t.Run(v.name, func(t *testing.T) {
+			m := llm.New()
+			s := httptest.NewServer(m.Handler())
+			defer s.Close()
+			for _, script := range scripts {
+				m.Scripted(script)
+				v.ask(t, s.URL, m.Key, 200, func(body string) (found []string) {
+					events := 0
+					for line := range strings.Lines(body) {
+						data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+						if !ok || data == "[DONE]" || data == `{"type":"ping"}` {
+							continue
+						}
+						events++
+						found = append(found, v.answer(data)...)
+					}
+					if events < 3 {
+						found = append(found, "there are no events: "+body)
+					}
+					return found
+				})
+			}
+		})
+	}
+}
+
+// What vendors refuse is refused here, or nothing would show that a client sends it.
+func TestConversationsThatVendorsRefuse(t *testing.T) {
+	m := llm.New()
+	s := httptest.NewServer(m.Handler())
+	defer s.Close()
+	a := vendor{path: "/anthropic/v1/messages", id: "Request-Id", key: func(h http.Header, key string) { h.Set("X-Api-Key", key) }}
+	o := vendor{path: "/openai/v1/responses", id: "X-Request-Id", key: bearer}
+	c := vendor{path: "/compatible/v1/chat/completions", id: "X-Request-Id", key: bearer}
+	user, use := `{"role":"user","content":[{"type":"text","text":"x"}]}`, `{"role":"assistant","content":[{"type":"tool_use","id":"c","name":"t","input":{}}]}`
+	result := `{"type":"tool_result","tool_use_id":"c","content":[{"type":"text","text":"x"}]}`
+	asks := map[string]struct {
+		v    vendor
+		body string
+		want int
+	}{
+		"a call and its result":             {a, user + "," + use + `,{"role":"user","content":[` + result + `]}`, 200},
+		"a call without a result":           {a, user + "," + use + "," + user, 400},
+		"a result behind a text":            {a, user + "," + use + `,{"role":"user","content":[{"type":"text","text":"x"},` + result + `]}`, 400},
+		"a result without a call":           {a, `{"role":"user","content":[` + result + `]}`, 400},
+		"an empty text":                     {a, `{"role":"user","content":[{"type":"text","text":""}]}`, 400},
+		"the assistant has the last word":   {a, user + `,{"role":"assistant","content":[{"type":"text","text":"x"}]}`, 400},
+		"the assistant begins":              {a, `{"role":"assistant","content":[{"type":"text","text":"x"}]},` + user, 400},
+		"a function's call without output":  {o, `{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"role":"user","content":"x"}`, 400},
+		"a function's output without call":  {o, `{"role":"user","content":"x"},{"type":"function_call_output","call_id":"c","output":"x"}`, 400},
+		"a function's call and output":      {o, `{"role":"user","content":"x"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"x"}`, 200},
+		"a tool's call without its message": {c, `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"user","content":"x"}`, 400},
+		"a tool's call with its message":    {c, `{"role":"user","content":"x"},{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"t","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c","content":"x"}`, 200},
+	}
+	for about, x := range asks {
+		t.Run(about, func(t *testing.T) {
+			list := "messages"
+			if x.v.path == o.path {
+				list = "input"
+			}
+			x.v.body = `{"model":"m","stream":true,"tools":[{"type":"function","name":"t","function":{"name":"t"}}],"` + list + `":[` + x.body + `]}`
+			x.v.ask(t, s.URL, m.Key, x.want, func(string) []string { return nil })
+		})
+	}
+}

@@ -24,7 +24,7 @@ func join(blocks []block) string {
 }
 
 var anthropic = wire{
-	vendor: "anthropic", id: "Request-Id",
+	vendor: "anthropic", id: "Request-Id", speech: speech{readAnthropic, streamAnthropic},
 	key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 	read: func(body []byte) (asked, error) {
 		var q struct {
@@ -65,7 +65,7 @@ var anthropic = wire{
 }
 
 var responses = wire{
-	vendor: "openai", id: "X-Request-Id", key: bearer,
+	vendor: "openai", id: "X-Request-Id", key: bearer, speech: speech{readResponses, streamResponses},
 	read: func(body []byte) (asked, error) {
 		var q struct {
 			Model string `json:"model"`
@@ -106,7 +106,7 @@ var responses = wire{
 }
 
 var completions = wire{
-	vendor: "compatible", id: "X-Request-Id", key: bearer,
+	vendor: "compatible", id: "X-Request-Id", key: bearer, speech: speech{readCompletions, streamCompletions},
 	read: func(body []byte) (asked, error) {
 		var q struct {
 			Model          string `json:"model"`

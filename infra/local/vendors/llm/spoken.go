@@ -1,0 +1,275 @@
+package llm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+
+	"ringi/shared/chat"
+	"ringi/shared/model"
+)
+
+// spokenTo is a request of a conversation, of any vendor.
+type spokenTo struct {
+	model string
+	said  []chat.Said
+	tools []string
+}
+
+func (q spokenTo) text() string {
+	var all strings.Builder
+	for _, turn := range q.said {
+		for _, p := range turn.Parts {
+			all.WriteString(p.Text)
+			if p.Result != nil {
+				all.WriteString(p.Result.Text)
+			}
+		}
+	}
+	return all.String()
+}
+
+// demo answers as the demo agent does.
+func (q spokenTo) demo() Script {
+	r := chat.Request{Said: q.said}
+	for _, name := range q.tools {
+		r.Tools = append(r.Tools, chat.Tool{Name: name})
+	}
+	got, err := chat.Demo{}.Say(context.Background(), r, func(string) {})
+	if err != nil {
+		return Script{Texts: []string{err.Error()}}
+	}
+	s := Script{}
+	if half := len(got.Text) / 2; got.Text != "" {
+		s.Texts = []string{strings.ToValidUTF8(got.Text[:half], ""), got.Text[len(strings.ToValidUTF8(got.Text[:half], "")):]}
+	}
+	for _, c := range got.Calls {
+		half := len(c.Input) / 2
+		for half > 0 && c.Input[half]&0xc0 == 0x80 {
+			half--
+		}
+		s.Calls = append(s.Calls, ScriptedCall{ID: c.ID, Name: c.Name, Input: []string{string(c.Input[:half]), string(c.Input[half:])}})
+	}
+	return s
+}
+
+// conversation collects turns and holds them to what all vendors ask: each call of a tool has its result.
+type conversation struct {
+	spokenTo
+	open map[string]bool // calls without a result
+	seen map[string]bool
+}
+
+func begun(model string) *conversation {
+	return &conversation{spokenTo: spokenTo{model: model}, open: map[string]bool{}, seen: map[string]bool{}}
+}
+
+func (c *conversation) add(role model.Role, parts ...chat.Part) error {
+	for _, p := range parts {
+		switch {
+		case p.Call != nil:
+			if p.Call.ID == "" || c.seen[p.Call.ID] {
+				return fmt.Errorf("tool_use ids must be unique: %q", p.Call.ID)
+			}
+			c.open[p.Call.ID], c.seen[p.Call.ID] = true, true
+		case p.Result != nil:
+			if !c.open[p.Result.CallID] {
+				return fmt.Errorf("unexpected tool result %q: no call of that id is open", p.Result.CallID)
+			}
+			delete(c.open, p.Result.CallID)
+		case p.Image == nil && strings.TrimSpace(p.Text) == "":
+			return errors.New("text content blocks must be non-empty")
+		}
+	}
+	if n := len(c.said); n > 0 && c.said[n-1].Role == role {
+		c.said[n-1].Parts = append(c.said[n-1].Parts, parts...)
+		return nil
+	}
+	c.said = append(c.said, chat.Said{Role: role, Parts: parts})
+	return nil
+}
+
+// answered refuses what follows a call of a tool before its result.
+func (c *conversation) answered() error {
+	if len(c.open) > 0 {
+		return fmt.Errorf("tool_use ids were found without tool_result blocks immediately after: %v", c.open)
+	}
+	return nil
+}
+
+func (c *conversation) end() (spokenTo, error) {
+	switch n := len(c.said); {
+	case n == 0 || c.said[0].Role != model.User:
+		return c.spokenTo, errors.New("first message must use the user role")
+	case c.said[n-1].Role != model.User:
+		return c.spokenTo, errors.New("the conversation must end with a user message")
+	case len(c.seen) > 0 && len(c.tools) == 0:
+		return c.spokenTo, errors.New("requests which include tool_use or tool_result blocks must define tools")
+	}
+	return c.spokenTo, c.answered()
+}
+
+// readAnthropic is a request of Messages.
+func readAnthropic(body []byte) (spokenTo, error) {
+	var q struct {
+		Model    string
+		Tools    []struct{ Name string }
+		Messages []struct {
+			Role    model.Role
+			Content []struct {
+				Type, Text, ID, Name string
+				ToolUseID            string `json:"tool_use_id"`
+				Input                json.RawMessage
+				Content              []block
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun(q.Model)
+	for _, t := range q.Tools {
+		c.tools = append(c.tools, t.Name)
+	}
+	for _, m := range q.Messages {
+		var parts []chat.Part
+		began := false // something else than results
+		for _, b := range m.Content {
+			if b.Type == "tool_result" && began {
+				return c.spokenTo, errors.New("tool_result blocks must come first")
+			}
+			began = began || b.Type != "tool_result"
+			switch b.Type {
+			case "tool_use":
+				if len(b.Input) == 0 || b.Input[0] != '{' {
+					return c.spokenTo, errors.New("tool_use.input: Input should be a valid dictionary")
+				}
+				parts = append(parts, chat.Part{Call: &chat.Call{ID: b.ID, Name: b.Name, Input: b.Input}})
+			case "tool_result":
+				parts = append(parts, chat.Part{Result: &chat.Result{CallID: b.ToolUseID, Text: join(b.Content)}})
+			case "image":
+				parts = append(parts, chat.Part{Image: &chat.Image{}})
+			default:
+				parts = append(parts, chat.Part{Text: b.Text})
+			}
+		}
+		if m.Role == model.Assistant {
+			if err := c.answered(); err != nil {
+				return c.spokenTo, err
+			}
+		}
+		if err := c.add(m.Role, parts...); err != nil {
+			return c.spokenTo, err
+		}
+		if m.Role == model.User {
+			if err := c.answered(); err != nil {
+				return c.spokenTo, err
+			}
+		}
+	}
+	return c.end()
+}
+
+// readResponses is a request of Responses.
+func readResponses(body []byte) (spokenTo, error) {
+	var q struct {
+		Model string
+		Store *bool
+		Tools []struct{ Name string }
+		Input []struct {
+			Type, Role, Name, Arguments string
+			CallID                      string `json:"call_id"`
+			Output                      string
+			Content                     json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun(q.Model)
+	for _, t := range q.Tools {
+		c.tools = append(c.tools, t.Name)
+	}
+	for _, item := range q.Input {
+		var err error
+		switch {
+		case item.Type == "function_call":
+			err = c.add(model.Assistant, chat.Part{Call: &chat.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
+		case item.Type == "function_call_output":
+			err = c.add(model.User, chat.Part{Result: &chat.Result{CallID: item.CallID, Text: item.Output}})
+		default:
+			var text string
+			var blocks []struct{ Type, Text string }
+			if json.Unmarshal(item.Content, &text) != nil {
+				err = json.Unmarshal(item.Content, &blocks)
+			}
+			for _, b := range blocks {
+				if b.Type == "input_text" {
+					text += b.Text
+				}
+			}
+			if err == nil {
+				err = c.add(model.Role(item.Role), chat.Part{Text: text})
+			}
+		}
+		if err != nil {
+			return c.spokenTo, err
+		}
+	}
+	return c.end()
+}
+
+// readCompletions is a request of Chat Completions.
+func readCompletions(body []byte) (spokenTo, error) {
+	var q struct {
+		Model string
+		Tools []struct{ Function struct{ Name string } }
+		Turns []struct {
+			Role      string
+			Content   json.RawMessage
+			CallID    string `json:"tool_call_id"`
+			ToolCalls []struct {
+				ID       string
+				Function struct{ Name, Arguments string }
+			} `json:"tool_calls"`
+		} `json:"messages"`
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun(q.Model)
+	for _, t := range q.Tools {
+		c.tools = append(c.tools, t.Function.Name)
+	}
+	for _, m := range q.Turns {
+		var text string
+		var blocks []block
+		if json.Unmarshal(m.Content, &text) != nil && json.Unmarshal(m.Content, &blocks) == nil {
+			text = join(blocks)
+		}
+		var parts []chat.Part
+		if text != "" && m.Role != "tool" {
+			parts = append(parts, chat.Part{Text: text})
+		}
+		for _, x := range m.ToolCalls {
+			parts = append(parts, chat.Part{Call: &chat.Call{ID: x.ID, Name: x.Function.Name, Input: json.RawMessage(x.Function.Arguments)}})
+		}
+		role := model.Role(m.Role)
+		switch m.Role {
+		case "system":
+			continue
+		case "tool":
+			role, parts = model.User, []chat.Part{{Result: &chat.Result{CallID: m.CallID, Text: text}}}
+		default:
+			if err := c.answered(); err != nil {
+				return c.spokenTo, err
+			}
+		}
+		if err := c.add(role, parts...); err != nil {
+			return c.spokenTo, err
+		}
+	}
+	return c.end()
+}
