@@ -13,7 +13,7 @@ var ranks = [][]string{
 	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
 	{"fact", "modelname", "sandbox/invoke", "web", "workspace"},
-	{"tenancy"},
+	{"tenancy", "workspace/versions"},
 	{"task"},
 	{"session"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -12,9 +13,17 @@ import (
 )
 
 // process is one of a room's.
-type process struct {
-	pid, parent int
-	resident    int64 // bytes of memory
+type process struct{ pid, parent int }
+
+// memory is what a process has in memory and shares with no file; what a fork shares with its parent counts for both.
+func (p process) memory() int64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "statm"))
+	if err != nil {
+		return 0 // it has ended
+	}
+	var all, resident, shared int64
+	fmt.Sscan(string(text), &all, &resident, &shared)
+	return (resident - shared) * int64(os.Getpagesize())
 }
 
 // processes are all that can be seen.
@@ -36,12 +45,11 @@ func processes() []process {
 		// The name in brackets may hold anything, brackets and spaces too.
 		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		fields := strings.Fields(rest)
-		if len(fields) < 22 || fields[0] == "Z" {
+		if len(fields) < 2 || fields[0] == "Z" {
 			continue
 		}
 		parent, _ := strconv.Atoi(fields[1])
-		pages, _ := strconv.ParseInt(fields[21], 10, 64)
-		all = append(all, process{pid, parent, pages * int64(os.Getpagesize())})
+		all = append(all, process{pid, parent})
 	}
 	return all
 }
@@ -133,7 +141,7 @@ func (in *inside) watch() {
 	for !in.finished.Load() {
 		var resident int64
 		for _, p := range in.descendants() {
-			resident += p.resident
+			resident += p.memory()
 		}
 		switch {
 		case resident > in.plan.Memory:

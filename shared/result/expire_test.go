@@ -16,6 +16,8 @@ import (
 	"ringi/shared/result"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
 )
 
 const day = 24 * time.Hour
@@ -183,5 +185,16 @@ func TestOlderKeysAreRead(t *testing.T) {
 	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
 	if err != nil || !json.Valid(v) {
 		t.Errorf("%s, %v", v, err)
+	}
+}
+
+// Workspaces of chat sessions are no results, and no tenant is called after their prefix.
+func TestWorkspacesAreNoResults(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 1, down: true}
+	if _, err := versions.Open(k.Config, k.Bucket).Put(t.Context(), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}, &workspace.Tree{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := k.expire(t, 400*day); n != 0 {
+		t.Errorf("%d deleted", n)
 	}
 }

@@ -36,6 +36,8 @@ const (
 	prompts   = "prompts/"
 	arguments = "arguments/"
 	exports   = "exports/" // of the audit log; the bucket deletes them
+
+	workspaces = "workspaces/" // of chat sessions, which keep and forget them (shared/workspace/versions)
 )
 
 // ErrExpired is a value that was deleted when its tenant's retain_results_days were over.
