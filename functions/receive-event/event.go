@@ -115,6 +115,7 @@ type message struct {
 	Team        string `json:"team"`
 	UserTeam    string `json:"user_team"`
 	SourceTeam  string `json:"source_team"`
+	Files       []file `json:"files"`
 }
 
 // authorTeam is the workspace that the author belongs to, empty when Slack does not say.

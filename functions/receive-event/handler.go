@@ -31,8 +31,11 @@ type Store interface {
 // Handler receives Slack's events.
 type Handler struct {
 	Store Store
+	Talks Talks
 	Edge  inbound.Edge
 	Now   func() time.Time
+
+	known known
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before.
@@ -86,6 +89,9 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "app_home_opened" {
 		return h.opened(ctx, e)
 	}
+	if k.Type == "agent_session_stopped" {
+		return h.stopped(ctx, e)
+	}
 	if why := k.ignored(); why != "" {
 		return ignore(ctx, e, why)
 	}
@@ -99,6 +105,11 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	request, err := m.request(e)
 	if err != nil {
 		return inbound.Response{}, err
+	}
+	if m.channelType() == "im" {
+		if out, taken, err := h.talk(ctx, m, request); taken {
+			return out, err
+		}
 	}
 	if m.channelType() == "im" && request.Threaded() && !m.addressed(e.bot()) {
 		return h.hint(ctx, request)

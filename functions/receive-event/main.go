@@ -10,6 +10,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/secret"
+	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/tasks"
 )
@@ -29,6 +30,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	return &Handler{
 		Store: tasks.Open(cfg, env.Table),
+		Talks: sessions.Open(cfg, env.Table),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil

@@ -5,12 +5,15 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go/middleware"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -38,6 +41,7 @@ func TestWithTheTable(t *testing.T) {
 	db := storetest.Start(t)
 	t.Run("one call, then the answer", func(t *testing.T) { testOneCall(t, db) })
 	t.Run("delivered five times at once, it is one task", func(t *testing.T) { testAtOnce(t, db) })
+	t.Run("what an agent is told is told once", func(t *testing.T) { testTold(t, db) })
 }
 
 // testOneCall: nothing but one transaction stands between a message
@@ -95,5 +99,29 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
 	if a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)); err != nil || a.Head.Rev != 1 {
 		t.Errorf("%v %+v", err, a)
+	}
+}
+
+// testTold: a session's first message, and a reply, delivered several times at once.
+func testTold(t *testing.T, db *storetest.Server) {
+	t.Helper()
+	s, table := db.Store(t)
+	h := handler(s)
+	talks := sessions.New(dynamodb.New(db.DB.Options()), table)
+	h.Talks, h.Now = talks, time.Now // rows that are not kept for ever would be gone by now
+	for _, fields := range []map[string]any{direct("claude: hi", nil), direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				if out := post(t, h, signed(callback(t, fields, nil))); out.StatusCode != 200 {
+					t.Error(out.StatusCode, out.Body)
+				}
+			})
+		}
+		wg.Wait()
+	}
+	a := expect.Value(talks.Load(t.Context(), session.RefOf(aggregate.TenantID("T0TEAM"), session.ID("T0TEAM", "D0DM", root))))(t)
+	if a.Head.Rev != 2 || len(a.Inbox) != 2 || a.Session.AgentID != "claude" {
+		t.Errorf("%+v with %d messages", a.Head, len(a.Inbox))
 	}
 }

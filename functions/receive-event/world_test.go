@@ -3,11 +3,13 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
@@ -21,10 +23,13 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
 // kept records what would be written.
 type kept struct {
-	changes []aggregate.Change
-	homes   []store.Home
-	ended   []ending
-	err     error
+	changes  []aggregate.Change
+	settings tenancy.Settings // the zero value: the defaults
+	talks    map[string]*session.Aggregate
+	told     []aggregate.Change
+	homes    []store.Home
+	ended    []ending
+	err      error
 }
 
 // ending is what integrations would be ended with.
@@ -49,6 +54,50 @@ func (k *kept) EndIntegrations(_ context.Context, tenant string, why tenancy.Int
 	return len(k.ended), k.err
 }
 
+func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
+	if k.settings.Locale == "" {
+		return tenancy.DefaultSettings(), nil
+	}
+	return k.settings, nil
+}
+
+// Begin opens a session whose rows are in talks from then on.
+func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
+	a := (&session.Aggregate{}).After(c).(*session.Aggregate)
+	if k.talks[a.Head.SessionID] != nil {
+		return store.ErrExists
+	}
+	if k.talks == nil {
+		k.talks = map[string]*session.Aggregate{}
+	}
+	k.talks[a.Head.SessionID] = a
+	k.told = append(k.told, c)
+	return k.err
+}
+
+func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) error {
+	if k.talks[ref.ID] == nil {
+		return aggregate.ErrNotFound
+	}
+	k.told = append(k.told, c)
+	return k.err
+}
+
+func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error) {
+	a := k.talks[ref.ID]
+	if a == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	c, err := decide(a)
+	if err != nil || k.err != nil {
+		return nil, errors.Join(err, k.err)
+	}
+	if !c.Empty() {
+		k.talks[ref.ID] = a.After(c).(*session.Aggregate)
+	}
+	return k.talks[ref.ID], nil
+}
+
 func (k *kept) request(t *testing.T) *task.Request {
 	t.Helper()
 	if len(k.changes) != 1 {
@@ -65,7 +114,8 @@ func (k *kept) request(t *testing.T) *task.Request {
 
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
-	return &Handler{Store: s, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock}, Now: clock}
+	talks, _ := s.(Talks)
+	return &Handler{Store: s, Talks: talks, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.

@@ -113,12 +113,23 @@ func (w Warning) String() string {
 // of custom in their order. allow are the endpoints that the deployment allows beside public ones, as host:port. Exactly
 // one is the default: the first entry that claims it, else codex.
 func Definitions(custom []Definition, allow []string) (defs []Definition, warnings []Warning) {
+	return define(custom, func(d Definition) []Fault { return d.unreachable(allow) })
+}
+
+// Named are Definitions for whoever only tells whom people address: what this deployment can't reach is among them, so that
+// people are told so.
+func Named(custom []Definition) []Definition {
+	defs, _ := define(custom, func(Definition) []Fault { return nil })
+	return defs
+}
+
+func define(custom []Definition, more func(Definition) []Fault) (defs []Definition, warnings []Warning) {
 	defs = BuiltIn()
 	chosen := ""
 	var taken []string
 	for i, d := range custom {
 		at := slices.IndexFunc(defs, func(x Definition) bool { return x.ID == d.ID })
-		faults := append(d.Faults(), d.unreachable(allow)...)
+		faults := append(d.Faults(), more(d)...)
 		if slices.Contains(taken, d.ID) {
 			faults = append(faults, Fault{Field: "id", Rule: RuleTaken})
 		}

@@ -11,7 +11,7 @@ import (
 // the agent alike.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
-	exit, dropped, output                                    string
+	exit, dropped, output, stopped                           string
 }
 
 var said = map[string]words{
@@ -19,11 +19,13 @@ var said = map[string]words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: %s", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
+		stopped: "回答を止めました。続けるには、もう一度書いてください。",
 	},
 	"en": {
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: %s", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
+		stopped: "The answer was stopped. Write again to go on.",
 	},
 }
 

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/metric"
+	"ringi/shared/session"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Talks keeps what people say to agents, each message with one transaction.
+type Talks interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Begin(ctx context.Context, c aggregate.Change) error
+	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
+	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+}
+
+// settingsFor is how long settings are believed that say whom a direct message is to.
+const settingsFor = time.Minute
+
+// known are the settings of tenants that wrote directly within the minute.
+type known struct {
+	mu sync.Mutex
+	of map[string]knownSettings
+}
+
+type knownSettings struct {
+	settings tenancy.Settings
+	until    time.Time
+}
+
+// mostKnown bounds how many tenants' settings are remembered.
+const mostKnown = 100
+
+func (k *known) settings(ctx context.Context, from Talks, tenant string, now time.Time) (tenancy.Settings, error) {
+	k.mu.Lock()
+	has, ok := k.of[tenant]
+	k.mu.Unlock()
+	if ok && now.Before(has.until) {
+		return has.settings, nil
+	}
+	s, err := from.Settings(ctx, tenant)
+	if err != nil {
+		return s, err
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.of == nil || len(k.of) >= mostKnown {
+		k.of = map[string]knownSettings{}
+	}
+	k.of[tenant] = knownSettings{s, now.Add(settingsFor)}
+	return s, nil
+}
+
+// talk keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
+// and a reply in the thread of a session. taken is false for what is none of these.
+func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	tenant := aggregate.TenantID(r.TeamID)
+	s, err := h.known.settings(ctx, h.Talks, tenant, h.Now())
+	if err != nil {
+		return out, true, unkept(ctx, r, err)
+	}
+	in := session.Inbound{
+		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User, Text: r.Text, Attachments: m.attachments(),
+	}
+	opening := session.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
+	if r.Threaded() {
+		c, err := session.Tell(in, opening, h.Now())
+		if err == nil {
+			err = h.Talks.Tell(ctx, in.Ref(), c)
+		}
+		if errors.Is(err, aggregate.ErrNotFound) {
+			return out, false, nil
+		}
+		return inbound.OK(), true, said(ctx, in, r, err)
+	}
+	to, text, ok := addressee(s, in.Text)
+	if !ok {
+		return out, false, nil
+	}
+	opening.AgentID, in.Text = to, text
+	c, err := session.Begin(in, opening, h.Now())
+	if err == nil {
+		err = h.Talks.Begin(ctx, c)
+	}
+	return inbound.OK(), true, said(ctx, in, r, err)
+}
+
+// said is what became of the write.
+func said(ctx context.Context, in session.Inbound, r task.Request, err error) error {
+	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
+	switch {
+	case errors.Is(err, store.ErrExists):
+		metric.Count(metric.EventRepeated, 1)
+		log.InfoContext(ctx, "repeated")
+	case err != nil:
+		return unkept(ctx, r, err)
+	default:
+		log.InfoContext(ctx, "said", "characters", len([]rune(in.Text)), "files", len(in.Attachments))
+	}
+	return nil
+}
+
+func unkept(ctx context.Context, r task.Request, err error) error {
+	slog.ErrorContext(ctx, "not kept", "event_id", r.EventID, "err", err)
+	return inbound.Unavailable("the event could not be kept, send it again")
+}
+
+var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})\s*[:：]\s*`)
+
+// addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes a task.
+func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
+	defs := agent.Named(s.Agents)
+	if begin := named.FindStringSubmatch(text); begin != nil {
+		at := slices.IndexFunc(defs, func(d agent.Definition) bool { return strings.EqualFold(d.ID, begin[1]) })
+		if rest := text[len(begin[0]):]; at >= 0 && rest != "" {
+			return defs[at].ID, rest, true
+		} else if at >= 0 {
+			return defs[at].ID, text, true
+		}
+	}
+	return agent.Default(defs).ID, text, s.DMDefault == "agent"
+}
+
+// file is what Slack says of one that a message has with it.
+type file struct {
+	ID       string `json:"id"`
+	Name     string `json:"name"`
+	MIMEType string `json:"mimetype"`
+	Size     int64  `json:"size"`
+}
+
+const (
+	// mostFiles is how many files of a message are noted.
+	mostFiles = 20
+	// mostName is how much of a file's name is, in bytes.
+	mostName = 255
+)
+
+// attachments are the message's files: nothing of them is read here.
+func (m message) attachments() []session.Attachment {
+	var out []session.Attachment
+	for _, f := range m.Files[:min(len(m.Files), mostFiles)] {
+		if inbound.CheckID("event.files.id", f.ID) != nil {
+			continue
+		}
+		out = append(out, session.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType), FileID: f.ID, Bytes: max(0, f.Size)})
+	}
+	return out
+}
+
+func beginning(s string) string {
+	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
+}
+
+// stopped ends what a session does, as the person wants who pressed Slack's button. Whoever is not its opener may cancel
+// actions on their cards.
+func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
+	var stop struct {
+		Channel  string `json:"channel"`
+		ThreadTS string `json:"thread_ts"`
+		User     string `json:"user"`
+	}
+	if err := inbound.Decode(e.Event, &stop, "event"); err != nil {
+		return inbound.Response{}, err
+	}
+	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event.user", stop.User}, {"event.channel", stop.Channel}} {
+		if err := inbound.CheckID(f.name, f.value); err != nil {
+			return inbound.Response{}, err
+		}
+	}
+	if _, err := aggregate.ParseTS(stop.ThreadTS); err != nil {
+		return inbound.Response{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
+	}
+	ctx, cancel := context.WithTimeout(ctx, budget)
+	defer cancel()
+	ref := session.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
+	_, err := h.Talks.Decide(ctx, ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
+	})
+	var refused aggregate.ErrNotAllowed
+	var decided aggregate.ErrDecided
+	switch {
+	case err == nil:
+		slog.InfoContext(ctx, "stopped", "session_id", ref.ID)
+	case errors.Is(err, aggregate.ErrNotFound), errors.As(err, &refused), errors.As(err, &decided), errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrMoved):
+		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
+	default:
+		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
+		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+	}
+	return inbound.OK(), nil
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/session"
+	"ringi/shared/tenancy"
+)
+
+const root = "1776675599.000100"
+
+// direct are the fields of a direct message.
+func direct(text string, more map[string]any) map[string]any {
+	out := map[string]any{"type": "message", "channel": "D0DM", "channel_type": "im", "text": text}
+	merge(out, more)
+	return out
+}
+
+// said are the messages that changes put into the list.
+func (k *kept) said() (out []*session.Message) {
+	for _, c := range k.told {
+		for _, l := range c.Beside {
+			out = append(out, l.Row.(*session.Message))
+		}
+	}
+	return out
+}
+
+func custom(change func(s *tenancy.Settings)) tenancy.Settings {
+	s := tenancy.DefaultSettings()
+	s.Agents = []agent.Definition{
+		{ID: "doc-bot", Provider: agent.Local, Endpoint: "http://127.0.0.1:9", Capabilities: []agent.Capability{agent.Code}, IsDefault: true},
+		{ID: "broken", Provider: agent.HTTP, Capabilities: []agent.Capability{agent.Code}},
+	}
+	change(&s)
+	return s
+}
+
+func TestADirectMessageThatNamesAnAgentOpensASession(t *testing.T) {
+	task, toAgent := custom(func(*tenancy.Settings) {}), custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })
+	for _, tt := range []struct {
+		name     string
+		settings tenancy.Settings
+		text     string
+		agent    string // empty: it is a task
+		kept     string
+	}{
+		{"a built-in agent", task, "claude: テストを直して", "claude", "テストを直して"},
+		{"in capitals, with a full-width colon", task, "Codex：直して", "codex", "直して"},
+		{"one of the settings, which this function can't reach", task, "doc-bot: write", "doc-bot", "write"},
+		{"an entry that is not valid", task, "broken: write", "", ""},
+		{"nobody's name", task, "メモ: 勤怠をまとめて", "", ""},
+		{"no name", task, "勤怠をまとめて", "", ""},
+		{"no name, and messages are the default agent's", toAgent, "勤怠をまとめて", "doc-bot", "勤怠をまとめて"},
+		{"a name, and messages are the default agent's", toAgent, "claude: 直して", "claude", "直して"},
+		{"nothing but a name", task, "claude:", "claude", "claude:"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			k := &kept{settings: tt.settings}
+			if out := post(t, handler(k), signed(callback(t, direct(tt.text, nil), nil))); out.StatusCode != 200 {
+				t.Fatal(out.StatusCode, out.Body)
+			}
+			if tt.agent == "" {
+				if k.request(t).Text != tt.text || len(k.told) != 0 {
+					t.Errorf("kept %+v and said %v", k.changes, k.said())
+				}
+				return
+			}
+			s := k.talks[session.ID("T0TEAM", "D0DM", root)]
+			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept || len(s.Inbox) != 1 {
+				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
+			}
+		})
+	}
+}
+
+func TestAReplyInASessionsThreadIsTheAgents(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+	reply := func(text, thread, ts string) int {
+		return post(t, h, signed(callback(t, direct(text, map[string]any{
+			"thread_ts": thread, "ts": ts, "subtype": "file_share",
+			"files": []any{map[string]any{"id": "F1", "name": "a.txt", "mimetype": "text/plain", "size": 12}, map[string]any{"id": "<!here>"}},
+		}), nil))).StatusCode
+	}
+	if got := reply("<@U0BOT> go on", root, "1776675600.000100"); got != 200 || len(k.said()) != 2 || len(k.changes) != 0 {
+		t.Fatalf("answered %d, said %v", got, k.said())
+	}
+	m := k.said()[1]
+	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments, []session.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
+		t.Errorf("said %+v", m)
+	}
+	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 || len(k.changes) != 1 {
+		t.Errorf("a reply in another thread was answered %d: said %v, wrote %d", got, k.said(), len(k.changes))
+	}
+}
+
+func TestWhatAnAgentIsToldMayBeDeliveredAgain(t *testing.T) {
+	k := &kept{}
+	h := handler(k)
+	for range 3 {
+		if out := post(t, h, signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 200 {
+			t.Fatal(out.StatusCode, out.Body)
+		}
+	}
+	if len(k.told) != 1 || len(k.changes) != 0 {
+		t.Errorf("%d sessions, %d tasks", len(k.told), len(k.changes))
+	}
+	k = &kept{err: errors.New("the table is away")}
+	if out := post(t, handler(k), signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 503 {
+		t.Errorf("answered %d, so that Slack sends it never again", out.StatusCode)
+	}
+}
+
+func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
+	stop := func(h *Handler, user, thread string) int {
+		return post(t, h, signed(callback(t, map[string]any{
+			"type": "agent_session_stopped", "text": nil, "ts": nil, "channel": "D0DM", "thread_ts": thread, "user": user, "streaming_message_ts": []any{}, "event_ts": "1776675601.000200",
+		}, nil))).StatusCode
+	}
+	k := &kept{}
+	h := handler(k)
+	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
+	id := session.ID("T0TEAM", "D0DM", root)
+	if got := stop(h, "U0MALLORY", root); got != 200 || len(k.talks[id].Inbox) != 1 {
+		t.Errorf("another person's stop was answered %d and left %d messages", got, len(k.talks[id].Inbox))
+	}
+	if got := stop(h, "U0ALICE", root); got != 200 || len(k.talks[id].Inbox) != 0 || !k.talks[id].Head.Resting {
+		t.Fatalf("answered %d, left %d messages", got, len(k.talks[id].Inbox))
+	}
+	if got := stop(h, "U0ALICE", root); got != 200 {
+		t.Errorf("nothing to stop was answered %d", got)
+	}
+	if got := stop(h, "U0ALICE", "1.000001"); got != 200 {
+		t.Errorf("no session was answered %d", got)
+	}
+	if got := stop(h, "U0ALICE", "soon"); got != 400 {
+		t.Errorf("no timestamp was answered %d", got)
+	}
+
+	x := &session.Action{
+		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: session.ActionExecuting, Claim: &session.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
+		Gate: aggregate.Gate{Status: aggregate.Approved},
+	}
+	a := k.talks[id]
+	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, session.Executing, x.ActionID
+	a.Add(x)
+	if got := stop(h, "U0ALICE", root); got != 200 || k.talks[id].Action(x.ActionID).Status != session.ActionCancelled || k.talks[id].Head.Acting != "" {
+		t.Errorf("answered %d: the action is %+v", got, k.talks[id].Action(x.ActionID))
+	}
+}
