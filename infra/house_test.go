@@ -12,8 +12,8 @@ import (
 var ranks = [][]string{
 	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
-	{"fact", "modelname", "sandbox/invoke", "web", "workspace"},
-	{"tenancy", "workspace/versions"},
+	{"agent", "fact", "modelname", "sandbox/invoke", "web", "workspace"},
+	{"payload", "tenancy", "workspace/versions"},
 	{"task"},
 	{"session"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "reason", "result", "slackapi/inbound", "tool/line"},
@@ -23,13 +23,14 @@ var ranks = [][]string{
 	{"kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
+	{"chat"},
 	{"decision", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/runner"},
 }
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "reason", "sandbox", "session", "sleep", "tool/line", "workspace"}
+var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

@@ -48,6 +48,8 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 	if onText == nil {
 		onText = func(string) {}
 	}
+	ctx, cancel := within(ctx)
+	defer cancel()
 	var reply Reply
 	for again := 0; ; again++ {
 		got, err := say(ctx, w, r, p, func(text string) { onText(legible.Visible(text)) })
@@ -63,6 +65,18 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 		}
 		r.Said = append(r.Said, next...)
 	}
+}
+
+// unbounded is how long a turn may take when the caller has no deadline.
+const unbounded = 2 * time.Minute
+
+// within leaves a twelfth of the caller's time, to commit the outcome of a call that takes too long.
+func within(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithTimeout(ctx, unbounded)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
 }
 
 // take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again, nil

@@ -166,7 +166,7 @@ func line(s string) string { return strings.Join(strings.Fields(legible.Visible(
 // agent adds what the agent said. A call of a tool is answered at once: by the action's end if that came before the agent
 // spoke again, else by the word that a person has to decide.
 func (t *turns) agent(m Message, later []Message) {
-	text := strings.TrimSpace(m.Text)
+	text := strings.TrimSpace(legible.Visible(m.Text))
 	if text == "" && m.Proposal == nil {
 		return
 	}
@@ -230,8 +230,10 @@ func idOf(p Proposal, n int) string {
 
 // callOf is a proposal as the model called the tool.
 func callOf(p Proposal, id string) *Call {
-	input := map[string]json.RawMessage{}
-	_ = json.Unmarshal([]byte(p.Payload), &input) // then the summary stands alone
+	var input map[string]json.RawMessage
+	if json.Unmarshal([]byte(p.Payload), &input) != nil || input == nil {
+		input = map[string]json.RawMessage{} // then the summary stands alone
+	}
 	summary, _ := json.Marshal(p.Summary)         // a text has a form
 	input["summary"] = summary
 	text, err := json.Marshal(input)
