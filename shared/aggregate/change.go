@@ -10,10 +10,10 @@ import (
 // The store writes it in one transaction. A Change without a head leaves the aggregate's revision as it is, and puts
 // each of its rows only if it is absent.
 type Change struct {
-	ID     string  // given by the store, which recognises by it a commit whose answer was lost
-	Head   Root    // the new head; the commit adds one to its Rev
-	Rows   []Row   // each is written on condition that its Revision is still as it was read
-	Drop   []Row   // are deleted on condition that their Revision is still as it was read
+	ID     string // given by the store, which recognises by it a commit whose answer was lost
+	Head   Root   // the new head; the commit adds one to its Rev
+	Rows   []Row  // each is written on condition that its Revision is still as it was read
+	Drop   []Row  // are deleted on condition that their Revision is still as it was read
 	Beside []Listed
 	Rely   []Row   // must still have the Revision that they were read with; with Revision 0 they must still be absent
 	Owned  []Owned // the tenant's rows that the decision relied on

@@ -3,7 +3,7 @@ package aggregate
 // Effects are what must happen outside of the table because of the rows as they are now. Carrying one out twice does
 // no harm.
 type Effects struct {
-	Run   *Run   // a run that ought to be open
+	Run *Run // a run that ought to be open
 	// Begin opens the next run where none is to be open yet: it is committed before that run is started. nil where runs
 	// follow one another by other decisions. It returns ErrNotDue when there is nothing to begin.
 	Begin Decision[Aggregate]

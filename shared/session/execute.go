@@ -237,6 +237,10 @@ func (a *Aggregate) Crashed(now time.Time) (aggregate.Change, error) {
 	case x.leased(now):
 		return aggregate.Change{}, aggregate.ErrInFlight
 	}
+	return a.lost(x, now)
+}
+
+func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {
 		return aggregate.Change{}, err
@@ -281,4 +285,16 @@ func (c *change) archive() {
 		}
 		n--
 	}
+}
+
+// Lost settles an action whose call ended without a result, by whoever made that call: what it did is not known.
+func (a *Aggregate) Lost(id, invocation string, now time.Time) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if x.Status != ActionExecuting || x.Claim == nil || x.Claim.Invocation != invocation {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	return a.lost(x, now)
 }

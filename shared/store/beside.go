@@ -1,8 +1,13 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"fmt"
+	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
@@ -40,4 +45,79 @@ func (s *Store) drop(k item, revision int) types.TransactWriteItem {
 		TableName: &s.table, Key: k, ConditionExpression: all(e.is("rev", "=", revision)),
 		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	}}
+}
+
+// PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop are keys
+// of rows that leave it. At most 25 of both together are written at once, in one call each.
+func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []aggregate.Row, drop []string) error {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return err
+	}
+	var writes []types.WriteRequest
+	for _, r := range rows {
+		it, err := pack(r.Type(), pk, r.Key(), r)
+		if err != nil {
+			return err
+		}
+		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
+	}
+	for _, sk := range drop {
+		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(pk, sk)}})
+	}
+	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	for len(writes) > 0 {
+		n := min(len(writes), mostWritten)
+		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: writes[:n]}})
+		if err != nil {
+			return fmt.Errorf("write %d rows of %s%s: %w", n, list, of, err)
+		}
+		left := out.UnprocessedItems[s.table]
+		if writes = append(left, writes[n:]...); len(left) > 0 && !wait.until(ctx, stop) {
+			return fmt.Errorf("%d rows of %s%s were not written", len(writes), list, of)
+		}
+	}
+	return nil
+}
+
+// mostWritten is how many rows one BatchWriteItem takes.
+const mostWritten = 25
+
+// Listed reads rows of a list beside an aggregate, from one key to another, both included and empty for the list's ends: the
+// oldest first, or with newest the newest first. At most limit, 0 for all.
+func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until string, newest bool, limit int) ([]T, error) {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return nil, err
+	}
+	if until == "" {
+		until = "\U0010FFFF"
+	}
+	e := newExpression()
+	in := &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
+		KeyConditionExpression: all(e.is("PK", "=", pk), e.name("SK")+" BETWEEN "+e.value(cmp.Or(from, " "))+" AND "+e.value(until)),
+	}
+	in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	if limit > 0 {
+		in.Limit = aws.Int32(int32(limit))
+	}
+	out := []T{}
+	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages() && (limit == 0 || len(out) < limit); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("read %s%s: %w", list, of, err)
+		}
+		for _, it := range page.Items {
+			if expired(it, s.now()) || limit > 0 && len(out) == limit {
+				continue
+			}
+			var x T
+			if err := unpack(it, &x); err != nil {
+				return nil, err
+			}
+			out = append(out, x)
+		}
+	}
+	return out, nil
 }
