@@ -9,6 +9,8 @@ import (
 var (
 	// ErrNotFound: no such row, or it is another tenant's.
 	ErrNotFound = errors.New("not found")
+	// ErrExists: the aggregate's head is there; the message was received before.
+	ErrExists = errors.New("it exists already")
 	// ErrSuperseded: the head's run is another; whoever asked must stop.
 	ErrSuperseded = errors.New("superseded by another run")
 	// ErrConflict: somebody committed in between; load and decide again.

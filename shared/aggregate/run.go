@@ -7,8 +7,16 @@ type Effects struct {
 	// Begin opens the next run where none is to be open yet: it is committed before that run is started. nil where runs
 	// follow one another by other decisions. It returns ErrNotDue when there is nothing to begin.
 	Begin Decision[Aggregate]
-	Wake  []Wait // waiting runs to be woken: what they wait for is decided, or they are superseded
-	Cards bool   // the cards in Slack are older than the rows
+	Make  []Making // aggregates, also of another kind, that this one asks for
+	Wake  []Wait   // waiting runs to be woken: what they wait for is decided, or they are superseded
+	Cards bool     // the cards in Slack are older than the rows
+}
+
+// Making is an aggregate that ought to be there: it is created if it is not, and then Made is committed to the one that asked.
+type Making struct {
+	Ref   Ref
+	Begin Change
+	Made  Decision[Aggregate]
 }
 
 // Run is one execution of the state machine.

@@ -21,6 +21,7 @@ import (
 
 // Store is what effects write: waits that are over, and runs that died.
 type Store interface {
+	Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
 	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 }
@@ -75,6 +76,13 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 		}
 	}
 	open := false // the head's run took an answer
+	for _, m := range e.Make {
+		if err := r.make(ctx, a.Ref(), m); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		repairs++
+	}
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
@@ -98,6 +106,17 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 		}
 	}
 	return repairs, errors.Join(errs...)
+}
+
+// make creates an aggregate that another asks for, once, and tells that one.
+func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) error {
+	if err := r.Store.Create(ctx, m.Ref, m.Begin); err != nil && !errors.Is(err, aggregate.ErrExists) {
+		return fmt.Errorf("make %s: %w", m.Ref, err)
+	}
+	if _, err := r.Store.Decide(ctx, by, m.Made); err != nil && !errors.Is(err, aggregate.ErrNotDue) {
+		return fmt.Errorf("note that %s is made: %w", m.Ref, err)
+	}
+	return nil
 }
 
 // fresh is how old a run that was just opened may look, with clocks that differ.

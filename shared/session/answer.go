@@ -82,20 +82,29 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.charge(x.Usage)
-	if x.Text != "" {
-		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens})
-		c.card(CardMessage, "MESSAGE#"+m.Key())
+	proposed := ""
+	if x.Proposal != nil {
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}
+		if proposed, err = c.propose(*x.Proposal, RequestedByAgent, by); err != nil {
+			return aggregate.Change{}, err
+		}
+	}
+	if x.Text != "" || proposed != "" {
+		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed})
+		if x.Text != "" {
+			c.card(CardMessage, "MESSAGE#"+m.Key())
+		}
+	}
+	if x.HandOver != "" {
+		if err := c.handOver(x.HandOver, seen); err != nil {
+			return aggregate.Change{}, err
+		}
 	}
 	if x.Summary != "" {
 		m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Through: x.Through})
 		c.Session.CollapsedThrough, c.Session.SummaryKey = x.Through, m.Key()
 	}
 	switch {
-	case x.Proposal != nil:
-		c.Session.Refused = 0
-		if err := c.propose(*x.Proposal, RequestedByAgent, aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}); err != nil {
-			return aggregate.Change{}, err
-		}
 	case x.Refused != "":
 		c.Session.Refused++
 		m := c.say(Message{Sender: FromSystem, Content: x.Refused})
@@ -171,10 +180,10 @@ func (c *change) charge(u aggregate.Usage) {
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 }
 
-// propose makes the action's row and its card.
-func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) error {
+// propose makes the action's row and its card, and returns its id.
+func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string, err error) {
 	if x := c.of.Current(); x != nil {
-		return ErrPending
+		return "", ErrPending
 	}
 	c.Session.Actions++
 	x := &Action{
@@ -192,10 +201,10 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) error {
 	if p.Rule == "" {
 		c.Put(x)
 		c.Session.PendingActionID = x.ActionID
-		return nil
+		return x.ActionID, nil
 	}
 	if x.ActionType != TestRun { // whatever the caller found
-		return ErrType{x.ActionType}
+		return "", ErrType{x.ActionType}
 	}
 	x.Rule = p.Rule
 	if err := c.move(x, ActionApproved, func(n *Action) {
@@ -203,10 +212,10 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) error {
 		n.settle(aggregate.Approved)
 		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
 	}); err != nil {
-		return err
+		return "", err
 	}
 	c.auditAction(aggregate.System(), AuditApproved, x, map[string]any{"rule": p.Rule})
-	return nil
+	return x.ActionID, nil
 }
 
 // Propose is a person's own proposal: it waits for a decision as an agent's does.
@@ -223,7 +232,7 @@ func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Pol
 	}
 	p.Rule = ""
 	c.active()
-	if err := c.propose(p, RequestedByUser, by); err != nil {
+	if _, err := c.propose(p, RequestedByUser, by); err != nil {
 		return aggregate.Change{}, err
 	}
 	return c.done(), nil

@@ -124,7 +124,7 @@ func (c *change) say(m Message) *Message {
 
 // tell leaves something for the agent to answer.
 func (c *change) tell(m *Message) {
-	c.Put(&Inbox{Message: m.Key(), User: m.User, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
+	c.Put(&Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 }
 
 // card makes the row of a card that shows subject; its message comes later.

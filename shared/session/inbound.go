@@ -85,7 +85,7 @@ func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 		return aggregate.Change{}, err
 	}
 	c := aggregate.Change{Now: now, Beside: []aggregate.Listed{{List: MessagesList, Of: m.SessionID, Row: m}}}
-	c.Put(&Inbox{Message: m.Key(), User: in.User, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
+	c.Put(&Inbox{Message: m.Key(), User: in.User, TS: in.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 	return c, nil
 }
 

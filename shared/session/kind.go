@@ -11,10 +11,11 @@ var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#",
 	New: func() aggregate.Aggregate { return &Aggregate{} },
 	Rows: map[string]func() aggregate.Row{
-		"head":    func() aggregate.Row { return &Head{} },
-		"session": func() aggregate.Row { return &Session{} },
-		"inbox":   func() aggregate.Row { return &Inbox{} },
-		"action":  func() aggregate.Row { return &Action{} },
+		"head":     func() aggregate.Row { return &Head{} },
+		"session":  func() aggregate.Row { return &Session{} },
+		"inbox":    func() aggregate.Row { return &Inbox{} },
+		"action":   func() aggregate.Row { return &Action{} },
+		"handover": func() aggregate.Row { return &HandOver{} },
 	},
 }
 
@@ -57,6 +58,7 @@ type Aggregate struct {
 	Session *Session
 	Inbox   []*Inbox  // by time
 	Actions []*Action // by number; old ones have left
+	Handed  []*HandOver
 }
 
 // Ref names the session.
@@ -76,6 +78,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Inbox = aggregate.Insert(a.Inbox, r)
 	case *Action:
 		a.Actions = aggregate.Insert(a.Actions, r)
+	case *HandOver:
+		a.Handed = aggregate.Insert(a.Handed, r)
 	default:
 		a.Shared.Add(r)
 	}
@@ -85,7 +89,7 @@ func (a *Aggregate) Add(r aggregate.Row) {
 func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
-	n.Inbox, n.Actions, n.Cards = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone)
+	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
 	if c.Head != nil {
 		n.Head = *c.Head.(*Head)
 		n.Head.Head = n.Head.Committed(a.Head.Head, c)

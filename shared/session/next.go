@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -58,6 +59,11 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
 	default:
 		out.Run = a.run()
+	}
+	for _, h := range a.Handed {
+		if made, err := h.made(a); err == nil && !h.Done {
+			out.Make = append(out.Make, made)
+		}
 	}
 	out.Wake = a.Waits // nobody waits by a token
 	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)
@@ -123,6 +129,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if again != nil {
 			by(soon)
 		}
+	}
+	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) {
+		by(soon)
 	}
 	if a.Session.Status == Closed {
 		return due

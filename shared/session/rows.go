@@ -75,6 +75,7 @@ type Inbox struct {
 	aggregate.Meta
 	Message   string    `json:"message"`        // its key
 	User      string    `json:"user,omitempty"` // who wrote it, empty for the system
+	TS        string    `json:"ts,omitempty"`   // Slack's
 	CreatedAt time.Time `json:"created_at"`
 	// DeleteAfter is that of the message, where the session is not kept.
 	DeleteAfter int64 `json:"delete_after,omitempty"`

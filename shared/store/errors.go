@@ -3,11 +3,13 @@ package store
 import (
 	"errors"
 	"fmt"
+
+	"ringi/shared/aggregate"
 )
 
 var (
-	// ErrExists: the aggregate's head is there; the message was received before.
-	ErrExists = errors.New("it exists already")
+	// ErrExists is aggregate.ErrExists.
+	ErrExists = aggregate.ErrExists
 	// ErrStale: a wait of a newer state, run or retry is there.
 	ErrStale = errors.New("a newer wait is there")
 	// ErrClaimed: the card's message is another's to post, or the row names another message.

@@ -1,0 +1,269 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/errorclass"
+	"ringi/shared/model"
+	"ringi/shared/payload"
+	"ringi/shared/pipeline"
+	"ringi/shared/session"
+	"ringi/shared/tenancy"
+)
+
+// Store is what answer-message reads and commits.
+type Store interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Quota(ctx context.Context, tenant, counter string) (int, error)
+	Messages(ctx context.Context, tenant, id, from string) ([]session.Message, error)
+	Message(ctx context.Context, tenant, id, key string) (session.Message, error)
+	Archived(ctx context.Context, tenant, id string) ([]session.Action, error)
+	pipeline.SpentReader
+}
+
+// Payloads keeps and opens those that are too large for a row.
+type Payloads interface {
+	KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error)
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+// Handler answers messages.
+type Handler struct {
+	Store    Store
+	Payloads Payloads
+	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
+	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
+	Allow    []string // endpoints outside of the public internet that agents may have
+	Sandbox  bool     // commands can be executed here
+	Now      func() time.Time
+}
+
+// turn is one answer.
+type turn struct {
+	*Handler
+	in       pipeline.Input
+	ref      aggregate.Ref
+	a        *session.Aggregate
+	seen     []*session.Inbox
+	settings tenancy.Settings
+}
+
+// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone;
+// and after other states have failed for good it gives up what they were to do.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	ref := in.Ref()
+	a, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		if errors.Is(err, aggregate.ErrNotFound) {
+			session.LogError(ctx, session.EventMessage, ref.ID, "", "", session.CodeSessionNotFound, "there is no such session, or it is forgotten")
+		}
+		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	switch next := a.Next(h.Now()); {
+	case next.State == aggregate.StateFinish:
+		return h.rest(ctx, in)
+	case in.Error != "":
+		return h.giveUp(ctx, in, a)
+	case next.State != session.StateAnswer:
+		return next, nil
+	}
+	settings, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
+	}
+	t := &turn{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
+	return t.answer(ctx)
+}
+
+// rest ends the run. What came meanwhile is answered instead.
+func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	if errors.Is(err, aggregate.ErrMoved) {
+		a, err = h.Store.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
+
+// giveUp answers in place of a state that failed for good, or fails its action.
+func (h *Handler) giveUp(ctx context.Context, in pipeline.Input, a *session.Aggregate) (aggregate.Next, error) {
+	w := wordsIn(a.Session.Locale)
+	after, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) {
+		if x := a.Current(); x == nil || x.Status == session.ActionPending {
+			return a.Refused(in.Run, a.Waiting(), session.Refusal{Reason: session.ReasonRunFailed, Text: w.gone, Failed: true}, h.Now())
+		}
+		return a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
+	})
+	if errors.Is(err, aggregate.ErrInFlight) { // an action is under way; its end begins the next run
+		return h.rest(ctx, in)
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
+	}
+	return after.Next(h.Now()), nil
+}
+
+// answer makes one turn, or says in a sentence why there is none.
+func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
+	if why, err := t.limits(ctx); err != nil || why != nil {
+		return t.refused(ctx, why, err)
+	}
+	w := wordsIn(t.settings.Locale)
+	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
+	d, known := agent.Find(defs, t.a.Session.AgentID)
+	if !known {
+		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", session.CodeAgentNotFound, "the settings have no such agent")
+		return t.refused(ctx, &session.Refusal{Reason: reasonNoAgent, Detail: t.a.Session.AgentID, Text: fmt.Sprintf(w.noAgent, t.a.Session.AgentID), Failed: true}, nil)
+	}
+	wire, err := t.Open(d, t.settings.MaxSessionCost() > 0)
+	if err != nil {
+		return t.failed(ctx, err, model.Usage{})
+	}
+	history, err := t.history(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	var x session.Answer
+	if older, shown := chat.Fold(history); len(older) > 0 {
+		summary, used := chat.Summarize(ctx, wire, older, t.settings.Locale)
+		x.Summary, x.Through, x.Usage = summary, older[len(older)-1].Key, used
+		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
+	}
+	busy := t.a.Current() != nil
+	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Busy: busy, Locale: t.settings.Locale}, nil)
+	used := x.Usage.Plus(reply.Usage)
+	used.ID = reply.Usage.ID
+	if err != nil {
+		return t.failed(ctx, err, used)
+	}
+	if reply.Code != "" {
+		session.LogError(ctx, session.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
+	}
+	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	return t.commit(ctx, d, x, reply.Action)
+}
+
+// commit records the answer, and the action that it proposes.
+func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer, p *chat.Proposal) (aggregate.Next, error) {
+	for again := range 2 {
+		var err error
+		if x.Proposal, err = t.proposal(ctx, p); err != nil {
+			return aggregate.Next{}, err
+		}
+		a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
+			if errors.Is(err, session.ErrPending) { // a person's own proposal came first
+				y := x
+				y.Proposal, y.Refused = nil, wordsIn(t.settings.Locale).busy
+				return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
+			}
+			return t.counted(c, err)
+		})
+		switch {
+		case errors.Is(err, aggregate.ErrSettings) && again == 0:
+			if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
+				return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
+			}
+			continue
+		case errors.Is(err, aggregate.ErrMoved): // another invocation has answered
+			return t.again(ctx)
+		case err != nil:
+			return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+		}
+		action := ""
+		if now := a.Current(); now != nil && x.Proposal != nil {
+			action = now.ActionID
+		}
+		session.Log(ctx, session.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
+		return a.Next(t.Now()), nil
+	}
+	return aggregate.Next{}, fmt.Errorf("record the answer: %w", aggregate.ErrSettings)
+}
+
+// again is what comes next after somebody else was faster.
+func (t *turn) again(ctx context.Context) (aggregate.Next, error) {
+	a, err := t.Store.Load(ctx, t.ref)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	}
+	if a.Head.Run != t.in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	next := a.Next(t.Now())
+	if next.State == aggregate.StateFinish {
+		return t.rest(ctx, t.in)
+	}
+	return next, nil
+}
+
+// proposal is what the agent proposed, with its payload kept and the terms under which people decide.
+func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposal, error) {
+	if p == nil {
+		return nil, nil
+	}
+	read, problems := payload.Read(p.Type, []byte(p.Payload))
+	if problems != nil {
+		return nil, fmt.Errorf("the payload of a %s was not checked: %w", p.Type, errorclass.ErrBadInput)
+	}
+	var members map[string]any
+	if err := json.Unmarshal([]byte(p.Payload), &members); err != nil {
+		return nil, fmt.Errorf("read a payload: %w", err)
+	}
+	kept, err := t.Payloads.KeepArguments(ctx, t.ref, json.RawMessage(p.Payload), members)
+	if err != nil {
+		return nil, fmt.Errorf("keep the payload: %w", err)
+	}
+	terms := t.settings.Terms(true, t.Now())
+	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
+	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
+	out := &session.Proposal{Type: p.Type, Payload: kept, Seconds: read.TimeoutSeconds, Summary: p.Summary, Terms: terms}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, read.Argv, t.a.Session.WorkspacePath); i >= 0 && t.Sandbox {
+		rule, err := json.Marshal(t.settings.AutoActions[i])
+		if err != nil {
+			return nil, fmt.Errorf("name a rule: %w", err)
+		}
+		out.Rule = string(rule)
+	}
+	return out, nil
+}
+
+// failed says what a model's error means: what another try may mend is left to the state machine, all else is a sentence.
+func (t *turn) failed(ctx context.Context, err error, used model.Usage) (aggregate.Next, error) {
+	f := model.Failure(err)
+	session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
+	if f.Transient && used.Free() {
+		return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
+	}
+	return t.refused(ctx, &session.Refusal{Reason: f.Reason, Detail: f.Detail, Text: sentence(t.settings.Locale, f), Failed: true, Usage: used}, nil)
+}
+
+// refused answers by a sentence.
+func (t *turn) refused(ctx context.Context, why *session.Refusal, err error) (aggregate.Next, error) {
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return t.counted(a.Refused(t.in.Run, t.seen, *why, t.Now()))
+	})
+	if errors.Is(err, aggregate.ErrMoved) {
+		return t.again(ctx)
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("answer by a sentence: %w", err)
+	}
+	return a.Next(t.Now()), nil
+}

@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/language"
+	"ringi/shared/pipeline"
+	"ringi/shared/reason"
+	"ringi/shared/session"
+	"ringi/shared/task"
+)
+
+const (
+	reasonNoAgent     aggregate.Reason = "agent_not_found"
+	reasonSessionCost aggregate.Reason = "session_cost"
+	reasonHourly      aggregate.Reason = "messages_per_hour"
+)
+
+// words are what is said where no model answers.
+type words struct{ noAgent, cost, hourly, gone, busy string }
+
+var inEach = language.InEach(
+	words{
+		noAgent: "エージェント「%s」は今の設定にありません。管理者が設定に戻すと、この会話を続けられます。",
+		cost:    "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
+		hourly:  "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
+		gone:    "エージェントが答えられませんでした。少し待ってから、もう一度話しかけてください。",
+		busy:    "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
+	},
+	words{
+		noAgent: "The settings have no agent \"%s\" now. When an administrator puts it back, this conversation goes on.",
+		cost:    "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
+		hourly:  "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
+		gone:    "The agent could not answer. Please wait a little and write again.",
+		busy:    "Another action waits for approval, so this one could not be proposed.",
+	})
+
+func wordsIn(locale string) words { return inEach.In(locale) }
+
+func sentence(locale string, f task.Failure) string {
+	return reason.Sentence(locale, f.Reason, f.Detail)
+}
+
+// limits says why no model is asked: the session has cost enough, the tenant's budgets are used up, or somebody has written too
+// much within the hour.
+func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
+	w := wordsIn(t.settings.Locale)
+	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Session.Usage.Cost >= limit {
+		return &session.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil
+	}
+	over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())
+	if err != nil {
+		return nil, err
+	}
+	if over.Reason != "" {
+		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: sentence(t.settings.Locale, over)}, nil
+	}
+	most := t.settings.MaxMessagesPerHour
+	if most <= 0 {
+		return nil, nil
+	}
+	written := map[string]int{}
+	for _, i := range t.seen {
+		if i.User != "" {
+			written[i.User]++
+		}
+	}
+	for user, n := range written {
+		had, err := t.Store.Quota(ctx, t.in.Tenant, hourly(user, t.Now()))
+		if err != nil {
+			return nil, err
+		}
+		if had+n > most {
+			t.seen = only(t.seen, user) // the others are answered next
+			return &session.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most), Text: fmt.Sprintf(w.hourly, most)}, nil
+		}
+	}
+	return nil, nil
+}
+
+func only(seen []*session.Inbox, user string) (out []*session.Inbox) {
+	for _, i := range seen {
+		if i.User == user {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// hourly is the counter of a person's messages to agents within a clock hour, by UTC.
+func hourly(user string, now time.Time) string {
+	return "SAID#" + user + "#" + now.UTC().Format("2006-01-02T15")
+}
+
+// counted counts the messages that a change answers towards the hour.
+func (t *turn) counted(c aggregate.Change, err error) (aggregate.Change, error) {
+	if err != nil || c.Head == nil {
+		return c, err
+	}
+	for _, i := range t.seen {
+		if i.User != "" {
+			c.Counts = count(c.Counts, aggregate.Count{Key: hourly(i.User, t.Now()), By: 1, Keep: t.Now().Add(48 * time.Hour)})
+		}
+	}
+	return c, nil
+}
+
+// count adds to a counter, which a transaction moves once.
+func count(counts []aggregate.Count, n aggregate.Count) []aggregate.Count {
+	for i := range counts {
+		if counts[i].Key == n.Key {
+			counts[i].By += n.By
+			return counts
+		}
+	}
+	return append(counts, n)
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/config"
+	"ringi/shared/model/provider"
+	"ringi/shared/people"
+	"ringi/shared/result"
+	"ringi/shared/secret"
+	"ringi/shared/secret/bots"
+	"ringi/shared/sessions"
+	"ringi/shared/slackapi"
+	"ringi/shared/tasks"
+)
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Models
+	config.Results
+	config.Slack
+	config.Credentials
+	Sandbox string `env:"SANDBOX,optional" doc:"on, where agents may run what people approved"`
+}
+
+// namesWithin bounds each call that asks Slack how a person is called.
+const namesWithin = 5 * time.Second
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := sessions.Open(cfg, env.Table)
+	models := provider.New(cfg, env.Models)
+	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
+	names := &people.Names{}
+	return &Handler{
+		Store: rows, Payloads: result.Open(cfg, env.Results), Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
+		Open: func(d agent.Definition, limited bool) (chat.Wire, error) {
+			return models.OpenAgent(d, env.Model, limited)
+		},
+		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
+			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
+		},
+	}, nil
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/payload"
+	"ringi/shared/sandbox"
+	"ringi/shared/session"
+	"ringi/shared/workspace"
+)
+
+// execute does what the action says. An error other than sandbox.ErrNotBegun leaves open what was done.
+func (j *job) execute(ctx context.Context) (session.Result, error) {
+	if j.action.ActionType == session.CodeGenerate {
+		return j.write(ctx)
+	}
+	return j.run(ctx)
+}
+
+// write applies files to the workspace. Nothing of it can be seen before its version is the session's, so that whatever goes
+// wrong has done nothing.
+func (j *job) write(ctx context.Context) (session.Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, writeWithin)
+	defer cancel()
+	t, err := j.Files.Open(ctx, j.ref, j.action.BaseVersion)
+	if err == nil {
+		t, err = t.Apply(j.payload.Files)
+	}
+	if errors.Is(err, workspace.ErrRefused) {
+		return session.Result{Status: session.ActionFailed, Error: reasonRefused, ErrorDetail: err.Error()}, nil
+	}
+	if err != nil {
+		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
+	}
+	version, err := j.Files.Keep(ctx, j.ref, t)
+	if err != nil {
+		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
+	}
+	return session.Result{Status: session.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
+}
+
+// written names the files of a payload.
+func written(p payload.Payload) string {
+	var names []string
+	for _, f := range p.Files {
+		names = append(names, f.Path)
+	}
+	return strings.Join(names, ", ")
+}
+
+// run has the sandbox run a command, keeps its lines as they come, and stops it when the action is cancelled.
+func (j *job) run(ctx context.Context) (session.Result, error) {
+	until := j.action.Claim.LeaseUntil
+	o, err := j.Files.Lend(ctx, j.ref, j.action.ActionID, j.action.BaseVersion, until.Sub(j.Now()))
+	if err != nil {
+		return session.Result{}, fmt.Errorf("%w: %w", err, sandbox.ErrNotBegun)
+	}
+	o.Action, o.Type, o.TimeoutSeconds = j.action.ActionID, string(j.action.ActionType), j.payload.TimeoutSeconds
+	o.Argv, o.Script, o.Deadline = j.payload.Argv, j.payload.Script, until.Add(-commitSpare)
+	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
+	defer stop()
+	go j.watch(within)
+	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
+	go l.keepUp(within)
+	end, err := j.Sandbox.Run(within, o, func(line sandbox.Line) error { return l.add(ctx, line) })
+	stop()
+	l.flush(ctx)
+	if errors.Is(err, sandbox.ErrCannot) {
+		return session.Result{Status: session.ActionFailed, Error: session.ReasonNotBegun, ErrorDetail: err.Error()}, nil
+	}
+	if err != nil {
+		return session.Result{}, err
+	}
+	return j.result(ctx, end, l), nil
+}
+
+// watch asks the head whether the action still executes, and tells its sandbox to stop when it does not.
+func (j *job) watch(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(j.PollEvery):
+		}
+		head, err := j.Store.Head(ctx, j.ref)
+		if err != nil || head.Acting == j.action.ActionID {
+			continue // not to know is to go on: the claim ends some time
+		}
+		if j.Files.Cancel(ctx, j.ref, j.action.ActionID) == nil {
+			return
+		}
+	}
+}
+
+// result is what a command's end means.
+func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Result {
+	r := session.Result{Status: session.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-session.MostLines) + end.Dropped, Tail: l.tail()}
+	code := end.ExitCode
+	switch {
+	case end.Missing != "":
+		r.Error, r.ErrorDetail = reasonMissing, end.Missing
+	case end.Cancelled:
+		r.Error = session.ReasonWithdrawn
+	case end.TimedOut:
+		r.Error, r.ErrorDetail = session.ReasonTimeout, fmt.Sprint(j.payload.TimeoutSeconds)
+	case end.Signal != "":
+		r.Error, r.ErrorDetail = reasonSignal, end.Signal
+	case code != 0:
+		r.Error = session.ReasonExit
+	}
+	if end.Signal == "" && end.Missing == "" {
+		r.ExitCode = &code
+	}
+	if r.Error != "" {
+		r.Status = session.ActionFailed
+	}
+	if end.Limit != "" {
+		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + end.Limit)
+	}
+	if len(end.Left) > 0 {
+		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + strings.Join(end.Left[:min(len(end.Left), 5)], ", "))
+	}
+	if end.Version == "" {
+		return r
+	}
+	version, err := j.Files.Uploaded(ctx, j.ref, j.action.ActionID)
+	if err != nil { // the command has run; only its files stay as they were
+		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + err.Error())
+		return r
+	}
+	r.Version = version
+	return r
+}
+
+// logged writes the action's end into the structured log.
+func (j *job) logged(ctx context.Context, r session.Result) {
+	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped}
+	code := string(r.Error)
+	switch r.Error {
+	case "":
+		session.Log(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, more...)
+		return
+	case reasonMissing:
+		code = session.CodeMissingCommand
+	case reasonRefused:
+		code = session.CodeValidation
+	}
+	session.LogError(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, "the action failed", more...)
+}
+
+// lines are a command's output as it comes.
+type lines struct {
+	*job
+	mu      sync.Mutex
+	count   int // of all so far
+	held    []session.LogEntry
+	last    []string // for the agent
+	flushed time.Time
+	drawn   time.Time
+}
+
+// add takes a line. Lines that can't be kept are no reason to stop a command that people approved.
+func (l *lines) add(ctx context.Context, line sandbox.Line) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := l.Now().UTC()
+	l.held = append(l.held, session.LogEntry{
+		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, l.count), ActionID: l.action.ActionID, Order: l.count, Text: line.Text, Err: line.Err,
+		CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
+	})
+	l.count++
+	if l.last = append(l.last, line.Text); len(l.last) > 2*tailLines {
+		l.last = l.last[len(l.last)-tailLines:]
+	}
+	if len(l.held) >= session.MostLines || now.Sub(l.flushed) >= l.FlushEvery {
+		l.keep(ctx)
+	}
+	return nil
+}
+
+// keepUp keeps the lines of a command that has fallen silent, too.
+func (l *lines) keepUp(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(l.FlushEvery):
+			l.flush(ctx)
+		}
+	}
+}
+
+// logKept is how long lines are kept, whether the session is or not.
+const logKept = 30 * 24 * time.Hour
+
+// flush is keep for whoever adds no line.
+func (l *lines) flush(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keep(ctx)
+}
+
+// keep stores the lines that are held, and has the card show them, not too often.
+func (l *lines) keep(ctx context.Context) {
+	l.flushed = l.Now()
+	if len(l.held) == 0 {
+		return
+	}
+	session.Log(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
+	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held); err != nil {
+		session.LogError(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT", err.Error())
+		if len(l.held) < session.MostLines {
+			return
+		}
+	}
+	l.held = nil
+	if l.Now().Sub(l.drawn) < l.RedrawEvery {
+		return
+	}
+	l.drawn = l.Now()
+	if err := l.Store.Redraw(ctx, l.ref); err != nil {
+		session.LogError(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN", err.Error())
+	}
+}
+
+// mostTail is how many bytes of output the agent is told.
+const mostTail = 8 << 10
+
+// tail is the end of the output.
+func (l *lines) tail() string {
+	text := strings.Join(l.last[max(0, len(l.last)-tailLines):], "\n")
+	if len(text) > mostTail {
+		text = strings.ToValidUTF8(text[len(text)-mostTail:], "")
+	}
+	return text
+}

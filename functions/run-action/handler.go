@@ -1,0 +1,216 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
+	"ringi/shared/payload"
+	"ringi/shared/pipeline"
+	"ringi/shared/sandbox"
+	"ringi/shared/session"
+	"ringi/shared/workspace"
+)
+
+const (
+	// leaseSpare is what a claim holds beyond the command's time: to fetch and pack the workspace, to upload it, and to commit.
+	leaseSpare = 75 * time.Second
+	// commitSpare of that is left to this function after the sandbox has ended.
+	commitSpare = 20 * time.Second
+	// writeWithin is how long writing files may take.
+	writeWithin = 40 * time.Second
+	// pollEvery is how often the head is asked whether the action shall go on.
+	pollEvery = 3 * time.Second
+	// flushEvery is how often lines are kept, and redrawEvery how often the card shows them.
+	flushEvery, redrawEvery = time.Second, 5 * time.Second
+	// tailLines is how many of the last lines the agent is told.
+	tailLines = 60
+)
+
+// Why an action can't be executed, or failed, beside the domain's reasons.
+const (
+	reasonSandboxOff aggregate.Reason = "sandbox_off"
+	reasonRefused    aggregate.Reason = "workspace_refused"
+	reasonMissing    aggregate.Reason = "missing_command"
+	reasonSignal     aggregate.Reason = "signal"
+)
+
+// Store is what run-action reads and commits.
+type Store interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (session.Head, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+	AppendLog(ctx context.Context, tenant, action string, lines []session.LogEntry) error
+	Redraw(ctx context.Context, ref aggregate.Ref) error
+}
+
+// Payloads opens those that are too large for a row.
+type Payloads interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+// Files keeps workspaces.
+type Files interface {
+	Open(ctx context.Context, ref aggregate.Ref, version string) (*workspace.Tree, error)
+	Keep(ctx context.Context, ref aggregate.Ref, t *workspace.Tree) (version string, err error)
+	Uploaded(ctx context.Context, ref aggregate.Ref, action string) (version string, err error)
+	Cancel(ctx context.Context, ref aggregate.Ref, action string) error
+	Lend(ctx context.Context, ref aggregate.Ref, action, version string, within time.Duration) (sandbox.Order, error)
+}
+
+// Handler executes approved actions.
+type Handler struct {
+	Store    Store
+	Payloads Payloads
+	Files    Files
+	Sandbox  sandbox.Runner // nil: no command is run here
+	Now      func() time.Time
+	NewID    func() string
+
+	PollEvery, FlushEvery, RedrawEvery time.Duration
+}
+
+// job is the execution of one action under one claim.
+type job struct {
+	*Handler
+	ref        aggregate.Ref
+	session    *session.Session
+	action     *session.Action
+	payload    payload.Payload
+	invocation string
+}
+
+// Handle executes the session's approved action, once, and says what the run does next. It ends quietly where there is nothing
+// to execute any more.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	ref := in.Ref()
+	a, err := h.Store.Load(ctx, ref)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	if next := a.Next(h.Now()); next.State != session.StateAct {
+		return h.rest(ctx, in, next)
+	}
+	x := a.Current()
+	if x.Status == session.ActionExecuting && x.Claim != nil { // its lease ran out
+		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
+	}
+	j := &job{Handler: h, ref: ref, session: a.Session, action: x, invocation: h.NewID()}
+	why, err := j.prepare(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	if why != nil && x.Status == session.ActionApproved {
+		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
+		})
+	}
+	if err := j.claim(ctx, in.Run); err != nil {
+		return aggregate.Next{}, err
+	}
+	session.Log(ctx, session.EventStarted, ref.ID, a.Session.AgentID, x.ActionID, "type", x.ActionType)
+	r, err := j.execute(ctx)
+	switch {
+	case errors.Is(err, sandbox.ErrNotBegun):
+		_, released := h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.Release(x.ActionID, j.invocation, h.Now())
+		})
+		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
+	case err != nil:
+		session.LogError(ctx, session.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, string(session.ReasonUnknown), err.Error())
+		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.Lost(x.ActionID, j.invocation, h.Now())
+		})
+	}
+	j.logged(ctx, r)
+	return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, j.invocation, r, h.Now())
+	})
+}
+
+// decide commits what became of an action and says what comes next. What is no longer so is no error.
+func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide session.Decision) (aggregate.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), decide)
+	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
+		a, err = h.Store.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("record what became of the action: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	return h.rest(ctx, in, a.Next(h.Now()))
+}
+
+// rest ends the run when nothing is left to do.
+func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Next) (aggregate.Next, error) {
+	if next.State != aggregate.StateFinish {
+		return next, nil
+	}
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
+		a, err = h.Store.Load(ctx, in.Ref())
+	}
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
+
+// prepare reads what is to be done, and says why it can't be.
+func (j *job) prepare(ctx context.Context) (why *session.Result, err error) {
+	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("open the payload: %w", err)
+	}
+	if aggregate.HashOf(string(text)) != j.action.Payload.Hash() {
+		return &session.Result{Error: reasonRefused, ErrorDetail: "payload"}, nil
+	}
+	p, problems := payload.Read(j.action.ActionType, text)
+	if problems != nil {
+		return &session.Result{Error: reasonRefused, ErrorDetail: problems[0]}, nil
+	}
+	j.payload = p
+	if j.action.ActionType != session.CodeGenerate && j.Sandbox == nil {
+		return &session.Result{Error: reasonSandboxOff}, nil
+	}
+	return nil, nil
+}
+
+// lease is how long the claim holds.
+func (j *job) lease() time.Duration {
+	if j.action.ActionType == session.CodeGenerate {
+		return writeWithin + commitSpare
+	}
+	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
+}
+
+// claim commits that this invocation executes the action. When the commit's answer was lost, it reads the rows to learn
+// whether the claim is there.
+func (j *job) claim(ctx context.Context, run int) error {
+	until := j.Now().Add(j.lease())
+	a, err := j.Store.Decide(ctx, j.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Claim(run, j.invocation, until, j.Now())
+	})
+	if errors.Is(err, aggregate.ErrUnconfirmed) {
+		if a, err = j.Store.Load(ctx, j.ref); err != nil {
+			return fmt.Errorf("claim the action: %w", err)
+		}
+	} else if err != nil {
+		return fmt.Errorf("claim the action: %w", err)
+	}
+	x := a.Action(j.action.ActionID)
+	if x == nil || x.Claim == nil || x.Claim.Invocation != j.invocation || x.Status != session.ActionExecuting {
+		return aggregate.ErrSuperseded
+	}
+	j.action = x
+	return nil
+}

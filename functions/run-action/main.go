@@ -1,0 +1,11 @@
+// Command run-action executes the action that people approved: it writes files itself, and has a sandbox run commands.
+package main
+
+import (
+	"ringi/shared/boot"
+	"ringi/shared/pipeline"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+}

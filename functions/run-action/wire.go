@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/config"
+	"ringi/shared/result"
+	"ringi/shared/sandbox/invoke"
+	"ringi/shared/sessions"
+)
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Results
+	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
+	h := &Handler{
+		Store: sessions.Open(cfg, env.Table), Payloads: result.Open(cfg, env.Results), Files: &bucket{s3: client, name: env.ResultsBucket},
+		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
+	}
+	if env.SandboxFunction != "" {
+		h.Sandbox = invoke.New(cfg, env.SandboxFunction)
+	}
+	return h, nil
+}
