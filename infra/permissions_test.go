@@ -91,7 +91,8 @@ var needs = []struct {
 	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "SlackSecret"},
 	{"MODEL_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "ModelSecret"},
 	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
-	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, ""},
+	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, "Pipeline"},
+	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
 	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, "ResultsBucket.Arn"},
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},
@@ -277,6 +278,8 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:BatchWriteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
+	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // what was answered leaves
+	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
 		wrong("%s: %s; only who answers task tokens deletes them", id, action)
 	case id == "ReceiveEventFunction" && !keeps && !ends:
@@ -299,7 +302,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 // kindOf is the kind whose aggregates have such keys, "" for none.
 func kindOf(row string) string {
 	for _, k := range kinds.All() {
-		if row == k.Prefix+"*" {
+		if row == k.Prefix+"*" || slices.Contains(k.Lists, strings.TrimSuffix(row, "*")) {
 			return k.Name
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -42,7 +44,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	s := kinds.Open(cfg, env.Table)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
+		Store: s, Rows: s, Kinds: map[string]Kind{session.Kind.Name: sessionCards{sessions.Of(s)}, task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
 		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err

@@ -90,8 +90,9 @@ func (s *Shared) CopiesOf(subject string) (out []*Card) {
 
 // Kind is what the store, the relay and the sweeper know of one kind of aggregates.
 type Kind struct {
-	Name   string // in a Ref and in messages of queues
-	Prefix string // of the partition key, before <tenant>#<id>
+	Name   string   // in a Ref and in messages of queues
+	Prefix string   // of the partition key, before <tenant>#<id>
+	Lists  []string // prefixes of lists that stand beside an aggregate
 	New    func() Aggregate
 	// Rows makes a row of each type, but for those that all kinds have.
 	Rows map[string]func() Row

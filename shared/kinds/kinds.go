@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/config"
+	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
@@ -18,9 +19,9 @@ func Open(cfg aws.Config, env config.Table) *store.Store {
 }
 
 // All are the kinds that this release knows.
-func All() aggregate.Kinds { return aggregate.Kinds{tasks.Kind()} }
+func All() aggregate.Kinds { return aggregate.Kinds{tasks.Kind(), session.Kind} }
 
 // Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.
 func Machines(env config.Effects) map[string]string {
-	return map[string]string{task.Kind.Name: env.StateMachineARN}
+	return map[string]string{task.Kind.Name: env.StateMachineARN, session.Kind.Name: env.ChatARN}
 }

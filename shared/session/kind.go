@@ -8,7 +8,7 @@ import (
 
 // Kind describes sessions to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
-	Name: "session", Prefix: "SESSION#",
+	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
 	New: func() aggregate.Aggregate { return &Aggregate{} },
 	Rows: map[string]func() aggregate.Row{
 		"head":     func() aggregate.Row { return &Head{} },
@@ -59,6 +59,8 @@ type Aggregate struct {
 	Inbox   []*Inbox  // by time
 	Actions []*Action // by number; old ones have left
 	Handed  []*HandOver
+	// Said is the message that a card shows, where it was fetched for that. It is none of the session's rows.
+	Said *Message
 }
 
 // Ref names the session.
