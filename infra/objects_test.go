@@ -1,6 +1,9 @@
 package infra_test
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // objectRule is about who reads the bucket, and who deletes from it. S3 says of an object that is gone 403
 // AccessDenied, not 404 NoSuchKey, to whoever may not list the bucket (API reference,
@@ -22,6 +25,10 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 			if !has("Allow", "s3:ListBucket", bucket) || !has("Allow", "s3:DeleteObject", bucket+"/*") {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
+		}
+		if id == "AnswerMessageFunction" || id == "RunActionFunction" {
+			chatObjects(s, id, wrong)
+			continue
 		}
 		exports := id == "ExportAuditFunction" && s.allowsOn(s.role(id), "s3:PutObject", bucket+"/exports/*")
 		thinks, keepsResults := s.allowsOn(s.role(id), "secretsmanager:GetSecretValue", "ModelSecret"), id == "ExecuteProcessFunction"
@@ -47,6 +54,27 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		if !keepsResults && !console && !has("Deny", "s3:GetObject", results) {
 			wrong("%s may get results; cards show arguments only", id)
 		}
+	}
+}
+
+// chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of the
+// bucket is theirs.
+func chatObjects(s *stack, id string, wrong func(string, ...any)) {
+	const bucket = "ResultsBucket.Arn"
+	theirs := map[string][]string{
+		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
+		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
+	}[id]
+	for _, st := range s.statements(s.role(id)) {
+		for _, on := range st.resources {
+			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
+			if st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours {
+				wrong("%s: %v on %s, which is not of conversations", id, st.actions, on)
+			}
+		}
+	}
+	if !s.allowsOn(s.role(id), "s3:ListBucket", bucket) {
+		wrong("%s may get objects and is not told which are gone", id)
 	}
 }
 

@@ -57,8 +57,7 @@ type turn struct {
 	settings tenancy.Settings
 }
 
-// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone;
-// and after other states have failed for good it gives up what they were to do.
+// Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
 	a, err := h.Store.Load(ctx, ref)
@@ -74,8 +73,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case in.Error != "":
-		return h.giveUp(ctx, in, a)
 	case next.State != session.StateAnswer:
 		return next, nil
 	}
@@ -97,24 +94,6 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, 
 		return aggregate.Next{}, fmt.Errorf("rest: %w", err)
 	}
 	return a.Next(h.Now()), nil
-}
-
-// giveUp answers in place of a state that failed for good, or fails its action.
-func (h *Handler) giveUp(ctx context.Context, in pipeline.Input, a *session.Aggregate) (aggregate.Next, error) {
-	w := wordsIn(a.Session.Locale)
-	after, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) {
-		if x := a.Current(); x == nil || x.Status == session.ActionPending {
-			return a.Refused(in.Run, a.Waiting(), session.Refusal{Reason: session.ReasonRunFailed, Text: w.gone, Failed: true}, h.Now())
-		}
-		return a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
-	})
-	if errors.Is(err, aggregate.ErrInFlight) { // an action is under way; its end begins the next run
-		return h.rest(ctx, in)
-	}
-	if err != nil {
-		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
-	}
-	return after.Next(h.Now()), nil
 }
 
 // answer makes one turn, or says in a sentence why there is none.

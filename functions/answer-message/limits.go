@@ -20,21 +20,19 @@ const (
 )
 
 // words are what is said where no model answers.
-type words struct{ noAgent, cost, hourly, gone, busy string }
+type words struct{ noAgent, cost, hourly, busy string }
 
 var inEach = language.InEach(
 	words{
 		noAgent: "エージェント「%s」は今の設定にありません。管理者が設定に戻すと、この会話を続けられます。",
 		cost:    "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
 		hourly:  "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
-		gone:    "エージェントが答えられませんでした。少し待ってから、もう一度話しかけてください。",
 		busy:    "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
 	},
 	words{
 		noAgent: "The settings have no agent \"%s\" now. When an administrator puts it back, this conversation goes on.",
 		cost:    "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
 		hourly:  "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
-		gone:    "The agent could not answer. Please wait a little and write again.",
 		busy:    "Another action waits for approval, so this one could not be proposed.",
 	})
 

@@ -213,5 +213,5 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		}
 		return a.Crashed(now)
 	}
-	return a.Refused(run, a.Inbox, Refusal{Reason: why}, now)
+	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: wordsIn(a.Session.Locale).gone, Failed: true}, now)
 }

@@ -34,6 +34,10 @@ export function subject(key) {
     case "USAGE": return t("rowUsage");
     case "LEASE": return t("rowLease", { of: subject(numbers.join("#")) });
     case "HEAD": return t("rowHead");
+    case "SESSION": return t("rowSession");
+    case "INBOX": return t("rowInbox");
+    case "ACTION": return t("rowAction", { n });
+    case "HANDOVER": return t("rowHandover");
   }
   return key;
 }

@@ -1,0 +1,55 @@
+// Command give-up writes down for people that a run of a session failed for good: it answers in the agent's place, or fails the action.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/pipeline"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct{ config.Table }
+
+// Store commits what is given up.
+type Store interface {
+	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+}
+
+// Handler gives up.
+type Handler struct {
+	Store Store
+	Now   func() time.Time
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	return &Handler{Store: sessions.Open(cfg, env.Table), Now: time.Now}, nil
+}
+
+// Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) {
+		c, err := a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
+		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
+			return a.Rest(in.Run, h.Now())
+		}
+		return c, err
+	})
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
+	}
+	return a.Next(h.Now()), nil
+}
