@@ -27,7 +27,7 @@ func (j *job) execute(ctx context.Context) (session.Result, error) {
 func (j *job) write(ctx context.Context) (session.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
-	t, err := j.Files.Open(ctx, j.ref, j.action.BaseVersion)
+	t, err := j.Files.Get(ctx, j.files(), j.action.BaseVersion)
 	if err == nil {
 		t, err = t.Apply(j.payload.Files)
 	}
@@ -37,7 +37,7 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 	if err != nil {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
 	}
-	version, err := j.Files.Keep(ctx, j.ref, t)
+	version, err := j.Files.Put(ctx, j.files(), t)
 	if err != nil {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
 	}
@@ -56,12 +56,13 @@ func written(p payload.Payload) string {
 // run has the sandbox run a command, keeps its lines as they come, and stops it when the action is cancelled.
 func (j *job) run(ctx context.Context) (session.Result, error) {
 	until := j.action.Claim.LeaseUntil
-	o, err := j.Files.Lend(ctx, j.ref, j.action.ActionID, j.action.BaseVersion, until.Sub(j.Now()))
-	if err != nil {
+	o := sandbox.Order{
+		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
+		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
+	}
+	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
 		return session.Result{}, fmt.Errorf("%w: %w", err, sandbox.ErrNotBegun)
 	}
-	o.Action, o.Type, o.TimeoutSeconds = j.action.ActionID, string(j.action.ActionType), j.payload.TimeoutSeconds
-	o.Argv, o.Script, o.Deadline = j.payload.Argv, j.payload.Script, until.Add(-commitSpare)
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
 	go j.watch(within)
@@ -91,7 +92,7 @@ func (j *job) watch(ctx context.Context) {
 		if err != nil || head.Acting == j.action.ActionID {
 			continue // not to know is to go on: the claim ends some time
 		}
-		if j.Files.Cancel(ctx, j.ref, j.action.ActionID) == nil {
+		if j.Files.Cancel(ctx, j.files(), j.action.ActionID) == nil {
 			return
 		}
 	}
@@ -128,7 +129,7 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 	if end.Version == "" {
 		return r
 	}
-	version, err := j.Files.Uploaded(ctx, j.ref, j.action.ActionID)
+	version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
 	if err != nil { // the command has run; only its files stay as they were
 		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + err.Error())
 		return r

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
 )
 
 const (
@@ -53,13 +54,13 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// Files keeps workspaces.
+// Files keeps workspaces; *versions.Store has it.
 type Files interface {
-	Open(ctx context.Context, ref aggregate.Ref, version string) (*workspace.Tree, error)
-	Keep(ctx context.Context, ref aggregate.Ref, t *workspace.Tree) (version string, err error)
-	Uploaded(ctx context.Context, ref aggregate.Ref, action string) (version string, err error)
-	Cancel(ctx context.Context, ref aggregate.Ref, action string) error
-	Lend(ctx context.Context, ref aggregate.Ref, action, version string, within time.Duration) (sandbox.Order, error)
+	Get(ctx context.Context, of versions.Session, version string) (*workspace.Tree, error)
+	Put(ctx context.Context, of versions.Session, t *workspace.Tree) (version string, err error)
+	Take(ctx context.Context, of versions.Session, action string) (version string, err error)
+	Cancel(ctx context.Context, of versions.Session, action string) error
+	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *sandbox.Order) error
 }
 
 // Handler executes approved actions.
@@ -83,6 +84,9 @@ type job struct {
 	payload    payload.Payload
 	invocation string
 }
+
+// files are whose workspaces the action works on.
+func (j *job) files() versions.Session { return versions.Session{Tenant: j.ref.Tenant, ID: j.ref.ID} }
 
 // Handle executes the session's approved action, once, and says what the run does next. It ends quietly where there is nothing
 // to execute any more.

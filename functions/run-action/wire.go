@@ -5,13 +5,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/config"
 	"ringi/shared/result"
 	"ringi/shared/sandbox/invoke"
 	"ringi/shared/sessions"
+	"ringi/shared/workspace/versions"
 )
 
 // environment is what template.yaml sets for this function.
@@ -22,9 +22,8 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	h := &Handler{
-		Store: sessions.Open(cfg, env.Table), Payloads: result.Open(cfg, env.Results), Files: &bucket{s3: client, name: env.ResultsBucket},
+		Store: sessions.Open(cfg, env.Table), Payloads: result.Open(cfg, env.Results), Files: versions.Open(cfg, env.ResultsBucket),
 		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
 	}
 	if env.SandboxFunction != "" {

@@ -1,0 +1,127 @@
+package infra_test
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/agent"
+	"ringi/shared/chat"
+	"ringi/shared/session"
+	"ringi/shared/tenancy"
+)
+
+// columns are the attributes of a row's type, also those of embedded structs.
+func columns(row reflect.Type) (out []string) {
+	for i := range row.NumField() {
+		f := row.Field(i)
+		if f.Anonymous {
+			out = append(out, columns(f.Type)...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, name)
+	}
+	return out
+}
+
+// all are values as texts, in order.
+func all[S ~string](values ...S) (out []string) {
+	for _, v := range values {
+		out = append(out, string(v))
+	}
+	slices.Sort(out)
+	return out
+}
+
+// arrows are the moves of a state machine as a -> b.
+func arrows[S ~string](moves map[S][]S) (out []string) {
+	for from, to := range moves {
+		for _, t := range to {
+			out = append(out, fmt.Sprint(from, " -> ", t))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestNothingOfTheDescriptionOfAgentsIsMissing names every entity, field, enumeration, limit and move of the description that
+// conversations with agents were made from, by the tables' columns where it has two names.
+func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
+	for entity, of := range map[string]struct {
+		row    reflect.Type
+		fields []string
+	}{
+		"AgentDefinition": {reflect.TypeFor[agent.Definition](), []string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
+		"AgentSession":    {reflect.TypeFor[session.Session](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
+		"SessionMessage":  {reflect.TypeFor[session.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
+		// type is every item's own attribute, so the action's stands under another name.
+		"ActionRequest":     {reflect.TypeFor[session.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},
+		"ExecutionLogEntry": {reflect.TypeFor[session.LogEntry](), []string{"log_id", "action_id", "order_index", "text", "created_at"}},
+	} {
+		has := columns(of.row)
+		for _, field := range of.fields {
+			if !slices.Contains(has, field) {
+				t.Errorf("%s has no %s", entity, field)
+			}
+		}
+	}
+	same := func(what string, want, got []string) {
+		t.Helper()
+		slices.Sort(want)
+		if !slices.Equal(want, got) {
+			t.Errorf("%s: described %v, here %v", what, want, got)
+		}
+	}
+	same("provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
+	same("capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))
+	same("session status", []string{"open", "executing", "closed", "error"}, all(session.Open, session.Executing, session.Closed, session.Failing))
+	same("sender", []string{"user", "agent", "system"}, all(session.FromUser, session.FromAgent, session.FromSystem))
+	same("action type", []string{"code_generate", "test_run", "shell_command"}, all(agent.ActionTypes...))
+	same("action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
+		all(session.ActionPending, session.ActionApproved, session.ActionExecuting, session.ActionSucceeded, session.ActionFailed, session.ActionCancelled))
+	same("requested by", []string{"agent", "user"}, all(session.RequestedByAgent, session.RequestedByUser))
+	same("approved by", []string{"user", "auto"}, all(session.ApprovedByUser, session.ApprovedByAuto))
+	same("log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(session.Events...))
+	same("error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR", "ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
+		all(session.CodeAgentNotFound, session.CodeSessionNotFound, session.CodeValidation, session.CodeNotSupported, session.CodeMissingCommand))
+
+	described := []string{
+		"pending -> approved", "approved -> executing", "executing -> succeeded", "executing -> failed",
+		"pending -> cancelled", "executing -> cancelled",
+	}
+	// It could not be started; a person withdrew it; and the truth about one whose outcome was unknown.
+	ours := []string{"approved -> failed", "approved -> cancelled", "failed -> succeeded", "failed -> failed"}
+	same("moves of an action", append(described, ours...), arrows(session.ActionMoves))
+	for _, to := range session.ActionMoves[session.ActionPending] {
+		if to == session.ActionExecuting {
+			t.Error("an action executes without approval")
+		}
+	}
+
+	for limit, of := range map[string][2]int{
+		"messages shown":     {1000, chat.MaxMessages},
+		"bytes shown":        {200 << 10, chat.MaxBytes},
+		"lines of an action": {500, session.MostLines},
+	} {
+		if of[0] != of[1] {
+			t.Errorf("%s: described %d, here %d", limit, of[0], of[1])
+		}
+	}
+	for _, id := range []string{"codex", "claude"} {
+		if d, ok := agent.Find(agent.BuiltIn(), id); !ok || len(d.Capabilities) == 0 || d.Provider == "" || d.Model == "" {
+			t.Errorf("%s is not built in", id)
+		}
+	}
+	if s := tenancy.DefaultSettings(); s.AISessions.Cache.Enabled {
+		t.Error("sessions are kept though nobody asked for it")
+	}
+	if faults := (agent.Definition{}).Faults(); len(faults) != 3 {
+		t.Errorf("of an empty definition %v are asked for, not id, provider and capabilities", faults)
+	}
+	if !slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents") {
+		t.Error("the settings have no agents of their own")
+	}
+}
