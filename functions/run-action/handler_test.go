@@ -1,0 +1,314 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/payload"
+	"ringi/shared/pipeline"
+	"ringi/shared/sandbox"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/store/storetest"
+	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
+)
+
+const (
+	root = "1775034000.000100"
+	team = "T1"
+)
+
+// box is a sandbox that says what it is told to.
+type box struct {
+	ran     int
+	orders  []sandbox.Order
+	lines   []string
+	end     sandbox.End
+	err     error
+	running func() // while the command runs
+}
+
+func (b *box) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+	b.orders = append(b.orders, o)
+	if errors.Is(b.err, sandbox.ErrNotBegun) {
+		return sandbox.End{}, b.err
+	}
+	b.ran++
+	for _, text := range b.lines {
+		if err := onLine(sandbox.Line{Text: text}); err != nil {
+			return sandbox.End{}, err
+		}
+	}
+	if b.running != nil {
+		b.running()
+	}
+	return b.end, b.err
+}
+
+// shelf keeps workspaces in memory.
+type shelf struct {
+	trees     map[string]*workspace.Tree
+	uploaded  *workspace.Tree
+	cancelled []string
+}
+
+func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*workspace.Tree, error) {
+	if version == "" {
+		return &workspace.Tree{}, nil
+	}
+	return s.trees[version], nil
+}
+
+func (s *shelf) Put(_ context.Context, _ versions.Session, t *workspace.Tree) (string, error) {
+	archive, err := t.Archive()
+	if err != nil {
+		return "", err
+	}
+	version := workspace.Version(archive)
+	s.trees[version] = t
+	return version, nil
+}
+
+func (s *shelf) Take(ctx context.Context, of versions.Session, _ string) (string, error) {
+	if s.uploaded == nil {
+		return "", versions.ErrGone
+	}
+	return s.Put(ctx, of, s.uploaded)
+}
+
+func (s *shelf) Cancel(_ context.Context, _ versions.Session, action string) error {
+	s.cancelled = append(s.cancelled, action)
+	return nil
+}
+
+func (s *shelf) Lend(context.Context, versions.Session, string, time.Time, *sandbox.Order) error {
+	return nil
+}
+
+// opened opens payloads that stand in their rows.
+type opened struct{}
+
+func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// world is a session with one action that was approved.
+type world struct {
+	*Handler
+	t     *testing.T
+	rows  *sessions.Store
+	ref   aggregate.Ref
+	box   *box
+	shelf *shelf
+	now   time.Time
+	ids   int
+}
+
+func person() aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: team, Member: true}
+}
+
+var policy = aggregate.Policy{Team: team, AllowSelf: true}
+
+func approved(t *testing.T, server *storetest.Server, typ session.ActionType, p payload.Payload) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	in := session.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
+	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w.Handler = &Handler{
+		Store: w.rows, Payloads: opened{}, Files: w.shelf, Sandbox: w.box, Now: func() time.Time { return w.now },
+		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
+	}
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
+	text := p.JSON()
+	proposal := &session.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
+	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, a.Waiting(), session.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	})
+	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		x := a.Current()
+		return a.Approve(x.ActionID, x.Payload.Hash(), person(), policy, w.now)
+	})
+	w.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
+	return w
+}
+
+func (w *world) decide(decide session.Decision) *session.Aggregate {
+	w.t.Helper()
+	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
+}
+
+func (w *world) handle() (aggregate.Next, error) {
+	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: 2})
+}
+
+// action is the session's only one.
+func (w *world) action() *session.Action {
+	w.t.Helper()
+	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
+}
+
+func (w *world) told() string {
+	w.t.Helper()
+	newest := expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)
+	return newest[0].Content
+}
+
+var command = payload.Payload{Script: "make", TimeoutSeconds: 60}
+
+func TestActions(t *testing.T) {
+	server := storetest.Start(t)
+	run := func(name string, typ session.ActionType, p payload.Payload, test func(t *testing.T, w *world)) {
+		t.Run(name, func(t *testing.T) { test(t, approved(t, server, typ, p)) })
+	}
+	run("a command runs once for one approval", session.ShellCommand, command, testRuns)
+	run("a command that fails says how", session.TestRun, payload.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
+	run("a tool that is not there is named", session.ShellCommand, command, testMissing)
+	run("a lost call is unknown and not made again", session.ShellCommand, command, testLost)
+	run("a crash during the call is unknown and it is not made again", session.ShellCommand, command, testCrash)
+	run("a sandbox that can't be had is asked for again", session.ShellCommand, command, testNotBegun)
+	run("what is cancelled is told to stop, and its late result is kept beside", session.ShellCommand, command, testCancelled)
+	run("files are written without a sandbox", session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
+	run("without a sandbox no command is run", session.ShellCommand, command, testNoSandbox)
+}
+
+func testRuns(t *testing.T, w *world) {
+	w.box.lines, w.box.end = []string{"one", "two"}, sandbox.End{Version: "whatever it says"}
+	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "out", Content: "x"}}))(t)
+	for range 3 {
+		next, err := w.handle()
+		if err != nil || next.State != session.StateAnswer {
+			t.Fatalf("%+v %v", next, err)
+		}
+	}
+	x, a := w.action(), expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	if x.Status != session.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 || x.StartedAt == nil || x.CompletedAt == nil {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+	if a.Session.WorkspaceVersion != x.Version || w.shelf.trees[x.Version] == nil || a.Session.Status != session.Open || a.Head.Acting != "" {
+		t.Errorf("version %q of %q, %s", a.Session.WorkspaceVersion, x.Version, a.Session.Status)
+	}
+	if log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t); len(log) != 2 || log[1].Text != "two" || log[1].Order != 1 {
+		t.Errorf("%+v", log)
+	}
+	if told := w.told(); !strings.Contains(told, "two") || !strings.Contains(told, "done") {
+		t.Errorf("the agent is told %q", told)
+	}
+	if o := w.box.orders[0]; o.Script != "make" || o.Action != x.ActionID || !o.Deadline.Before(x.Claim.LeaseUntil) {
+		t.Errorf("%+v", o)
+	}
+}
+
+func testFails(t *testing.T, w *world) {
+	w.box.end = sandbox.End{ExitCode: 3}
+	expect.Value(w.handle())(t)
+	if x := w.action(); x.Status != session.ActionFailed || x.Error != session.ReasonExit || *x.ExitCode != 3 || x.Outcome != "" || x.Version != "" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testMissing(t *testing.T, w *world) {
+	w.box.end = sandbox.End{ExitCode: 127, Missing: "make"}
+	expect.Value(w.handle())(t)
+	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonMissing || x.ErrorDetail != "make" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testLost(t *testing.T, w *world) {
+	w.box.lines, w.box.err = []string{"deleting"}, errors.New("the stream broke off")
+	for range 3 {
+		expect.Value(w.handle())(t)
+	}
+	if x := w.action(); x.Status != session.ActionFailed || x.Outcome != session.OutcomeUnknown || w.box.ran != 1 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+}
+
+func testCrash(t *testing.T, w *world) {
+	func() {
+		defer func() { _ = recover() }()
+		w.box.running = func() { panic("the environment is gone") }
+		_, _ = w.handle()
+	}()
+	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
+		t.Fatalf("while the claim holds: %+v %v", next, err)
+	}
+	w.now = w.now.Add(10 * time.Minute)
+	w.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	if x := w.action(); x.Status != session.ActionFailed || x.Outcome != session.OutcomeUnknown || w.box.ran != 1 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Finish(a.Actions[0].ActionID, "i1", session.Result{Status: session.ActionSucceeded, Version: "v1"}, w.now)
+	})
+	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	if x := a.Actions[0]; x.Status != session.ActionSucceeded || x.Outcome != "" || a.Session.WorkspaceVersion != "v1" {
+		t.Errorf("the truth came late, and it is %+v", x)
+	}
+}
+
+func testNotBegun(t *testing.T, w *world) {
+	w.box.err = fmt.Errorf("no room: %w", sandbox.ErrNotBegun)
+	for try := range 5 {
+		_, err := w.handle()
+		if err == nil {
+			t.Fatalf("try %d is no error", try)
+		}
+		if x := w.action(); try < 4 && (x.Status != session.ActionExecuting || x.Claim != nil) {
+			t.Fatalf("after try %d: %+v", try, x)
+		}
+	}
+	if x := w.action(); x.Status != session.ActionFailed || x.Error != session.ReasonNotBegun || w.box.ran != 0 {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testCancelled(t *testing.T, w *world) {
+	w.box.running = func() {
+		w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
+		})
+		for end := time.Now().Add(5 * time.Second); len(w.shelf.cancelled) == 0 && time.Now().Before(end); {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	w.box.end = sandbox.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
+	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "half", Content: "x"}}))(t)
+	expect.Value(w.handle())(t)
+	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
+	x := a.Actions[0]
+	if x.Status != session.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != session.ActionFailed || len(w.shelf.cancelled) != 1 {
+		t.Errorf("%+v, told to stop %v", x, w.shelf.cancelled)
+	}
+	if a.Session.WorkspaceVersion != "" || a.Session.Status != session.Open {
+		t.Errorf("the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
+	}
+}
+
+func testWrites(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	x := w.action()
+	if x.Status != session.ActionSucceeded || len(w.box.orders) != 0 || x.ResultSummary != "a/b.txt" {
+		t.Errorf("%+v", x)
+	}
+	if content, ok := w.shelf.trees[x.Version].Content("a/b.txt"); !ok || string(content) != "hi" {
+		t.Errorf("%q", content)
+	}
+}
+
+func testNoSandbox(t *testing.T, w *world) {
+	w.Sandbox = nil
+	expect.Value(w.handle())(t)
+	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonSandboxOff || x.StartedAt != nil {
+		t.Errorf("%+v", x)
+	}
+}
