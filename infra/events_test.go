@@ -78,6 +78,10 @@ func TestEveryFunctionHasASampleEvent(t *testing.T) {
 			delete(tried, k)
 		}
 	}
+	if !tried["run-sandbox"] { // a function that a parameter leaves out
+		t.Error("no event in infra/events is for run-sandbox")
+	}
+	delete(tried, "run-sandbox")
 	for key := range tried {
 		t.Errorf("infra/events: %s is for no function", key)
 	}

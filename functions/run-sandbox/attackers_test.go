@@ -56,6 +56,11 @@ func attackByCalls(args []string) {
 	if syscall.RawSyscall(unix.SYS_SETUID, 0, 0, 0); before != 0 && (os.Getuid() == 0 || os.Geteuid() == 0) {
 		got("root")
 	}
+	if args[0] != string(namespaces) {
+		try("memory of others", unix.SYS_SHMGET, 0x52494e47, 4096, 0o1666)
+		try("queues of others", unix.SYS_MQ_OPEN, text("ringi"), unix.O_CREAT|unix.O_RDWR, 0o600, 0)
+		try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
+	}
 	if args[0] != string(machine) { // where nothing but the filter holds, files are as open as they are to anybody
 		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {
 			if f, err := os.Open(path); err == nil {

@@ -43,6 +43,7 @@ type plan struct {
 	Seconds int    // of processor time, for each of its processes and processors
 	Memory  int64  // bytes
 	Folder  string // where the room is made; empty with namespaces, which bring their own
+	Own     bool   // the room's processes are of this process's own user
 }
 
 // event is what inside tells. The fields come in this order, each at most once.
@@ -109,6 +110,7 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 		}
 	}()
 	uid := roomUser()
+	p.Own = uid == os.Geteuid()
 	if l != namespaces {
 		if p.Folder, err = makeFolder(uid); err != nil {
 			return nil, err

@@ -120,6 +120,9 @@ func giveUp(p plan) (held []string, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if p.Own && version < signalsFrom {
+			return nil, fmt.Errorf("Landlock of version %d lets a command signal whatever else its user runs; %d doesn't", version, signalsFrom)
+		}
 		held = append([]string{fmt.Sprintf("files and processes of others by Landlock (version %d)", version)}, held...)
 	}
 	switch err := filterCalls(p.Level == namespaces); {

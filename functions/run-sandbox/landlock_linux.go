@@ -15,6 +15,9 @@ const (
 	landlockScope = unix.LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | unix.LANDLOCK_SCOPE_SIGNAL
 )
 
+// signalsFrom is the version of Landlock from which on it keeps signals in.
+const signalsFrom = 6
+
 // rightsOf are how many rights on files each version of Landlock knows; a later one knows as many as the last.
 var rightsOf = []int{0, 13, 14, 15, 15, 16}
 
@@ -31,7 +34,7 @@ func restrictFiles(folder string) (version int, err error) {
 	if version >= 4 {
 		rules.Access_net = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 	}
-	if version >= 6 {
+	if version >= signalsFrom {
 		rules.Scoped = landlockScope
 	}
 	fd, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, uintptr(unsafe.Pointer(&rules)), unsafe.Sizeof(rules), 0)

@@ -158,7 +158,7 @@ func (in *inside) end(why string) {
 	in.signalAll(syscall.SIGKILL)
 }
 
-// size is what a folder's files take on the disk, whatever happens to them meanwhile.
+// size is what a folder's files take on the disk, whatever happens to them meanwhile. An empty one takes its place, too.
 func size(folder string) int64 {
 	var total int64
 	filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
@@ -167,7 +167,7 @@ func size(folder string) int64 {
 		}
 		if info, err := e.Info(); err == nil {
 			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				total += s.Blocks * 512
+				total += max(s.Blocks*512, 4096)
 			}
 		}
 		return nil

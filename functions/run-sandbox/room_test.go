@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ringi/shared/expect"
 	"ringi/shared/sandbox"
 	"ringi/shared/workspace"
@@ -23,13 +25,18 @@ import (
 
 // The test's own binary is the sandbox's: stages are started from whatever runs the supervisor.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand) {
+	stage := len(os.Args) == 2 && (os.Args[1] == stageInside || os.Args[1] == stageCommand)
+	if supervisor := len(os.Args) == 3 && os.Args[1] == "machine"; stage || supervisor {
 		main()
 		return
 	}
 	if len(os.Args) > 2 && os.Args[1] == "attack" {
 		attacks[os.Args[2]](os.Args[3:])
 		return
+	}
+	// What outlives its parents becomes a child of the test, which looks for it.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		panic(err)
 	}
 	os.Exit(m.Run())
 }

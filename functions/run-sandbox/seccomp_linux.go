@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"runtime"
+	"slices"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -19,6 +20,12 @@ var refused = []uint32{
 	unix.SYS_INIT_MODULE, unix.SYS_FINIT_MODULE, unix.SYS_DELETE_MODULE, unix.SYS_KEXEC_LOAD, unix.SYS_ACCT, unix.SYS_SYSLOG, unix.SYS_REBOOT, unix.SYS_VHANGUP,
 	unix.SYS_SETHOSTNAME, unix.SYS_SETDOMAINNAME, unix.SYS_SETTIMEOFDAY, unix.SYS_CLOCK_SETTIME, unix.SYS_ADJTIMEX, unix.SYS_CLOCK_ADJTIME,
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_NFSSERVCTL, unix.SYS_PERSONALITY,
+}
+
+// shared are those by which a command without a name space of its own reaches memory and queues of others.
+var shared = []uint32{
+	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
+	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
 }
 
 // namespaceFlags are those of clone that make a name space.
@@ -51,7 +58,7 @@ func (p *program) answer(verdict uint32) {
 func errno(e unix.Errno) uint32 { return unix.SECCOMP_RET_ERRNO | uint32(e) }
 
 // filter refuses calls by the kernel's own answer for what may not be: programs know how to take it.
-func filter(arch uint32, ownNetwork bool) []unix.SockFilter {
+func filter(arch uint32, alone bool) []unix.SockFilter {
 	var p program
 	p.load(placeArch)
 	p.unless(unix.BPF_JEQ, arch, 1)
@@ -62,7 +69,11 @@ func filter(arch uint32, ownNetwork bool) []unix.SockFilter {
 		p.unless(unix.BPF_JGE, 0x40000000, 1)
 		p.answer(errno(unix.ENOSYS))
 	}
-	for _, call := range append(refused, refusedHere...) {
+	all := slices.Concat(refused, refusedHere)
+	if !alone {
+		all = append(all, shared...)
+	}
+	for _, call := range all {
 		p.unless(unix.BPF_JEQ, call, 1)
 		p.answer(errno(unix.EPERM))
 	}
@@ -84,15 +95,22 @@ func filter(arch uint32, ownNetwork bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.sockets(ownNetwork)
+	if !alone {
+		p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // of this process, and of no other
+		p.load(placeArgument(0))
+		p.unless(unix.BPF_JEQ, 0, 1)
+		p.answer(unix.SECCOMP_RET_ALLOW)
+		p.answer(errno(unix.EPERM))
+	}
+	p.sockets(alone)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	return p
 }
 
 // sockets lets a command have those that end in its own network, and none where it has no network of its own. Others,
 // such as those to the machine below a virtual one, belong to no network and are never had.
-func (p *program) sockets(ownNetwork bool) {
-	if !ownNetwork {
+func (p *program) sockets(alone bool) {
+	if !alone {
 		p.unless(unix.BPF_JEQ, unix.SYS_SOCKET, 1)
 		p.answer(errno(unix.EACCES))
 		return
@@ -111,13 +129,13 @@ func (p *program) sockets(ownNetwork bool) {
 	p.answer(errno(unix.EAFNOSUPPORT))
 }
 
-// filterCalls puts the filter into force for this thread and what it becomes.
-func filterCalls(ownNetwork bool) error {
+// filterCalls puts the filter into force for this thread and what it becomes. A command that is alone has name spaces.
+func filterCalls(alone bool) error {
 	arch, ok := map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
 	if !ok {
 		return fmt.Errorf("there is no filter of system calls for %s", runtime.GOARCH)
 	}
-	f := filter(arch, ownNetwork)
+	f := filter(arch, alone)
 	program := unix.SockFprog{Len: uint16(len(f)), Filter: &f[0]}
 	if err := unix.Prctl(unix.PR_SET_SECCOMP, unix.SECCOMP_MODE_FILTER, uintptr(unsafe.Pointer(&program)), 0, 0); err != nil {
 		return fmt.Errorf("filter system calls: %w", err)
