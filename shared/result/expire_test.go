@@ -191,7 +191,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 // Workspaces of chat sessions are no results, and no tenant is called after their prefix.
 func TestWorkspacesAreNoResults(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 1, down: true}
-	if _, err := versions.Open(k.Config, k.Bucket).Keep(t.Context(), k.Ref, &workspace.Tree{}); err != nil {
+	if _, err := versions.Open(k.Config, k.Bucket).Put(t.Context(), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}, &workspace.Tree{}); err != nil {
 		t.Fatal(err)
 	}
 	if n := k.expire(t, 400*day); n != 0 {

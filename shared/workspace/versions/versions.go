@@ -15,7 +15,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/sandbox"
 	"ringi/shared/workspace"
 )
@@ -27,20 +26,16 @@ const (
 	passing = "workspaces/actions/"
 )
 
-// ErrGone is a version that is not there, or not any more.
+// ErrGone is a version that is not there any more, or an upload that never was.
 var ErrGone = errors.New("the workspace is gone")
 
-// under is the place of a session's below a prefix.
-func under(prefix string, ref aggregate.Ref) string { return prefix + ref.Tenant + "/" + ref.ID + "/" }
+// Session is whose workspaces they are: a tenant's id and a session's.
+type Session struct{ Tenant, ID string }
 
-func versionKey(ref aggregate.Ref, version string) string { return under(kept, ref) + version + ".tar" }
+func (s Session) version(v string) string { return kept + s.Tenant + "/" + s.ID + "/" + v + ".tar" }
 
-func uploadKey(ref aggregate.Ref, action string) string {
-	return under(passing, ref) + action + "/changed.tar"
-}
-
-func cancelKey(ref aggregate.Ref, action string) string {
-	return under(passing, ref) + action + "/cancel"
+func (s Session) action(id, name string) string {
+	return passing + s.Tenant + "/" + s.ID + "/" + id + "/" + name
 }
 
 // Store is the bucket.
@@ -57,110 +52,105 @@ func Open(cfg aws.Config, bucket string) *Store {
 	return &Store{s3: c, presign: s3.NewPresignClient(c), bucket: bucket}
 }
 
-// Open reads a version of a session's workspace; the empty workspace's for the empty version. It returns ErrGone for one
-// that is not there.
-func (s *Store) Open(ctx context.Context, ref aggregate.Ref, version string) (*workspace.Tree, error) {
+// Get is a version of a session's workspace; the empty version is the empty workspace. It returns ErrGone for one that
+// is not there.
+func (s *Store) Get(ctx context.Context, of Session, version string) (*workspace.Tree, error) {
 	if version == "" {
 		return &workspace.Tree{}, nil
 	}
 	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
-		return nil, fmt.Errorf("read the workspace: version %.80q is no SHA-256", version)
+		return nil, fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
 	}
-	return s.read(ctx, versionKey(ref, version))
+	return s.get(ctx, of.version(version))
 }
 
-func (s *Store) read(ctx context.Context, key string) (*workspace.Tree, error) {
+func (s *Store) get(ctx context.Context, key string) (*workspace.Tree, error) {
 	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
-		return nil, fmt.Errorf("read the workspace: %w: %w", ErrGone, err)
+		return nil, fmt.Errorf("get a workspace: %w: %w", ErrGone, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read the workspace: %w", err)
+		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	defer out.Body.Close()
 	// All of it first: an archive that the network cuts off is none that somebody made up.
 	archive, err := io.ReadAll(io.LimitReader(out.Body, workspace.MaxArchive+1))
 	if err != nil {
-		return nil, fmt.Errorf("read the workspace: %w", err)
+		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
 	return workspace.Read(bytes.NewReader(archive))
 }
 
-// Keep keeps a tree and returns its version. To keep the same again changes nothing.
-func (s *Store) Keep(ctx context.Context, ref aggregate.Ref, t *workspace.Tree) (version string, err error) {
+// Put keeps a tree and returns its version. To keep the same again changes nothing.
+func (s *Store) Put(ctx context.Context, of Session, t *workspace.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
 	version = workspace.Version(archive)
-	if err := s.put(ctx, versionKey(ref, version), archive); err != nil {
-		return "", err
-	}
-	return version, nil
+	return version, s.put(ctx, of.version(version), archive)
 }
 
 func (s *Store) put(ctx context.Context, key string, body []byte) error {
 	if _, err := s.s3.PutObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key, Body: bytes.NewReader(body)}); err != nil {
-		return fmt.Errorf("keep the workspace: %w", err)
+		return fmt.Errorf("keep a workspace: %w", err)
 	}
 	return nil
 }
 
-// Lend makes an order with what an action needs of the bucket: the version that it begins with, where it looks for a
-// cancel, and where the changed workspace goes. All of it is good for so long, and for this action.
-func (s *Store) Lend(ctx context.Context, ref aggregate.Ref, action, version string, within time.Duration) (o sandbox.Order, err error) {
-	if within <= 0 {
-		return o, errors.New("lend a workspace: no time is left")
+// Lend puts into an order what it needs of the bucket: the version that it begins with, where it looks for a cancel, and
+// where the changed workspace goes. All of it is good until a time, and for this action.
+func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *sandbox.Order) error {
+	left := time.Until(until)
+	if left <= 0 {
+		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
 	}
 	read := func(key string) (string, error) {
-		r, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key}, s3.WithPresignExpires(within))
+		r, err := s.presign.PresignGetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key}, s3.WithPresignExpires(left))
 		if err != nil {
 			return "", fmt.Errorf("sign an address: %w", err)
 		}
 		return r.URL, nil
 	}
-	o.Action = action
+	var err error
 	if version != "" {
-		if o.Workspace, err = read(versionKey(ref, version)); err != nil {
-			return o, err
+		if o.Workspace, err = read(of.version(version)); err != nil {
+			return err
 		}
 	}
-	if o.Cancel, err = read(cancelKey(ref, action)); err != nil {
-		return o, err
+	if o.Cancel, err = read(of.action(o.Action, "cancel")); err != nil {
+		return err
 	}
-	key := uploadKey(ref, action)
+	key := of.action(o.Action, "changed.tar")
 	form, err := s.presign.PresignPostObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key}, func(p *s3.PresignPostOptions) {
-		p.Expires, p.Conditions = within, []any{[]any{"content-length-range", 1, workspace.MaxArchive}}
+		p.Expires, p.Conditions = left, []any{[]any{"content-length-range", 1, workspace.MaxArchive}}
 	})
 	if err != nil {
-		return o, fmt.Errorf("sign an upload: %w", err)
+		return fmt.Errorf("sign an upload: %w", err)
 	}
 	o.Upload = sandbox.Form{URL: form.URL, Fields: form.Values}
-	return o, nil
+	return nil
 }
 
-// Cancel tells the sandbox of an action to end it. To say it again changes nothing.
-func (s *Store) Cancel(ctx context.Context, ref aggregate.Ref, action string) error {
-	return s.put(ctx, cancelKey(ref, action), []byte("cancelled\n"))
+// Cancel tells an action that runs to end. To say it again changes nothing.
+func (s *Store) Cancel(ctx context.Context, of Session, action string) error {
+	return s.put(ctx, of.action(action, "cancel"), []byte("cancelled\n"))
 }
 
-// Uploaded keeps what an action uploaded as a version, and returns that. It is read as what a stranger sent: the version
-// follows from what is there, not from what the sandbox says. It returns an empty version if nothing was uploaded, and an
-// error wrapping workspace.ErrRefused for what is no workspace.
-func (s *Store) Uploaded(ctx context.Context, ref aggregate.Ref, action string) (version string, err error) {
-	t, err := s.read(ctx, uploadKey(ref, action))
-	if errors.Is(err, ErrGone) {
-		return "", nil
-	}
+// Take keeps what an action uploaded as a version, and returns that. It is read as what a stranger sent: the version
+// follows from what is there, not from what the sandbox says. It returns ErrGone if nothing was uploaded, and an error
+// wrapping workspace.ErrRefused for what is no workspace.
+func (s *Store) Take(ctx context.Context, of Session, action string) (version string, err error) {
+	t, err := s.get(ctx, of.action(action, "changed.tar"))
 	if err != nil {
 		return "", err
 	}
-	return s.Keep(ctx, ref, t)
+	return s.Put(ctx, of, t)
 }
 
 // Forget deletes every version of a session's workspace, at most 1000 a call; more says that there may be others.
-func (s *Store) Forget(ctx context.Context, ref aggregate.Ref) (more bool, err error) {
-	prefix := under(kept, ref)
+func (s *Store) Forget(ctx context.Context, of Session) (more bool, err error) {
+	prefix := kept + of.Tenant + "/" + of.ID + "/"
 	page, err := s.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
 	if err != nil {
 		return false, fmt.Errorf("list a session's workspaces: %w", err)

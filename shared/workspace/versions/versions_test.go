@@ -16,14 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/sandbox"
 	"ringi/shared/workspace"
 	"ringi/shared/workspace/versions"
 )
 
-var session = aggregate.Ref{Tenant: "01TENANT", Kind: "session", ID: "0b1c"}
+var session = versions.Session{Tenant: "01TENANT", ID: "0b1c"}
 
 func config(endpoint string) aws.Config {
 	c := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN")}
@@ -69,28 +68,29 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	s := versions.Open(config(endpoint), "bucket")
 
 	before, archive := tree(t, "1")
-	version := expect.Value(s.Keep(t.Context(), session, before))(t)
+	version := expect.Value(s.Put(t.Context(), session, before))(t)
 	if version != workspace.Version(archive) {
 		t.Errorf("it is kept as %s", version)
 	}
-	o := expect.Value(s.Lend(t.Context(), session, "01ACTION", version, time.Minute))(t)
+	o := sandbox.Order{Action: "01ACTION"}
+	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
 		t.Errorf("%d, %d bytes", status, len(body))
 	}
-	if none, err := s.Uploaded(t.Context(), session, "01ACTION"); none != "" || err != nil {
-		t.Errorf("before anything is uploaded: %q, %v", none, err)
+	if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, versions.ErrGone) {
+		t.Errorf("before anything is uploaded: %v", err)
 	}
 	_, changed := tree(t, "2")
 	if status := upload(t, o.Upload, changed); status/100 != 2 {
 		t.Fatalf("the upload is answered %d", status)
 	}
-	taken := expect.Value(s.Uploaded(t.Context(), session, "01ACTION"))(t)
-	after := expect.Value(s.Open(t.Context(), session, taken))(t)
+	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
+	after := expect.Value(s.Get(t.Context(), session, taken))(t)
 	if content, _ := after.Content("main.py"); string(content) != "2" || taken != workspace.Version(changed) {
 		t.Errorf("version %s holds %q", taken, content)
 	}
 	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
-		if _, err := s.Uploaded(t.Context(), session, "01ACTION"); !errors.Is(err, workspace.ErrRefused) {
+		if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, workspace.ErrRefused) {
 			t.Errorf("what is no archive: %v", err)
 		}
 	}
@@ -103,21 +103,23 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 		t.Errorf("a cancel is answered %d", status)
 	}
 
-	other := aggregate.Ref{Tenant: session.Tenant, Kind: "session", ID: "other"}
-	expect.Value(s.Keep(t.Context(), other, before))(t)
+	other := versions.Session{Tenant: session.Tenant, ID: "other"}
+	expect.Value(s.Put(t.Context(), other, before))(t)
 	if more := expect.Value(s.Forget(t.Context(), session))(t); more {
 		t.Error("there may be more")
 	}
-	if _, err := s.Open(t.Context(), session, version); !errors.Is(err, versions.ErrGone) {
+	if _, err := s.Get(t.Context(), session, version); !errors.Is(err, versions.ErrGone) {
 		t.Errorf("a version that was forgotten: %v", err)
 	}
-	expect.Value(s.Open(t.Context(), other, version))(t)
+	expect.Value(s.Get(t.Context(), other, version))(t)
 }
 
 // In AWS the sandbox's network looks up one name, which template.yaml says, and passes one prefix.
 func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
-	o := expect.Value(s.Lend(t.Context(), session, "01ACTION", strings.Repeat("a", 64), time.Hour))(t)
+	var o sandbox.Order
+	o.Action = "01ACTION"
+	expect.NoError(t, s.Lend(t.Context(), session, strings.Repeat("a", 64), time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
 		u := expect.Value(url.Parse(address))(t)
 		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {
@@ -127,7 +129,7 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
 		t.Errorf("the upload has the fields %v", o.Upload.Fields)
 	}
-	if _, err := s.Lend(t.Context(), session, "01ACTION", "", 0); err == nil {
+	if err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o); err == nil {
 		t.Error("an address is lent for a time that is over")
 	}
 }
@@ -135,11 +137,11 @@ func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 func TestAVersionIsNoPath(t *testing.T) {
 	s := versions.Open(config(""), "bucket")
 	for _, version := range []string{"../../results/x", "a", strings.Repeat("z", 64)} {
-		if _, err := s.Open(t.Context(), session, version); err == nil || !strings.Contains(err.Error(), "is no SHA-256") {
+		if _, err := s.Get(t.Context(), session, version); err == nil || !strings.Contains(err.Error(), "is no SHA-256") {
 			t.Errorf("%q: %v", version, err)
 		}
 	}
-	if got, err := s.Open(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
+	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
 		t.Errorf("the empty version: %v", err)
 	}
 }
