@@ -147,6 +147,7 @@ var methodScopes = map[string][]string{
 	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages conversations.open says it
 	"conversations.open":                    {"im:write"},
 	"conversations.replies":                 {"channels:history", "groups:history", "im:history"},
+	"files.info":                            {"files:read"},
 	"team.info":                             {"team:read"},
 	"usergroups.list":                       {"usergroups:read"},
 	"usergroups.users.list":                 {"usergroups:read"},

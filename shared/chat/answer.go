@@ -19,18 +19,18 @@ import (
 const mostAgain = 2
 
 // texts are what people read where the model said nothing that can be shown.
-type texts struct{ declined, cutOff, invalid, unsupported, empty string }
+type texts struct{ declined, cutOff, invalid, unsupported, empty, handing string }
 
 var words = language.InEach(
 	texts{
 		declined: "この内容には答えられません。言い方を変えるか、別のことを頼んでください。", cutOff: "(答えが長すぎたため、ここで切れています。続きが必要なら、そう伝えてください。)",
 		invalid: "操作を提案しようとしましたが、正しい形にできませんでした。何をするかを、もう少し具体的に教えてください。", unsupported: "その操作は、このエージェントではできません。",
-		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。",
+		empty: "うまく答えられませんでした。もう一度、言い方を変えて試してください。", handing: "この内容を依頼として起票します。",
 	},
 	texts{
 		declined: "I can't answer this. Please put it differently or ask for something else.", cutOff: "(The answer was too long and ends here. Tell me if you need the rest.)",
 		invalid: "I wanted to propose an action but could not put it in a form that works. Please tell me a little more exactly what should be done.", unsupported: "This agent can't do that.",
-		empty: "I could not give an answer. Please try again in other words.",
+		empty: "I could not give an answer. Please try again in other words.", handing: "I make a request of this.",
 	})
 
 // Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and takes of
@@ -173,6 +173,13 @@ func (t Turn) finish(reply *Reply) {
 	}
 	if missing == "" && !legible.Text(reply.Text) && reply.Action == nil && reply.HandOver == "" {
 		missing, reply.Code = w.empty, Empty
+	}
+	switch { // a proposal without a word of its own would stand in no message
+	case legible.Text(reply.Text):
+	case reply.Action != nil:
+		reply.Text = reply.Action.Summary
+	case reply.HandOver != "":
+		reply.Text = w.handing
 	}
 	if missing != "" {
 		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)

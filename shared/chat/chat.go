@@ -38,6 +38,7 @@ const (
 
 // File is something that was attached to a message.
 type File struct {
+	ID   string // Slack's
 	Name string
 	Type string // MIME
 	Hash string // SHA-256 of what was read

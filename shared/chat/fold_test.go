@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/infra/local/vendors/llm"
+	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/expect"
 	"ringi/shared/model"
@@ -142,7 +143,25 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 			{Name: "odd.txt", Type: "text/plain", Hash: "odd", Size: 1, Body: []byte{0xff}},
 		}},
 	}
-	expect.Same(t, []string{"second.txt", "third.txt", "2", "3", "4", "5", "6", "gone", "odd"}, chat.Wanted(history))
+	// What the conversation's rows have are names alone; the files are with Slack.
+	bodies := map[string][]byte{}
+	for _, m := range history {
+		for j := range m.Files {
+			bodies[m.Files[j].Name], m.Files[j].Body, m.Files[j].Hash = m.Files[j].Body, nil, ""
+		}
+	}
+	var read []string
+	shown := chat.Attach(history, func(f chat.File, most int) ([]byte, string) {
+		read = append(read, f.Name)
+		if f.Name == "gone.txt" {
+			return nil, "it is not there any more"
+		}
+		return bodies[f.Name], ""
+	})
+	expect.Same(t, []string{"second.txt", "third.txt", "2", "3", "4", "5", "6", "gone.txt", "odd.txt"}, read)
+	if len(shown) != 8 || shown[0].Hash != aggregate.HashOf(strings.Repeat("t", 60_000)) || shown[0].Body != nil || shown[0].Size != 60_000 {
+		t.Errorf("%d are shown: %+v", len(shown), shown[0])
+	}
 	expect.Value(chat.Answer(t.Context(), w, turn(history...), nil))(t)
 	said := asked.Said[0].Parts
 	images := 0

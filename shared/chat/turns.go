@@ -1,6 +1,8 @@
 package chat
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -41,17 +43,33 @@ func Readable(mime string, size int) (why string) {
 	return ""
 }
 
-// Wanted are the hashes of the files that a turn would show: what need not be read is not.
-func Wanted(history []Message) (hashes []string) {
+// Attach reads those files of a history that a turn shows, the newest first, within the limits; of the others it says why
+// not. read gives what is in a file of at most so many bytes, or says why it can't be read. Which texts and images the agent
+// was shown is returned: their bodies are left out, the hashes of what was read are in.
+func Attach(history []Message, read func(f File, most int) (body []byte, why string)) (shown []File) {
 	b := &budget{}
-	for _, m := range slices.Backward(history) {
-		for _, f := range m.Files {
-			if b.refuses(f) == "" && !slices.Contains(hashes, f.Hash) {
-				hashes = append(hashes, f.Hash)
+	for i := range slices.Backward(history) {
+		files := slices.Clone(history[i].Files)
+		for j := range files {
+			f := &files[j]
+			if f.Body != nil || b.refuses(*f) != "" {
+				continue
 			}
+			most := MaxFileText
+			if strings.HasPrefix(f.Type, "image/") {
+				most = MaxImage
+			}
+			if f.Body, f.Why = read(*f, most); f.Why != "" {
+				f.Body = nil
+				continue
+			}
+			sum := sha256.Sum256(f.Body)
+			f.Hash, f.Size = hex.EncodeToString(sum[:]), len(f.Body)
+			shown = append(shown, File{ID: f.ID, Name: f.Name, Type: f.Type, Hash: f.Hash, Size: f.Size})
 		}
+		history[i].Files = files
 	}
-	return hashes
+	return shown
 }
 
 // budget is what of the limits of attachments is used.
@@ -234,7 +252,7 @@ func callOf(p Proposal, id string) *Call {
 	if json.Unmarshal([]byte(p.Payload), &input) != nil || input == nil {
 		input = map[string]json.RawMessage{} // then the summary stands alone
 	}
-	summary, _ := json.Marshal(p.Summary)         // a text has a form
+	summary, _ := json.Marshal(p.Summary) // a text has a form
 	input["summary"] = summary
 	text, err := json.Marshal(input)
 	if err != nil {

@@ -128,7 +128,7 @@ func TestOfTwoProposalsOneIsTaken(t *testing.T) {
 			call("c0", "test_run", `{"argv":[],"timeout_seconds":60,"summary":"x"}`), call("c1", "test_run", testRun), call("c2", "shell_command", `{"script":"ls","timeout_seconds":1,"summary":"一覧"}`),
 		}})
 		reply, _, err := w.answer(t, turn(user("テストして")))
-		if err != nil || reply.Action == nil || reply.Action.Type != agent.TestRun || len(reply.Refused) != 1 || reply.Refused[0].Type != agent.ShellCommand || reply.Code != "" {
+		if err != nil || reply.Action == nil || reply.Text != "テストを実行します" || reply.Action.Type != agent.TestRun || len(reply.Refused) != 1 || reply.Refused[0].Type != agent.ShellCommand || reply.Code != "" {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		// The next turn tells the model that the other one was refused.

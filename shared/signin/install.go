@@ -12,7 +12,7 @@ import (
 
 // BotScopes are what the app asks of a workspace, as its manifest has them.
 var BotScopes = []string{
-	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "groups:history", "groups:read",
+	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read", "groups:history", "groups:read",
 	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
 }
 

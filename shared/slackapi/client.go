@@ -14,8 +14,9 @@ import (
 
 // Client calls the Web API with a bot's token.
 type Client struct {
-	api  *slack.Client
-	keys Keys
+	api   *slack.Client
+	keys  Keys
+	files *http.Client
 
 	mu   sync.Mutex
 	self map[string]*slack.AuthTestResponse // who a token belongs to, by token, once known
