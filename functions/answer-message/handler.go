@@ -15,6 +15,7 @@ import (
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
 	"ringi/shared/session"
+	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"
 )
 
@@ -42,8 +43,9 @@ type Handler struct {
 	Payloads Payloads
 	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
 	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	Allow    []string // endpoints outside of the public internet that agents may have
-	Sandbox  bool     // commands can be executed here
+	File     func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
+	Allow    []string                                                                                 // endpoints outside of the public internet that agents may have
+	Sandbox  bool                                                                                     // commands can be executed here
 	Now      func() time.Time
 }
 
@@ -122,6 +124,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 		x.Summary, x.Through, x.Usage = summary, older[len(older)-1].Key, used
 		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
 	}
+	t.attach(ctx, history)
 	busy := t.a.Current() != nil
 	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Busy: busy, Locale: t.settings.Locale}, nil)
 	used := x.Usage.Plus(reply.Usage)

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/slackapi"
+)
+
+// A file that can't be read keeps no answer from being made: the agent is told why.
+func TestAFileThatCantBeReadIsSaid(t *testing.T) {
+	files := map[string]error{"F1": nil, "F2": fmt.Errorf("it was deleted: %w", slackapi.ErrFile), "F3": errors.New("secret words")}
+	x := &turn{Handler: &Handler{File: func(_ context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) {
+		if ref.Tenant != "T" || most != chat.MaxFileText {
+			t.Errorf("asked for %d bytes of %s", most, ref)
+		}
+		return slackapi.File{Body: []byte("hello")}, files[id]
+	}}, ref: aggregate.Ref{Tenant: "T"}}
+	history := []chat.Message{{Sender: chat.FromUser}}
+	for _, id := range []string{"F1", "F2", "F3"} {
+		history[0].Files = append(history[0].Files, chat.File{ID: id, Name: id, Type: "text/plain", Size: 5})
+	}
+	x.attach(t.Context(), history)
+	got := history[0].Files
+	if string(got[0].Body) != "hello" || got[0].Hash != aggregate.HashOf("hello") || got[0].Why != "" {
+		t.Errorf("%+v", got[0])
+	}
+	if got[1].Why != "it was deleted: the file can't be read" || got[2].Why != "Slack did not give it now" || got[1].Body != nil || got[2].Body != nil {
+		t.Errorf("%+v", got[1:])
+	}
+	(&turn{Handler: &Handler{}}).attach(t.Context(), history) // nobody reads files here
+}
