@@ -28,7 +28,7 @@ type environment struct {
 	config.Results
 	config.Slack
 	config.Credentials
-	Sandbox string `env:"SANDBOX,optional" doc:"on, where agents may run what people approved"`
+	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
 }
 
 // namesWithin bounds each call that asks Slack how a person is called.
