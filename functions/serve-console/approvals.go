@@ -12,6 +12,7 @@ import (
 	"ringi/shared/legible"
 	"ringi/shared/people"
 	"ringi/shared/refusal"
+	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/story"
 	"ringi/shared/task"
@@ -47,7 +48,7 @@ type waitingList struct {
 
 // waitingRow is one thing that waits for a person.
 type waitingRow struct {
-	Task, Title   string
+	Path, Title   string
 	Kind          string
 	Version       int // 0 where there are none
 	Name, Channel string
@@ -161,8 +162,11 @@ func (c *Console) waiting(r *http.Request, v *viewer, reach people.Reach, mine b
 func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) ([]askedItem, error) {
 	var titled, sorted []string
 	var gated []store.Place
+	var talks []string
 	for _, x := range items {
 		switch x.Kind {
+		case session.CardAction:
+			talks = append(talks, x.Ref.ID)
 		case task.CardTask:
 			sorted = append(sorted, x.Ref.ID)
 		case task.CardStep:
@@ -184,10 +188,18 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	if err != nil {
 		return nil, err
 	}
+	var sessions map[string]session.Session
+	if len(talks) > 0 {
+		if sessions, err = c.Sessions.Titled(r.Context(), v.Tenant, talks...); err != nil {
+			return nil, err
+		}
+	}
 	var out []askedItem
 	for _, x := range items {
 		a := askedItem{WaitingItem: x}
-		if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
+		if s, ok := sessions[x.Ref.ID]; ok && x.Kind == session.CardAction {
+			a.origin, a.title = s.Origin(), s.Title
+		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
 		} else if t, ok := titles[x.Ref.ID]; ok {
 			a.origin, a.title = originOf(v, t), t.Title
@@ -221,7 +233,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	var out []waitingRow
 	for _, x := range all {
 		is := waitingRow{
-			Task: x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
+			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
 			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
 			Who: surface.WhoDecides(s, x.origin),
 		}
@@ -236,6 +248,9 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 			for _, p := range x.before {
 				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
 			}
+		case *session.Action:
+			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
+			is.Effects = []string{agentsWords.In(v.Locale).Types[row.ActionType] + ": " + card.OneLine(row.Summary)}
 		case *task.Choice:
 			is.Title, is.Version = card.OneLine(legible.Beginning(x.text, mostText)), 0
 			is.Mine = is.Mine || x.origin.User == v.User

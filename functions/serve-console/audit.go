@@ -14,6 +14,7 @@ import (
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
 	"ringi/shared/fact"
+	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )
@@ -99,15 +100,16 @@ type auditData struct {
 type choice struct{ Value, Text string }
 
 type auditRow struct {
-	ID               string
-	At               time.Time
-	Who, ByWho       string // a name, and the page of what else they did
-	WhoID            string // people choose their names themselves: also one like Ringi's
-	What, Action     string
-	On, Subject      string // what kind of thing, and which one where it has a name
-	Task, ResourceID string
-	ByResource       string
-	Details          []auditlog.Detail
+	ID            string
+	At            time.Time
+	Who, ByWho    string // a name, and the page of what else they did
+	WhoID         string // people choose their names themselves: also one like Ringi's
+	What, Action  string
+	On, Subject   string // what kind of thing, and which one where it has a name
+	Task, Session string // ids, of what it belongs to
+	ResourceID    string
+	ByResource    string
+	Details       []auditlog.Detail
 }
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) error {
@@ -180,7 +182,9 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 	texts := auditlog.WordsIn(v.Locale)
 	var ids []string
 	for _, x := range entries {
-		ids = append(ids, x.ActorID)
+		if x.ActorType != aggregate.ActorAgent { // Slack knows none of them
+			ids = append(ids, x.ActorID)
+		}
 	}
 	names := c.names.Of(slackapi.For(r.Context(), v.Tenant), c.Slack, v.Team, c.Now(), append(ids, actorID(d.Filter.Actor))...)
 	for _, x := range entries {
@@ -189,8 +193,11 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 			What: texts.Action(x.Action), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x), Task: x.AggregateID, ResourceID: x.ResourceID,
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x),
 		}
+		if session.ValidID(x.AggregateID) {
+			row.Task, row.Session = "", x.AggregateID
+		}
 		if x.ActorID != "" {
-			row.Who, row.WhoID = names[x.ActorID], x.ActorID
+			row.Who, row.WhoID = cmp.Or(names[x.ActorID], x.ActorID), x.ActorID
 		}
 		d.Rows = append(d.Rows, row)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/people"
+	"ringi/shared/sessions"
 	"ringi/shared/signin"
 	"ringi/shared/tasks"
 	"ringi/shared/web"
@@ -14,20 +15,22 @@ import (
 
 // Console serves the pages.
 type Console struct {
-	Store   *tasks.Store
-	Results Results
-	Slack   people.Directory
-	People  *people.People
-	Listing people.Listing // who may be chosen
-	Roster  people.Roster
-	Servers ServerTools
-	SignIn  *signin.Slack
-	Own     Deployment
-	Exports Exporter
-	Links   Links  // to messages; nil: there are none
-	Machine string // the pipeline's address; empty: no run is linked to
-	Connect Connections
-	Now     func() time.Time
+	Store    *tasks.Store
+	Sessions *sessions.Store
+	Results  Results
+	Slack    people.Directory
+	People   *people.People
+	Listing  people.Listing // who may be chosen
+	Roster   people.Roster
+	Servers  ServerTools
+	SignIn   *signin.Slack
+	Own      Deployment
+	Exports  Exporter
+	Links    Links  // to messages; nil: there are none
+	Machine  string // the pipeline's address; empty: no run is linked to
+	Connect  Connections
+	Outbound []string // addresses beside public ones where agents may be, as host:port
+	Now      func() time.Time
 
 	names people.Names
 }
@@ -69,6 +72,7 @@ func (c *Console) routes() []route {
 		c.auditRoutes(),
 		c.insightsRoutes(),
 		c.storyRoutes(),
+		c.agentsRoutes(),
 		c.integrationsRoutes(),
 	} {
 		all = append(all, topic...)

@@ -58,7 +58,7 @@ func (t faultTexts) of(err error) (status int, says sentence, refused bool) {
 	switch errorclass.Of(err) {
 	case errorclass.NotAllowed:
 		return http.StatusForbidden, t.NotAllowed, true
-	case errorclass.Conflict, errorclass.Decided, errorclass.NotLatest, errorclass.Changed, errorclass.Superseded:
+	case errorclass.Conflict, errorclass.Decided, errorclass.NotLatest, errorclass.Changed, errorclass.Superseded, errorclass.InFlight:
 		return http.StatusConflict, t.Conflict, false
 	case errorclass.Field, errorclass.MalformedForm, errorclass.BadInput:
 		return http.StatusBadRequest, t.BadInput, false

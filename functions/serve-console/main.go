@@ -4,16 +4,19 @@ package main
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/sessions"
 	"ringi/shared/signin"
 	"ringi/shared/tasks"
 	"ringi/shared/tool/mcp"
@@ -53,12 +56,13 @@ func (d deployment) Own(ctx context.Context, tenant string) (bool, error) {
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
-	rows := tasks.Open(cfg, env.Table)
+	all := kinds.Open(cfg, env.Table)
+	rows := tasks.Of(all)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
 	results := result.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	return &Console{
-		Store: rows, Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
+		Store: rows, Sessions: sessions.Of(all), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},

@@ -92,16 +92,20 @@ func (c *Console) tell(ctx context.Context, v *viewer, ref aggregate.Ref) (t tel
 	return t, nil
 }
 
-// readable is the tenant's settings, for somebody who may read the task: an administrator, whoever asked, is in its channel
-// or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+// readable is the tenant's settings, for somebody who may read the task.
 func (c *Console) readable(ctx context.Context, v *viewer, a *task.Aggregate) (s tenancy.Settings, err error) {
 	if a.Request == nil {
 		return s, aggregate.ErrConflict // a torn read
 	}
+	return c.readableAt(ctx, v, a.Request.Origin())
+}
+
+// readableAt is the tenant's settings, for somebody who may read what was asked for there: an administrator, whoever asked,
+// is in its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+func (c *Console) readableAt(ctx context.Context, v *viewer, o aggregate.Origin) (s tenancy.Settings, err error) {
 	if s, err = c.Store.Settings(ctx, v.Tenant); err != nil {
 		return s, err
 	}
-	o := a.Request.Origin()
 	if v.Admin || o.User == v.User {
 		return s, nil
 	}

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // decideWithin is how long one decision may take.
@@ -174,18 +175,9 @@ func buttonsFor(words storyTexts, t telling, v *viewer) []actButton {
 	return out
 }
 
-// likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack:
-// they count as a member of the channel, and, where groups are listed, of one of them.
+// likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack.
 func likely(t telling, v *viewer, act task.Act) error {
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: t.task.Request.TeamID, Member: true}
-	s := t.settings
-	p := aggregate.Policy{Team: by.Team, Mode: s.Approvers.Mode, Approvers: s.Approvers.Users, AllowSelf: s.AllowSelfApproval}
-	if len(s.Approvers.Usergroups) > 0 {
-		p.Approvers = append(p.Approvers[:len(p.Approvers):len(p.Approvers)], v.User)
-	}
-	if t.task.Request.ChannelType == "im" && v.User != t.task.Request.User {
-		by.Member = false
-	}
+	by, p := likelyAt(t.task.Request.Origin(), t.settings, v)
 	requester := t.task.Head.Requester
 	switch act {
 	case task.ActApprove:
@@ -194,4 +186,18 @@ func likely(t telling, v *viewer, act task.Act) error {
 		return p.Reject(by, requester)
 	}
 	return p.Withdraw(by, requester)
+}
+
+// likelyAt is the viewer as the one who decides about what was asked for there, without asking Slack: they count as a member
+// of the channel, and, where groups are listed, of one of them.
+func likelyAt(o aggregate.Origin, s tenancy.Settings, v *viewer) (aggregate.Actor, aggregate.Policy) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
+	p := aggregate.Policy{Team: by.Team, Mode: s.Approvers.Mode, Approvers: s.Approvers.Users, AllowSelf: s.AllowSelfApproval}
+	if len(s.Approvers.Usergroups) > 0 {
+		p.Approvers = append(p.Approvers[:len(p.Approvers):len(p.Approvers)], v.User)
+	}
+	if o.ChannelType == "im" && v.User != o.User {
+		by.Member = false
+	}
+	return by, p
 }

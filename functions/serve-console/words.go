@@ -4,27 +4,27 @@ import "ringi/shared/language"
 
 // layoutTexts are those of every page.
 type layoutTexts struct {
-	Lang, Console, Skip, Menu, OtherLanguage, OtherCode, SignOut, Admin                        string
-	Tasks, Approvals, Audit, Insights, Settings, Integrations, Tools                           string
-	Stale, Zone                                                                                string
-	TasksAbout, ApprovalsAbout, AuditAbout, InsightsAbout, SettingsAbout, IntAbout, ToolsAbout string
+	Lang, Console, Skip, Menu, OtherLanguage, OtherCode, SignOut, Admin                                     string
+	Tasks, Approvals, Agents, Audit, Insights, Settings, Integrations, Tools                                string
+	Stale, Zone                                                                                             string
+	TasksAbout, ApprovalsAbout, AgentsAbout, AuditAbout, InsightsAbout, SettingsAbout, IntAbout, ToolsAbout string
 }
 
 var layoutWords = language.InEach(
 	layoutTexts{
 		Lang: "ja", Console: "稟議コンソール", Skip: "本文へ", Menu: "メニュー", OtherLanguage: "English", OtherCode: "en", SignOut: "サインアウト", Admin: "管理者",
-		Tasks: "依頼", Approvals: "承認待ち", Audit: "監査ログ", Insights: "集計", Settings: "設定", Integrations: "連携", Tools: "ツール",
+		Tasks: "依頼", Approvals: "承認待ち", Agents: "エージェント", Audit: "監査ログ", Insights: "集計", Settings: "設定", Integrations: "連携", Tools: "ツール",
 		Zone:       "日時と日付は、すべて日本時間です。",
 		Stale:      "最新の状態を取得できません。ページを読み込み直してください。",
-		TasksAbout: "依頼の状態を探して確かめます。", ApprovalsAbout: "判断を待っているものを、古い順に読みます。", AuditAbout: "だれが、いつ、何をしたかの記録です。",
+		TasksAbout: "依頼の状態を探して確かめます。", ApprovalsAbout: "判断を待っているものを、古い順に読みます。", AgentsAbout: "エージェントとの会話と、承認を待つ操作です。", AuditAbout: "だれが、いつ、何をしたかの記録です。",
 		InsightsAbout: "かかった時間、承認の割合、費用の推移です。", SettingsAbout: "承認者、予算、保存期間などを決めます。", IntAbout: "freee、Google、Slack、MCP サーバーとの接続です。", ToolsAbout: "使えるツールと、その制限です。",
 	},
 	layoutTexts{
 		Lang: "en", Console: "Ringi console", Skip: "Skip to content", Menu: "Menu", OtherLanguage: "日本語", OtherCode: "ja", SignOut: "Sign out", Admin: "Administrator",
-		Tasks: "Requests", Approvals: "Approvals", Audit: "Audit log", Insights: "Insights", Settings: "Settings", Integrations: "Integrations", Tools: "Tools",
+		Tasks: "Requests", Approvals: "Approvals", Agents: "Agents", Audit: "Audit log", Insights: "Insights", Settings: "Settings", Integrations: "Integrations", Tools: "Tools",
 		Zone:       "All times and dates are Japan's (UTC+9).",
 		Stale:      "The latest state can't be fetched. Please reload the page.",
-		TasksAbout: "Find requests and see where they stand.", ApprovalsAbout: "What waits for a decision, oldest first.", AuditAbout: "Who did what, and when.",
+		TasksAbout: "Find requests and see where they stand.", ApprovalsAbout: "What waits for a decision, oldest first.", AgentsAbout: "Conversations with agents, and what they want to do.", AuditAbout: "Who did what, and when.",
 		InsightsAbout: "Times to decide, approval rates and cost.", SettingsAbout: "Approvers, budgets, retention and more.", IntAbout: "Connections to freee, Google, Slack and MCP servers.", ToolsAbout: "Which tools may be used, and within which limits.",
 	},
 )
@@ -35,6 +35,7 @@ var noticeWords = language.InEach(
 		"saved":       "保存しました。",
 		"act_approve": "承認しました。", "act_reject": "却下しました。", "act_take_as_reason": "却下理由にしました。", "act_take_as_request": "新しい依頼にしました。",
 		"act_retry_generation": "もう一度作成します。", "act_retry_execution": "もう一度実行します。", "act_cancel_execution": "中止しました。", "act_cancel_task": "依頼を取り消しました。",
+		"act_cancel_action": "操作を取り消しました。", "act_close_session": "会話を終えました。", "act_reopen_session": "会話をもう一度始めました。続きは Slack のスレッドに書いてください。",
 		"connected": "接続しました。", "disconnected": "接続を解除し、サービス側でも無効にしました。", "client-saved": "アプリの登録を保存しました。続けて接続してください。",
 		"not-revoked": "接続を解除しました。サービス側で無効になったことは確かめられていません。サービスの画面で Ringi のアクセスを取り消してください。",
 	},
@@ -42,6 +43,7 @@ var noticeWords = language.InEach(
 		"saved":       "Saved.",
 		"act_approve": "Approved.", "act_reject": "Rejected.", "act_take_as_reason": "It became the reason of a rejection.", "act_take_as_request": "It became a new request.",
 		"act_retry_generation": "It is written once more.", "act_retry_execution": "It is run once more.", "act_cancel_execution": "Stopped.", "act_cancel_task": "The request is cancelled.",
+		"act_cancel_action": "The action was withdrawn.", "act_close_session": "The conversation is closed.", "act_reopen_session": "The conversation begins again. Go on in its thread in Slack.",
 		"connected": "Connected.", "disconnected": "Disconnected, and made invalid at the service.", "client-saved": "The app was saved. Now connect.",
 		"not-revoked": "Disconnected. The service did not confirm that its key is invalid: remove Ringi's access on its own pages.",
 	},

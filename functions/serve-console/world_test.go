@@ -22,14 +22,18 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/secret"
+	"ringi/shared/sessions"
 	"ringi/shared/signin"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
@@ -127,7 +131,9 @@ func (o *openID) token(w http.ResponseWriter, r *http.Request) {
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	s, table := db.Store(t)
+	_, table := db.Store(t)
+	all := store.New(db.DB, table, kinds.All()...)
+	s := tasks.Of(all)
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki, Team: slacktest.Team, Member: true}
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}, db: db.DB, table: table}
 	w.StartClock()
@@ -140,7 +146,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
 		Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
-	w.c.Links = w.slack.Client
+	w.c.Links, w.c.Sessions.Now = w.slack.Client, w.Now
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)
 	return w
 }

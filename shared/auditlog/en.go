@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"ringi/shared/aggregate"
+	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -35,18 +36,32 @@ func english() Words {
 			tenancy.AuditIntegrationDisconnected: "Disconnected an integration",
 			tenancy.AuditIntegrationFailed:       "Lost an integration",
 			tenancy.AuditToolPermissionUpdated:   "Changed a tool's permission",
+			session.AuditOpened:                  "Began a conversation with an agent",
+			session.AuditClosed:                  "Closed a conversation",
+			session.AuditReopened:                "Began a conversation again",
+			session.AuditFailing:                 "An agent could not answer any more",
+			"session.handed_over":                "Made a request from a conversation",
+			session.AuditProposed:                "Proposed an agent’s action",
+			session.AuditApproved:                "Approved an agent’s action",
+			session.AuditRejected:                "Rejected an agent’s action",
+			session.AuditExpired:                 "An agent’s action expired",
+			session.AuditCancelled:               "Withdrew an agent’s action",
+			session.AuditStarted:                 "Began an agent’s action",
+			session.AuditCompleted:               "Completed an agent’s action",
+			session.AuditFailed:                  "An agent’s action failed",
+			session.AuditLate:                    "Learned late what became of an agent’s action",
 			ActionExported:                       "Exported the audit log",
 		},
 		resources: map[string]string{
 			"task": "Request", "prompt": "Policy", "process": "Steps", "execution": "Execution", "tenant": "Workspace", "settings": "Settings",
-			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export",
+			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action",
 		},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
 			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "max_versions": "Most versions", "fields": "Changed fields",
 			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
 			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
-			"session_id": "Session", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
+			"session_id": "Session", "agent": "Agent", "type": "Kind of action", "rule": "Rule", "number": "Number", "requested_by": "Proposed by", "approved_by": "Approved by", "by": "Decided by", "outcome": "Outcome", "error": "Why it failed", "detail": "In detail", "status": "Status", "task": "Request", "asked_by": "Asked for by", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
 		}, 1),
 	}
 }

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"ringi/shared/aggregate"
+	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -35,18 +36,32 @@ func japanese() Words {
 			tenancy.AuditIntegrationDisconnected: "連携を外した",
 			tenancy.AuditIntegrationFailed:       "連携が使えなくなった",
 			tenancy.AuditToolPermissionUpdated:   "ツールの許可を変えた",
+			session.AuditOpened:                  "エージェントとの会話を始めた",
+			session.AuditClosed:                  "会話を終えた",
+			session.AuditReopened:                "会話をもう一度始めた",
+			session.AuditFailing:                 "エージェントが応答できなくなった",
+			"session.handed_over":                "会話から依頼を作った",
+			session.AuditProposed:                "エージェントの操作を提案した",
+			session.AuditApproved:                "エージェントの操作を承認した",
+			session.AuditRejected:                "エージェントの操作を却下した",
+			session.AuditExpired:                 "エージェントの操作が期限切れになった",
+			session.AuditCancelled:               "エージェントの操作を取り消した",
+			session.AuditStarted:                 "エージェントの操作を始めた",
+			session.AuditCompleted:               "エージェントの操作を終えた",
+			session.AuditFailed:                  "エージェントの操作に失敗した",
+			session.AuditLate:                    "エージェントの操作の結果が後から分かった",
 			ActionExported:                       "監査ログを書き出した",
 		},
 		resources: map[string]string{
 			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
-			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し",
+			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作",
 		},
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "max_versions": "バージョンの上限", "fields": "変わった項目",
 			"changes": "変更", "writes": "書き込みの引数の指紋", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
-			"session_id": "セッション", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
+			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
 		}, 0),
 	}
 }

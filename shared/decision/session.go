@@ -34,9 +34,12 @@ type SessionAct struct {
 	ends   bool   // who asked may do it, whoever else decides
 }
 
-// ApproveAction approves an action of which the person saw the content with this hash.
+// ApproveAction approves an action of which the person saw the content with this hash; aggregate.ErrMoved for another one.
 func ApproveAction(id, hash string) SessionAct {
 	return SessionAct{action: id, decide: func(a *session.Aggregate, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if x := a.Action(id); x != nil && x.Payload.Hash() != hash {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
 		return a.Approve(id, hash, by, p, now)
 	}}
 }

@@ -59,14 +59,43 @@ func (s *Store) Begin(ctx context.Context, c aggregate.Change) error {
 	return s.Of.Create(ctx, session.RefOf(h.TenantID, h.SessionID), c)
 }
 
-// Listed are a tenant's sessions, the newest first; only those of a status, or of a person, if they are not empty.
-func (s *Store) Listed(ctx context.Context, tenant string, status session.Status, opener, cursor string, limit int) (store.Page[session.Session], error) {
-	l := store.List{Name: "sessions", Filter: []string{string(status), opener}, Tenant: tenant, Prefixes: []string{session.Kind.Prefix}, Index: "GSI1", Partitions: []string{session.All(tenant)}}
-	switch {
-	case opener != "":
-		l.Index, l.Partitions, l.Sparse = "GSI3", []string{session.By(tenant, opener)}, status != ""
-	case status != "":
-		l.Index, l.Partitions = "GSI2", []string{session.In(tenant, status)}
+// Filter narrows a list of sessions to a status, or to those that a person opened; empty fields narrow nothing.
+type Filter struct {
+	Status session.Status
+	Opener string
+}
+
+// Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how many a
+// page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as store.Rows does.
+func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error) {
+	l := store.List{
+		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{session.Kind.Prefix},
+		Index: "GSI1", Partitions: []string{session.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
 	}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x session.Session) bool { return status == "" || x.Status == status })
+	switch {
+	case f.Opener != "":
+		l.Index, l.Partitions = "GSI3", []string{session.By(tenant, f.Opener)}
+	case f.Status != "":
+		l.Index, l.Partitions = "GSI2", []string{session.In(tenant, f.Status)}
+	}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x session.Session) bool {
+		return (f.Status == "" || x.Status == f.Status) && (keep == nil || keep(x))
+	})
+}
+
+// Titled are the rows of these sessions by id, for showing; what is not there is left out. At most a hundred are read.
+func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error) {
+	places := make([]store.Place, len(ids))
+	for i, id := range ids {
+		places[i] = store.Place{Ref: session.RefOf(tenant, id), Key: (&session.Session{}).Key()}
+	}
+	rows, err := store.RowsAt[session.Session](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]session.Session{}
+	for at, x := range rows {
+		out[at.Ref.ID] = x
+	}
+	return out, nil
 }

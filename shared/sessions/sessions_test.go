@@ -68,7 +68,8 @@ func TestSessionsInTheTable(t *testing.T) {
 	t.Run("a tenant's sessions are listed", func(t *testing.T) {
 		w := open(t, server, session.Opening{AgentID: "codex"})
 		for _, opener := range []string{"", "U1", "U2"} {
-			page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, session.Open, opener, "", 10))(t)
+			f := sessions.Filter{Status: session.Open, Opener: opener}
+			page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, f, "", 10, 0, nil))(t)
 			if want := opener != "U2"; (len(page.Items) == 1) != want {
 				t.Errorf("of %q: %d", opener, len(page.Items))
 			}

@@ -1,0 +1,304 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/legible"
+	"ringi/shared/people"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/store"
+	"ringi/shared/tenancy"
+)
+
+// sessionsOfPage is how many conversations a page of the list has.
+const sessionsOfPage = 50
+
+func (c *Console) agentsRoutes() []route {
+	return []route{
+		{"GET /console/agents", anyMember, c.agents},
+		{"GET /console/sessions/{id}", anyMember, c.showSession},
+		{"POST /console/sessions/{id}/act", anyMember, c.actOnSession},
+		{"GET /console/sessions/{id}/message", anyMember, c.openThread},
+	}
+}
+
+// agentsPage is what the page of agents and conversations shows.
+type agentsPage struct {
+	Status, Person    string
+	Statuses, People  []filterChoice
+	Bad               []string
+	Rows              []sessionRow
+	Next, Prev, First string // addresses, empty without such a page
+	Live              string
+	Narrowed, Short   bool
+	Unsaid            bool // Slack does not say which channels the viewer is in
+	Agents            []agentRow
+	Warnings          []agentWarning
+	Rules             []autoRule
+	Example           string
+}
+
+// sessionRow is a conversation in the list.
+type sessionRow struct {
+	ID, Title, Status, Badge string
+	Agent, Name, PersonPath  string
+	Channel, Cost            string
+	Created, Active          time.Time
+}
+
+// agentRow is somebody to talk with.
+type agentRow struct {
+	ID, Label, About, Provider, Model string
+	May                               []string
+	Default, Custom                   bool
+	Endpoint, Key                     string // for administrators
+}
+
+// agentWarning is an entry of the settings that is left out.
+type agentWarning struct {
+	Row              int // from 1
+	ID, Field, Limit string
+	KeepsBuiltIn     bool
+}
+
+// autoRule is what begins without approval.
+type autoRule struct {
+	Argv      []string
+	Workspace string
+}
+
+// sessionFilter is what the address of the list says.
+type sessionFilter struct{ status, person, cursor string }
+
+func readSessionFilter(q url.Values) (f sessionFilter, bad badFilter) {
+	f, bad = sessionFilter{q.Get("status"), q.Get("person"), q.Get("cursor")}, badFilter{}
+	if _, known := session.SessionMoves[session.Status(f.status)]; f.status != "" && !known {
+		f.status, bad["status"] = "", true
+	}
+	if f.person != "" && !personForm.MatchString(f.person) {
+		f.person, bad["person"] = "", true
+	}
+	return f, bad
+}
+
+// at is the address of the page behind a cursor.
+func (f sessionFilter) at(cursor string) string {
+	q := url.Values{}
+	for name, value := range map[string]string{"status": f.status, "person": f.person, "cursor": cursor} {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	if len(q) == 0 {
+		return "/console/agents"
+	}
+	return "/console/agents?" + q.Encode()
+}
+
+func (f sessionFilter) opener(viewer string) string {
+	if f.person == myself {
+		return viewer
+	}
+	return f.person
+}
+
+func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	words := agentsWords.In(v.Locale)
+	f, bad := readSessionFilter(r.URL.Query())
+	settings, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	p := agentsPage{Status: f.status, Person: f.person, Bad: words.problems(bad), Narrowed: f.status != "" || f.person != ""}
+	defs := p.define(c, v, settings)
+	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
+	if err != nil {
+		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
+		p.Unsaid = true
+	}
+	page := store.Page[session.Session]{}
+	if len(bad) == 0 {
+		if page, err = c.sessionsSeen(r, v, f, reach); badCursor(err) {
+			refuse(r, v, err.Error())
+			p.Bad = append(p.Bad, words.BadCursor)
+		} else if err != nil {
+			return err
+		}
+	}
+	if f.cursor != "" {
+		if p.First = f.at(""); len(p.Bad) == 0 && page.Prev == "" && page.Looked > 0 {
+			http.Redirect(w, r, p.First, http.StatusSeeOther)
+			return nil
+		}
+	}
+	p.fill(c, r, v, f, page, reach, defs)
+	d := document{Title: words.Title, Here: "agents", Words: words, Data: p}
+	if len(p.Bad) > 0 {
+		d.Status = http.StatusBadRequest
+	}
+	return c.show(w, r, v, d, "agents.html")
+}
+
+// sessionsSeen is the page of conversations that an address asks for, of which a member sees their own and those of their channels.
+func (c *Console) sessionsSeen(r *http.Request, v *viewer, f sessionFilter, reach people.Reach) (store.Page[session.Session], error) {
+	filter := sessions.Filter{Status: session.Status(f.status), Opener: f.opener(v.User)}
+	var keep func(session.Session) bool
+	if !v.Admin && filter.Opener != v.User {
+		keep = func(x session.Session) bool { return reach.Sees(x.Origin()) }
+	}
+	return c.Sessions.Listed(r.Context(), v.Tenant, filter, f.cursor, sessionsOfPage, mostLooked, keep)
+}
+
+// define says whom people can talk with, and what of their proposals needs nobody. Where an agent is and which key it takes
+// is for administrators.
+func (p *agentsPage) define(c *Console, v *viewer, s tenancy.Settings) []agent.Definition {
+	words, of := agentsWords.In(v.Locale), settingsWords.In(v.Locale)
+	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
+	for _, d := range defs {
+		row := agentRow{
+			ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]), Default: d.IsDefault,
+			Provider: cmp.Or(of.Columns["agents.provider="+string(d.Provider)], string(d.Provider)), Model: legible.OneLine(d.Model),
+			Custom: slices.ContainsFunc(s.Agents, func(x agent.Definition) bool { return x.ID == d.ID }),
+		}
+		for _, x := range agent.ActionTypes {
+			if d.May(x) {
+				row.May = append(row.May, words.Types[x])
+			}
+		}
+		if v.Admin {
+			row.Endpoint, row.Key = legible.OneLine(d.Endpoint), keyOf(d, words)
+		}
+		p.Agents = append(p.Agents, row)
+	}
+	p.Example = fmt.Sprintf(words.Example, agent.Default(defs).ID)
+	for _, w := range warnings {
+		if v.Admin {
+			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.Columns["agents."+w.Field], of.Rules[tenancy.Rule(w.Rule)], w.KeepsBuiltIn})
+		}
+	}
+	for _, rule := range s.AutoActions {
+		if len(rule.Faults()) == 0 {
+			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+		}
+	}
+	return defs
+}
+
+// keyOf names the key that an agent takes. The page can't see keys: whether it is there shows when the agent answers.
+func keyOf(d agent.Definition, words agentsTexts) string {
+	switch {
+	case d.AuthRef != "":
+		return legible.OneLine(d.AuthRef)
+	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
+		return string(d.Provider)
+	}
+	return words.NoKey
+}
+
+func spelledAll(texts []string) []string {
+	out := make([]string, len(texts))
+	for i, s := range texts {
+		out[i] = legible.Spelled(s)
+	}
+	return out
+}
+
+// labelOf is the name of a session's agent; its id, if there is no such agent any more.
+func labelOf(defs []agent.Definition, id string) string {
+	d, ok := agent.Find(defs, id)
+	if !ok {
+		return legible.OneLine(id)
+	}
+	return legible.OneLine(d.Label())
+}
+
+// fill puts a page of conversations into the list.
+func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilter, page store.Page[session.Session], reach people.Reach, defs []agent.Definition) {
+	words := agentsWords.In(v.Locale)
+	p.Short = page.Looked >= mostLooked
+	if page.Next != "" {
+		p.Next = f.at(page.Next)
+	}
+	if page.Prev != "" {
+		p.Prev = f.at(page.Prev)
+	}
+	if f.cursor == "" && page.Looked <= mostLive && len(p.Bad) == 0 {
+		p.Live = f.at("")
+	}
+	ids := []string{v.User, f.opener(v.User)}
+	for _, x := range page.Items {
+		ids = append(ids, x.Opener)
+	}
+	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
+	for _, x := range page.Items {
+		by := sessionFilter{status: f.status, person: x.Opener}
+		p.Rows = append(p.Rows, sessionRow{
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), words.Untitled), Status: words.statusOf(x), Badge: sessionBadge(x), Agent: labelOf(defs, x.AgentID),
+			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: tasksWords.In(v.Locale).channel(x.Origin(), channels),
+			Cost: x.Usage.Cost.String(), Created: x.CreatedAt, Active: x.LastActivityAt,
+		})
+	}
+	for _, s := range []session.Status{session.Open, session.Executing, session.Failing, session.Closed} {
+		p.Statuses = append(p.Statuses, filterChoice{string(s), words.Statuses[string(s)], f.status == string(s)})
+	}
+	p.People = []filterChoice{{myself, words.Myself, f.opener(v.User) == v.User}}
+	for id, name := range names {
+		if id != v.User {
+			p.People = append(p.People, filterChoice{id, card.OneLine(name), id == f.opener(v.User)})
+		}
+	}
+	slices.SortFunc(p.People[1:], func(a, b filterChoice) int { return cmp.Or(cmp.Compare(a.Text, b.Text), cmp.Compare(a.Value, b.Value)) })
+}
+
+// waitsFor is how a session stands while one of its actions waits for a person.
+const waitsFor = "waiting"
+
+// statusOf says how a session stands, for people.
+func (t agentsTexts) statusOf(s session.Session) string {
+	if s.Status != session.Closed && s.PendingActionID != "" {
+		return t.Statuses[waitsFor]
+	}
+	return t.Statuses[string(s.Status)]
+}
+
+func sessionBadge(s session.Session) string {
+	switch {
+	case s.Status == session.Closed:
+		return ""
+	case s.PendingActionID != "":
+		return "badge-wait"
+	case s.Status == session.Failing:
+		return "badge-bad"
+	case s.Status == session.Executing:
+		return "badge-calm"
+	}
+	return "badge-good"
+}
+
+// actionBadge is the colour of an action's status.
+func actionBadge(x *session.Action) string {
+	return map[session.ActionStatus]string{
+		session.ActionPending: "badge-wait", session.ActionApproved: "badge-calm", session.ActionExecuting: "badge-calm",
+		session.ActionSucceeded: "badge-good", session.ActionFailed: "badge-bad",
+	}[x.Status]
+}
+
+// sessionRef is the session that an address names, of the viewer's workspace and no other.
+func sessionRef(r *http.Request, v *viewer) (aggregate.Ref, error) {
+	id := r.PathValue("id")
+	if !session.ValidID(id) {
+		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", aggregate.ErrNotFound)
+	}
+	return session.RefOf(v.Tenant, id), nil
+}

@@ -1,0 +1,409 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
+	"ringi/shared/card"
+	"ringi/shared/legible"
+	"ringi/shared/payload"
+	"ringi/shared/refusal"
+	"ringi/shared/session"
+	"ringi/shared/store"
+	"ringi/shared/tenancy"
+)
+
+// saidOfPage is how many messages of a conversation a page has, the newest first read.
+const saidOfPage = 100
+
+// talk is a session with what its page is drawn from.
+type talk struct {
+	is       *session.Aggregate
+	actions  []*session.Action // those that have left, too; by number
+	settings tenancy.Settings
+	defs     []agent.Definition
+	said     []session.Message
+	summary  *session.Message           // that stands for older messages
+	asked    map[string]payload.Payload // by action; those that can be shown whole
+	log      []session.LogEntry
+	logged   int // number of the action whose output log is
+	audit    []aggregate.AuditEntry
+	more     bool // the audit log goes on
+	person   func(id string) string
+	surface  refusal.Surface
+}
+
+// talkPage is what the template of a session's page gets.
+type talkPage struct {
+	ID, Path, Live            string
+	Rev                       int
+	Status, StatusText, Badge string
+	Agent, AgentID, Gone      string // Gone: there is no such agent any more
+	Opener, Channel           string
+	Private                   bool
+	Created, Active, Closed   time.Time
+	ClosedBy, ClosedWhy       string
+	Trouble                   string // why the agent can't answer
+	Workspace                 string
+	Kept                      bool
+	Forgotten                 time.Time // when it goes
+	Calls                     int
+	Input, Output, Cached     int64
+	Cost, Limit               string
+	Unpriced                  int
+	Summary                   string // of older messages
+	SummaryAt                 time.Time
+	Originals                 string // address of the messages that it stands for
+	Said, Folded              []saidRow
+	Older, Newest             string
+	Waits                     int // messages that are not answered
+	Actions                   []actionRow
+	Who                       string // who may decide
+	Buttons                   []talkButton
+	Log                       []logRow
+	LogGoesOn                 bool
+	Problem, Typed            string
+}
+
+// saidRow is a message.
+type saidRow struct {
+	ID, By, Sender, Text string
+	At                   time.Time
+	Files                []fileRow
+	Tokens               int64
+	Action               int  // number of the action that it is about
+	Anew                 bool // the agent knows nothing of what was said before it
+	Waits                bool // it is not answered
+}
+
+// fileRow is an attachment.
+type fileRow struct {
+	Name, Type, Why string
+	Bytes           int64
+	Unread          bool
+}
+
+// logRow is a line of the audit log.
+type logRow struct {
+	At         time.Time
+	By         string
+	What, Name string
+	On, ID     string
+	Details    []auditlog.Detail
+}
+
+var saidKey = regexp.MustCompile(`^[0-9]{4}-[0-9T:.Z-]{10,30}#[0-9a-f-]{36}!?$`)
+
+// tellTalk reads a session for somebody who may see it.
+func (c *Console) tellTalk(ctx context.Context, v *viewer, ref aggregate.Ref, q url.Values) (t talk, err error) {
+	if t.is, err = c.Sessions.Load(ctx, ref); err != nil {
+		return t, err
+	}
+	if t.settings, err = c.sessionReadable(ctx, v, t.is); err != nil {
+		return t, err
+	}
+	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)
+	before := q.Get("before")
+	if before != "" && !saidKey.MatchString(before) {
+		return t, fmt.Errorf("a message's key: %w", aggregate.ErrNotFound)
+	}
+	if t.said, err = c.Sessions.Newest(ctx, ref.Tenant, ref.ID, before, saidOfPage); err != nil {
+		return t, err
+	}
+	if key := t.is.Session.SummaryKey; key != "" {
+		m, err := c.Sessions.Message(ctx, ref.Tenant, ref.ID, key)
+		if err != nil {
+			return t, err
+		}
+		t.summary = &m
+	}
+	if err = c.actionsOf(ctx, ref, &t, q.Get("log")); err != nil {
+		return t, err
+	}
+	log, err := c.Store.Audit(ctx, ref.Tenant, store.AuditFilter{Resource: ref.ID}, "", mostEntries)
+	t.audit, t.more = log.Items, log.Next != ""
+	slices.Reverse(t.audit)
+	c.nameTalk(ctx, v, &t)
+	return t, err
+}
+
+// actionsOf reads a session's actions, and the output of one of them: that with a number, else of the newest.
+func (c *Console) actionsOf(ctx context.Context, ref aggregate.Ref, t *talk, number string) error {
+	t.actions = slices.Clone(t.is.Actions)
+	if len(t.actions) < t.is.Session.Actions {
+		old, err := c.Sessions.Archived(ctx, ref.Tenant, ref.ID)
+		if err != nil {
+			return err
+		}
+		for i := range old {
+			t.actions = append(t.actions, &old[i])
+		}
+		slices.SortFunc(t.actions, func(a, b *session.Action) int { return cmp.Compare(a.Number, b.Number) })
+	}
+	if len(t.actions) == 0 {
+		return nil
+	}
+	x := t.actions[len(t.actions)-1]
+	if x.Status.Over() && t.is.Current() != nil {
+		x = t.is.Current()
+	}
+	if n, err := strconv.Atoi(number); err == nil {
+		if i := slices.IndexFunc(t.actions, func(x *session.Action) bool { return x.Number == n }); i >= 0 {
+			x = t.actions[i]
+		}
+	}
+	t.asked = c.payloads(ctx, ref, t.actions, x)
+	t.logged = x.Number
+	if x.ActionType == session.CodeGenerate || x.StartedAt == nil {
+		return nil
+	}
+	var err error
+	t.log, err = c.Sessions.Log(ctx, ref.Tenant, x.ActionID, session.MostLines)
+	return err
+}
+
+// mostPayloads is how many payloads that do not stand in their rows a page opens.
+const mostPayloads = 10
+
+// payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are opened.
+func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*session.Action, first *session.Action) map[string]payload.Payload {
+	out, opened := map[string]payload.Payload{}, 0
+	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
+		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
+			continue
+		}
+		if x.Payload.S3Key != "" {
+			opened++
+		}
+		p, err := c.payload(ctx, ref, x)
+		if err != nil {
+			slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
+			continue
+		}
+		out[x.ActionID] = p
+	}
+	return out
+}
+
+// payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
+func (c *Console) payload(ctx context.Context, ref aggregate.Ref, x *session.Action) (payload.Payload, error) {
+	text := json.RawMessage(x.Payload.JSON)
+	if x.Payload.S3Key != "" {
+		var err error
+		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
+			return payload.Payload{}, err
+		}
+	}
+	p, problems := payload.Read(x.ActionType, text)
+	if len(problems) > 0 {
+		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
+	}
+	return p, nil
+}
+
+// sessionReadable is the tenant's settings, for somebody who may see the session: an administrator, whoever opened it, is in
+// its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
+func (c *Console) sessionReadable(ctx context.Context, v *viewer, a *session.Aggregate) (s tenancy.Settings, err error) {
+	if a.Session == nil {
+		return s, aggregate.ErrConflict // a torn read
+	}
+	return c.readableAt(ctx, v, a.Session.Origin())
+}
+
+// nameTalk asks once how everybody is called who stands on the page.
+func (c *Console) nameTalk(ctx context.Context, v *viewer, t *talk) {
+	s := t.is.Session
+	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
+	for _, m := range t.said {
+		ids = append(ids, m.User)
+	}
+	for _, x := range t.actions {
+		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
+		ids = append(ids, x.Askers...)
+	}
+	for _, e := range t.audit {
+		if e.ActorType == aggregate.ActorUser {
+			ids = append(ids, e.ActorID)
+		}
+	}
+	names := c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
+	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, storyWords.In(v.Locale).System) }
+	place := c.channelOf(ctx, v, s.Origin(), talkWords.In(v.Locale).ThatChannel)
+	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{t.person, func(string) string { return place }}}
+}
+
+func (c *Console) showSession(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	ref, err := sessionRef(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.tellTalk(r.Context(), v, ref, r.URL.Query())
+	if err != nil {
+		return err
+	}
+	return c.showTalk(w, r, v, t, talkPage{}, 0)
+}
+
+// showTalk writes the page; p has what was tried.
+func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t talk, p talkPage, status int) error {
+	words, s := talkWords.In(v.Locale), t.is.Session
+	p.ID, p.Path, p.Rev = s.ID, "/console/sessions/"+s.ID, t.is.Head.Rev
+	q := url.Values{}
+	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
+		q.Set("log", n)
+	}
+	if before := r.URL.Query().Get("before"); r.Method == http.MethodGet && before != "" {
+		p.Newest = p.Path
+	} else if s.Status != session.Closed {
+		p.Live = p.Path
+		if len(q) > 0 {
+			p.Live += "?" + q.Encode()
+		}
+	}
+	c.aboutTalk(v, t, &p)
+	p.messages(t, words)
+	for i := len(t.actions) - 1; i >= 0; i-- {
+		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
+	}
+	p.Who = t.surface.WhoDecides(t.settings, s.Origin())
+	p.Buttons = talkButtons(words, t, v)
+	p.entries(t, v.Locale)
+	title := cmp.Or(card.OneLine(s.Title), words.Untitled)
+	return c.show(w, r, v, document{Title: title, Here: "agents", Words: words, Data: p, Status: status}, "session.html")
+}
+
+// aboutTalk is what stands at the top of the page.
+func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
+	words, list, s := talkWords.In(v.Locale), agentsWords.In(v.Locale), t.is.Session
+	p.Status, p.StatusText, p.Badge = string(s.Status), list.statusOf(*s), sessionBadge(*s)
+	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
+	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
+		p.Gone = words.AgentGone
+	}
+	p.Opener, p.Private = t.person(s.Opener), s.ChannelType == "im"
+	p.Channel = t.surface.Marks.Channel(s.Channel)
+	if p.Private {
+		p.Channel = tasksWords.In(v.Locale).Direct
+	}
+	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
+	if s.ClosedAt != nil {
+		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.Why[s.CloseReason]
+	}
+	if t.is.Head.ForgottenAt != nil {
+		p.Forgotten = *t.is.Head.ForgottenAt
+	}
+	if s.Status == session.Failing {
+		p.Trouble = words.why(v.Locale, s.Error, s.ErrorDetail)
+	}
+	u := s.Usage
+	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced
+	if most := t.settings.MaxSessionCost(); most > 0 {
+		p.Limit = most.String()
+	}
+	p.Waits = len(t.is.Inbox)
+}
+
+// messages are what was said. Those that a summary stands for are apart.
+func (p *talkPage) messages(t talk, words talkTexts) {
+	s := t.is.Session
+	if t.summary != nil {
+		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
+		p.Originals = p.Path + "?before=" + url.QueryEscape(s.CollapsedThrough+"!") + "#said"
+	}
+	waits := map[string]bool{}
+	for _, i := range t.is.Inbox {
+		waits[i.Message] = true
+	}
+	numbers := map[string]int{}
+	for _, x := range t.actions {
+		numbers[x.ActionID] = x.Number
+	}
+	anew := s.HistoryFrom == nil
+	for _, m := range t.said {
+		if m.Collapsed && m.Key() == s.SummaryKey {
+			continue // it stands above
+		}
+		row := saidRow{
+			ID: m.MessageID, By: t.person(m.User), Sender: string(m.Sender), Text: card.Prose(m.Content), At: m.CreatedAt, Tokens: m.RawTokens,
+			Action: numbers[m.ActionID], Waits: waits[m.Key()],
+		}
+		switch m.Sender {
+		case session.FromAgent:
+			row.By = p.Agent
+		case session.FromSystem:
+			row.By = words.Ringi
+			if m.Collapsed {
+				row.Text = words.Summary + "\n" + row.Text
+			}
+		}
+		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
+			anew, row.Anew = true, true
+		}
+		for _, f := range m.Attachments {
+			row.Files = append(row.Files, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), words.unread(f.Why), f.Bytes, f.Kind == "unread" || f.Why != ""})
+		}
+		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
+			p.Folded = append(p.Folded, row)
+		} else {
+			p.Said = append(p.Said, row)
+		}
+	}
+	if len(t.said) == saidOfPage {
+		p.Older = p.Path + "?before=" + url.QueryEscape(t.said[0].Key()) + "#said"
+	}
+}
+
+// entries are those of the audit log.
+func (p *talkPage) entries(t talk, locale string) {
+	texts := auditlog.WordsIn(locale)
+	p.LogGoesOn = t.more
+	for _, e := range t.audit {
+		x := logRow{At: e.Timestamp, What: texts.Action(e.Action), Name: string(e.Action), On: texts.Resource(e.ResourceType), ID: legible.OneLine(e.ResourceID)}
+		switch {
+		case e.ActorType == aggregate.ActorUser:
+			x.By = t.person(e.ActorID)
+		case e.ActorType == aggregate.ActorAgent:
+			x.By = labelOf(t.defs, e.ActorID)
+		}
+		for _, d := range texts.Details(e) {
+			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
+		}
+		p.Log = append(p.Log, x)
+	}
+}
+
+// openThread leads to the conversation in Slack.
+func (c *Console) openThread(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	ref, err := sessionRef(r, v)
+	if err != nil {
+		return err
+	}
+	a, err := c.Sessions.Load(r.Context(), ref)
+	if err != nil {
+		return err
+	}
+	if _, err := c.sessionReadable(r.Context(), v, a); err != nil {
+		return err
+	}
+	if c.Links == nil {
+		return aggregate.ErrNotFound
+	}
+	link, err := c.Links.Permalink(r.Context(), a.Session.Channel, a.Session.ThreadTS)
+	if err != nil {
+		return fmt.Errorf("where the conversation is: %w", err)
+	}
+	http.Redirect(w, r, link, http.StatusSeeOther)
+	return nil
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"ringi/shared/card"
+	"ringi/shared/legible"
+	"ringi/shared/session"
+)
+
+// actionRow is an action on a session's page.
+type actionRow struct {
+	Number                  int
+	ID, Type, Badge, Status string
+	Summary, By             string
+	At, DecideBy            time.Time
+	Files                   []writtenFile
+	Argv                    []string
+	Script                  string
+	Seconds                 int
+	Whole                   bool // all of the payload is shown
+	Approved, Rule          string
+	ApprovedAt              time.Time
+	Via                     string
+	Rejected, Because       string
+	Cancelled, Why          string
+	Started, Completed      time.Time
+	Took                    string
+	Exit                    string
+	Result, Error, Unknown  string
+	Late                    string // what it came to after it had been cancelled
+	Open, Runs              bool
+	Lines                   []logLine
+	Dropped, Count          int
+	LogPath                 string // address with its output; empty where it is shown, or there is none
+	OpenPath                string // address with all of its payload, where it is not shown
+}
+
+// writtenFile is one that an action writes.
+type writtenFile struct{ Path, Content string }
+
+// logLine is one of an action's output.
+type logLine struct {
+	Text string
+	Err  bool
+}
+
+// action is one as people read it: what it would do word by word, who decided, and what it came to.
+func (t *talk) action(x *session.Action, path string, words talkTexts, locale string) actionRow {
+	out := actionRow{
+		Number: x.Number, ID: x.ActionID, Type: agentsWords.In(locale).Types[x.ActionType], Badge: actionBadge(x), Status: words.Action[x.Status], At: x.CreatedAt,
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == session.ActionExecuting,
+		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
+	}
+	if x.RequestedBy == session.RequestedByUser && len(x.Askers) > 0 {
+		out.By = t.person(x.Askers[0])
+	}
+	p, all := t.asked[x.ActionID]
+	out.Whole = all
+	if !all && x.Number != t.logged {
+		out.OpenPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
+	}
+	for _, f := range p.Files {
+		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
+	}
+	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
+	if at := x.Gate.Terms.DecideBy; at != nil && x.Status == session.ActionPending {
+		out.DecideBy = *at
+	}
+	t.decided(x, &out, words)
+	t.ended(x, &out, words, locale)
+	if out.Count, out.Dropped = x.Lines, x.Dropped; t.logged == x.Number {
+		for _, l := range t.log {
+			out.Lines = append(out.Lines, logLine{legible.Spelled(l.Text), l.Err})
+		}
+		if len(t.log) > 0 {
+			out.Dropped = max(out.Dropped, t.log[0].Order)
+			out.Count = max(out.Count, t.log[len(t.log)-1].Order+1)
+		}
+	} else if x.Lines > 0 {
+		out.LogPath = fmt.Sprintf("%s?log=%d#action-%d", path, x.Number, x.Number)
+	}
+	return out
+}
+
+// decided says who decided about an action, or which rule.
+func (t *talk) decided(x *session.Action, out *actionRow, words talkTexts) {
+	g := x.Gate
+	switch {
+	case x.ApprovedBy == session.ApprovedByAuto && g.ApprovedAt != nil:
+		out.Rule, out.ApprovedAt = legible.OneLine(cmp.Or(x.Rule, "—")), *g.ApprovedAt
+	case g.ApprovedAt != nil:
+		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
+		for _, s := range g.Stamps {
+			out.Via = words.Surface[s.Surface]
+		}
+	}
+	switch {
+	case x.CancelReason == session.ReasonRejected:
+		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
+	case x.CancelReason != "":
+		out.Cancelled, out.Why = t.person(x.CancelledBy), words.Why[x.CancelReason]
+	}
+}
+
+// ended says what an action came to.
+func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale string) {
+	if x.StartedAt != nil {
+		out.Started = *x.StartedAt
+	}
+	if x.CompletedAt != nil {
+		out.Completed = *x.CompletedAt
+		if x.StartedAt != nil {
+			out.Took = x.CompletedAt.Sub(*x.StartedAt).Round(time.Second).String()
+		}
+	}
+	if x.ExitCode != nil {
+		out.Exit = fmt.Sprint(*x.ExitCode)
+	}
+	out.Result = card.Prose(x.ResultSummary)
+	switch {
+	case x.Outcome == session.OutcomeUnknown:
+		out.Unknown, out.Status, out.Badge = words.UnknownAbout, words.Unknown, "badge-bad"
+	case x.Status == session.ActionFailed:
+		out.Error = words.why(locale, x.Error, x.ErrorDetail)
+	}
+	if l := x.Late; l != nil {
+		out.Late = fmt.Sprintf("%s %s %s", words.Action[l.Status], card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
+		if l.ExitCode != nil {
+			out.Late += fmt.Sprintf(" (%s: %d)", words.Exit, *l.ExitCode)
+		}
+	}
+}
