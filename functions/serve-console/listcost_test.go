@@ -11,6 +11,9 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/expect"
+	"ringi/shared/kinds"
+	"ringi/shared/sessions"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
@@ -47,7 +50,8 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		w.filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
-		w.c.Store = tasks.New(dynamodb.NewFromConfig(cfg), w.table)
+		all := store.New(dynamodb.NewFromConfig(cfg), w.table, kinds.All()...)
+		w.c.Store, w.c.Sessions = tasks.Of(all), sessions.Of(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=completed":              {"GetItem", "Query"},
@@ -55,6 +59,8 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 			"/console/tasks?from=2026-01-01&to=2100-01-01": {"GetItem", "Query"},
 			"/console/audit?from=2026-01-05&to=2026-01-20": {"GetItem", "Query"},            // one for each month
 			"/console/approvals":                           {"GetItem", "GetItem", "Query"}, // the settings say who decides
+			"/console/agents":                              {"GetItem", "GetItem", "Query"}, // and who can be talked with
+			"/console/agents?status=open":                  {"GetItem", "GetItem", "Query"},
 		} {
 			for _, user := range readers(path) {
 				b := w.as(user)

@@ -8,7 +8,7 @@ import (
 var talkEN = talkTexts{
 	Untitled: "(untitled)", Ringi: "Ringi", System: "system", ThatChannel: "the conversation’s channel",
 	OpenedBy: "Started by", Agent: "Agent", AgentGone: "There is no such agent in the settings any more.", Where: "Where", Began: "Started", Active: "Last activity", Closed: "Closed", Trouble: "Why it can’t answer", Open: "Open in Slack",
-	Workspace: "Workspace", NoWorkspace: "of this conversation alone", Kept: "This conversation is kept after it was closed.", KeptNot: "This conversation goes about a day after it was closed. The audit log stays.", Forgotten: "This conversation goes at",
+	Workspace: "Work folder", NoWorkspace: "of this conversation alone", Kept: "This conversation is kept after it was closed.", KeptNot: "This conversation goes about a day after it was closed. The audit log stays.", Forgotten: "This conversation goes at",
 	Cost: "Cost", Limit: "limit", Calls: "Calls of models", Input: "Input", Output: "Output", Cached: "Cached", Unpriced: "calls without a known price", Tokens: "tokens",
 	Acts: "What can be done", Reason: "Reason for rejecting", ReasonHint: "1 to 1,000 characters. The agent learns it.", Typed: "The reason you had written",
 	NotWhole: "Not all of it is shown here.", Unapprovable: "Not all of it can be shown, so it can’t be approved here.", ShowWhole: "Show all of it", Busy: "An action is running or about to. Please withdraw that one first.",
@@ -16,7 +16,7 @@ var talkEN = talkTexts{
 	Waits: "not answered yet", Answering: "Messages without an answer: %d", NothingSaid: "There is no message to show.", Unread: "not read", Bytes: "bytes", About: "Action",
 	Actions: "Actions", NoActions: "Nothing was proposed yet.", ProposedBy: "Proposed by", DecideBy: "Until", Files: "Files to write", Command: "Command, word by word", Script: "Command", Seconds: "at most %d seconds",
 	Approved: "Approved", ByRule: "Approved by a rule", Rejected: "Rejected", Cancelled: "Withdrawn", Via: "Where", Started: "Began", Completed: "Ended", Took: "Took", Exit: "Exit code",
-	Result: "Result", Failure: "Why it failed", Unknown: "Outcome unknown", UnknownAbout: "What became of it is not known. It is not run again. Please look at the workspace.", Late: "What turned out after it was withdrawn",
+	Result: "Result", Failure: "Why it failed", Unknown: "Outcome unknown", UnknownAbout: "What became of it is not known. It is not run again. Please look at the work folder.", Late: "What turned out after it was withdrawn",
 	Output2: "Output", Dropped: "The oldest %d lines are gone: the newest 500 are kept.", ShowOutput: "Show the output", NoOutput: "There is no output.", Running: "It is running. The output is fetched every few seconds.", ErrorLine: "error output", Element: "Word",
 	Log: "Audit log", LogMore: "What came after is on the page of the audit log.", LogAll: "See it in the audit log", At: "Time", By: "By", Action2: "Action", Resource: "Resource", Details: "Details",
 	Was: "It was decided before: {status} ({who}, {when})", WasBy: "By",
@@ -26,8 +26,8 @@ var talkEN = talkTexts{
 	Act:     map[talkAct]string{approveAction: "✅ Approve", rejectAction: "❌ Reject", cancelAction: "⏹️ Withdraw the action", closeSession: "Close the conversation", reopenSession: "Begin this conversation again"},
 	Confirm: map[talkAct]string{cancelAction: "Withdraw this action? This can’t be undone.", closeSession: "Close this conversation? An action that waits is withdrawn with it."},
 	ActAbout: map[talkAct]string{
-		approveAction: "What is shown above is run, word for word.", cancelAction: "If it is running it is stopped. Files that it changed so far don’t reach the workspace.", closeSession: "To go on, write anew in Slack, or begin it again here.",
-		reopenSession: "The workspace is as it was left. The agent remembers nothing of what was said.",
+		approveAction: "What is shown above is run, word for word.", cancelAction: "If it is running it is stopped. Files that it changed so far don’t reach the work folder.", closeSession: "To go on, write anew in Slack, or begin it again here.",
+		reopenSession: "The work folder is as it was left. The agent remembers nothing of what was said.",
 	},
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "console"},
 	Why: map[aggregate.Reason]string{

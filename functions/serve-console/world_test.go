@@ -144,7 +144,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
 		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
-		Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
+		Sessions: sessions.Of(all), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
 	w.c.Links, w.c.Sessions.Now = w.slack.Client, w.Now
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/expect"
@@ -87,7 +88,8 @@ func TestDetailsAreLines(t *testing.T) {
 }
 
 func TestEverySettingHasAName(t *testing.T) {
-	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1}
+	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
+	other.AISessions.Cache.Enabled = true
 	for _, was := range []tenancy.Settings{tenancy.DefaultSettings(), {}} {
 		for _, d := range tenancy.Differences(was, other) {
 			for _, locale := range language.All {

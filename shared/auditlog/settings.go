@@ -30,4 +30,9 @@ var settingNames = map[string][2]string{
 	"max_tasks_per_hour.tenant": {"1 時間の依頼(全体)", "Requests in an hour (all together)"},
 	"model":                     {"AI モデル", "AI model"}, "executor": {"実行のしかた", "How steps are executed"}, "l4_timeout_seconds": {"実行の制限時間(秒)", "Time to execute (seconds)"},
 	"retain_results_days": {"結果の保存期間(日)", "Keep results for (days)"}, "mcp_servers": {"MCP サーバー", "MCP servers"}, "admins": {"管理者", "Administrators"},
+	"agents": {"エージェント", "Agents"}, "auto_actions": {"承認なしで始めてよいテスト", "Tests that may begin without approval"},
+	"action_timeout_hours": {"提案への返事の期限(時間)", "Time to answer a proposal (hours)"}, "session_idle_days": {"会話を閉じるまで(日)", "Close conversations after (days)"},
+	"ai_sessions": {"閉じた会話を残す", "Keep closed conversations"}, "ai_sessions.cache": {"閉じた会話を残す", "Keep closed conversations"},
+	"ai_sessions.cache.enabled": {"閉じた会話を残す", "Keep closed conversations"},
+	"max_session_cost_usd":      {"会話 1 つの予算(米ドル)", "Budget of one conversation (US dollars)"}, "max_messages_per_hour": {"1 時間のメッセージ(1 人)", "Messages in an hour (one person)"},
 }

@@ -54,11 +54,11 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 	return tab
 }
 
-// pages are the addresses in the menu, and that of one task.
-func pages(t *testing.T, tab *browser.Tab, task string) []string {
+// pages are the addresses in the menu, and those of one task and one conversation.
+func pages(t *testing.T, tab *browser.Tab, task, talk string) []string {
 	t.Helper()
 	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task)
+	return append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task, talk)
 }
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
@@ -70,12 +70,14 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	waits := driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して")
 	waits.Until("it waits", func(a *task.Aggregate) bool { return a.Prompt() != nil })
 
+	talked := "/console/sessions/" + talk(t, 0).ID
+
 	b := browser.Start(t)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console")
-			for _, path := range pages(t, tab, done.Ref.ID) {
+			for _, path := range pages(t, tab, done.Ref.ID, talked) {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)
@@ -84,7 +86,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 					tab.Accessible(t)
 					tab.Clean()
 					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-						name := strings.NewReplacer("/", "-", done.Ref.ID, "task").Replace(strings.TrimPrefix(path, "/"))
+						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"), "session").Replace(strings.TrimPrefix(path, "/"))
 						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))
 					}
 				})
