@@ -69,15 +69,15 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	person, workspace := h.locale(ctx, c.team, c.user)
 	word, rest, _ := strings.Cut(c.text, " ")
 	switch word = strings.ToLower(word); {
-	case c.text == "" || word == "help" && rest == "":
+	case c.text == "" || (word == "help" || word == "cancel") && rest == "": // help says what stands behind cancel
 		return ephemeral(card.NoteHelp.Told(person, "")), nil
 	case word == "list" && rest == "":
 		return h.list(ctx, c, person), nil
-	case word == "cancel" && aggregate.ValidID(strings.Trim(strings.TrimSpace(rest), "`")):
-		return h.cancelByID(ctx, c, strings.Trim(strings.TrimSpace(rest), "`")), nil
-	case word == "cancel" && len(strings.Fields(rest)) < 2: // no id, or what is none
+	case word == "cancel" && aggregate.ValidID(taskID(rest)):
+		return h.cancelByID(ctx, c, taskID(rest)), nil
+	case word == "cancel" && len(strings.Fields(rest)) < 2: // what is no id
 		return ephemeral(card.NoteNoSuchTask.Told(person, "")), nil
-	case c.name != "/ringi", rest == "" && subcommand(word):
+	case c.name != "/ringi", subcommand(word) && (rest == "" || aggregate.ValidID(taskID(rest))): // "approve" of an id, say: a request has more words
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
 	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true, once: "command " + c.trigger}, workspace)
@@ -86,6 +86,9 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 
 // both is a note in both languages, where a person's can't be asked for.
 func both(n card.AskNote) string { return n.Told("ja", "") + "\n" + n.Told("en", "") }
+
+// taskID is what a person typed as an id, without the marks that it was copied with.
+func taskID(typed string) string { return strings.Trim(strings.TrimSpace(typed), "`") }
 
 // subcommand reports whether a single word looks like a command rather than a request.
 func subcommand(word string) bool {

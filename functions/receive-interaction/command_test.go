@@ -135,9 +135,14 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 		"help, in the person's language": func(t *testing.T, w *world) {
 			for text, want := range map[string]string{
 				"help": card.NoteHelp.Told("ja", ""), "": card.NoteHelp.Told("ja", ""), "HELP": card.NoteHelp.Told("ja", ""),
-				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteNoSuchTask.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
+				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteHelp.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
 			} {
 				if said := w.said(w.typed(workspace.Sato, workspace.HR, text)); !strings.HasPrefix(said, want) {
+					t.Errorf("%q: %s", text, said)
+				}
+			}
+			for _, text := range []string{"approve " + w.Ref.ID, "Reject `" + w.Ref.ID + "`"} {
+				if said := w.said(w.typed(workspace.Suzuki, workspace.HR, text)); !strings.HasPrefix(said, card.NoteUnknown.Told("ja", "")) || w.messages(workspace.HR, w.Ref.ID) != 0 {
 					t.Errorf("%q: %s", text, said)
 				}
 			}

@@ -67,6 +67,7 @@ func TestEveryActionHasItsWords(t *testing.T) {
 }
 
 func TestDetailsAreLines(t *testing.T) {
+	called := func(id string) string { return map[string]string{"U0SANDSATO": "佐藤 花子"}[id] }
 	for name, tt := range map[string]struct {
 		details aggregate.JSON
 		want    []auditlog.Detail
@@ -79,9 +80,10 @@ func TestDetailsAreLines(t *testing.T) {
 		"large":     {`{"bytes":12345678901234567890}`, []auditlog.Detail{{"Bytes", "12345678901234567890"}}},
 		"no object": {`["x"]`, []auditlog.Detail{{"", `["x"]`}}},
 		"nothing":   {`{"reason":null}`, []auditlog.Detail{{"Reason", "—"}}},
+		"codes":     {`{"surface":"console","reason":"cancelled_by_person","requester":"U0SANDSATO","provider":"google","actor":"U0STRANGER"}`, []auditlog.Detail{{"Who", "U0STRANGER"}, {"Provider", "Google"}, {"Reason", "The task was cancelled. To continue, please ask again."}, {"Asked for by", "佐藤 花子 (U0SANDSATO)"}, {"where", "the console"}}},
 		"unknown":   {`{"later":[{"a":1}]}`, []auditlog.Detail{{"later", `{"a":1}`}}},
 	} {
-		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details})); diff != "" {
+		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
@@ -226,7 +228,7 @@ func FuzzACellIsNoFormula(f *testing.F) {
 
 // A page says one zone for all its times; those within details are no others.
 func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
-	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`})
+	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
 	want := []auditlog.Detail{{Name: "Asked at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/reason"
 )
 
 // Detail is a line of what an entry says: a name and a text.
@@ -19,7 +21,8 @@ type Detail struct{ Name, Text string }
 const maxDetails = 200
 
 // Details are the members of an entry's details as lines, by name; those of a member that has members are named by both.
-func (w Words) Details(x aggregate.AuditEntry) []Detail {
+// People are called by name, which may answer nothing.
+func (w Words) Details(x aggregate.AuditEntry, name func(id string) string) []Detail {
 	d := json.NewDecoder(strings.NewReader(string(x.Details)))
 	d.UseNumber()
 	var all map[string]any
@@ -29,6 +32,7 @@ func (w Words) Details(x aggregate.AuditEntry) []Detail {
 		}
 		return []Detail{{"", string(x.Details)}} // no object: it is shown as it stands
 	}
+	w.name = name
 	out := w.flat(nil, "", all)
 	return out[:min(len(out), maxDetails)]
 }
@@ -41,7 +45,7 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 		}
 		switch v := members[name].(type) {
 		case map[string]any:
-			if was, is, ok := change(v); ok {
+			if was, is, ok := w.change(v); ok {
 				out = append(out, Detail{label, was + " → " + is})
 				continue
 			}
@@ -50,9 +54,9 @@ func (w Words) flat(out []Detail, above string, members map[string]any) []Detail
 			if name == namesOfFields {
 				v = w.named(v)
 			}
-			out = append(out, Detail{label, textOf(v)})
+			out = append(out, Detail{label, w.said(name, v)})
 		default:
-			out = append(out, Detail{label, textOf(v)})
+			out = append(out, Detail{label, w.said(name, v)})
 		}
 	}
 	return out
@@ -73,10 +77,43 @@ func (w Words) named(fields []any) (all []any) {
 }
 
 // change is what a field was and is, where an entry has both and nothing else.
-func change(members map[string]any) (was, is string, ok bool) {
+func (w Words) change(members map[string]any) (was, is string, ok bool) {
 	before, one := members["was"]
 	after, two := members["is"]
-	return cmp.Or(textOf(before), "—"), cmp.Or(textOf(after), "—"), one && two && len(members) == 2
+	return cmp.Or(w.said("was", before), "—"), cmp.Or(w.said("is", after), "—"), one && two && len(members) == 2
+}
+
+// personID is what Slack's ids of people look like.
+var personID = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
+
+// said is a member's value: codes of ours in words, people by name.
+func (w Words) said(member string, v any) string {
+	switch v := v.(type) {
+	case []any:
+		texts := make([]string, len(v))
+		for i, x := range v {
+			texts[i] = w.said(member, x)
+		}
+		return strings.Join(texts, ", ")
+	case string:
+		if text, ok := w.values[member][v]; ok {
+			return text
+		}
+		if member == "reason" {
+			if text, ok := reason.Known(w.locale, v); ok {
+				return text
+			}
+		}
+		if member == "provider" {
+			return or(vendors[v], v)
+		}
+		if w.name != nil && personID.MatchString(v) {
+			if called := w.name(v); called != "" && called != v {
+				return called + " (" + v + ")"
+			}
+		}
+	}
+	return textOf(v)
 }
 
 // localTime is a moment in the zone of the entries' own times, and any other text as it is.
@@ -88,25 +125,16 @@ func localTime(text string) string {
 	return at.In(japan()).Format("2006-01-02 15:04:05")
 }
 
-// textOf is a value as people read it: a list with commas between, a moment in the zone of the page, and a dash for what is not there.
+// textOf is a value as people read it: a moment in the zone of the page, and a dash for what is not there.
 func textOf(v any) string {
-	if v == nil {
+	switch v := v.(type) {
+	case nil:
 		return "—"
+	case string:
+		return localTime(v)
+	case map[string]any:
+		b, _ := json.Marshal(v) // of what was decoded
+		return string(b)
 	}
-	list, ok := v.([]any)
-	if !ok {
-		if text, isText := v.(string); isText {
-			return localTime(text)
-		}
-		if _, ok := v.(map[string]any); ok {
-			b, _ := json.Marshal(v) // of what was decoded
-			return string(b)
-		}
-		return fmt.Sprint(v)
-	}
-	texts := make([]string, len(list))
-	for i, x := range list {
-		texts[i] = textOf(x)
-	}
-	return strings.Join(texts, ", ")
+	return fmt.Sprint(v)
 }

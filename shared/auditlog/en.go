@@ -56,6 +56,8 @@ func english() Words {
 			"task": "Request", "prompt": "Policy", "process": "Steps", "execution": "Execution", "tenant": "Workspace", "settings": "Settings",
 			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action",
 		},
+		locale: "en",
+		values: map[string]map[string]string{"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"}},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
 			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "max_versions": "Most versions", "fields": "Changed fields",

@@ -56,6 +56,8 @@ func japanese() Words {
 			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
 			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作",
 		},
+		locale: "ja",
+		values: map[string]map[string]string{"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"}},
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "max_versions": "バージョンの上限", "fields": "変わった項目",

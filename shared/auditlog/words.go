@@ -21,6 +21,9 @@ type Words struct {
 	actions   map[aggregate.Action]string
 	resources map[string]string
 	fields    map[string]string
+	values    map[string]map[string]string // of members that hold a code, by member
+	locale    string
+	name      func(id string) string
 }
 
 // WordsIn are the texts of a locale.

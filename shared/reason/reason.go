@@ -37,6 +37,12 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return put(text, "detail", w.inBrackets(r, detail))
 }
 
+// Known is the sentence of a code without its detail. It reports false for what is no code of ours, such as a person's own words.
+func Known(locale string, code string) (sentence string, known bool) {
+	text, known := wordsOf(locale).sentences[aggregate.Reason(code)]
+	return put(text, "detail", ""), known
+}
+
 // Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.
 func Detail(locale string, r aggregate.Reason, detail string) string {
 	return wordsOf(locale).inBrackets(r, detail)

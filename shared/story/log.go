@@ -57,7 +57,7 @@ func (r Reader) log(entries []aggregate.AuditEntry) []Entry {
 		if e.ActorType == aggregate.ActorUser {
 			x.By = r.Person(e.ActorID)
 		}
-		for _, d := range words.Details(e) {
+		for _, d := range words.Details(e, r.Person) {
 			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
 		}
 		out = append(out, x)

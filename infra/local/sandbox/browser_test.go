@@ -94,6 +94,20 @@ func TestInTheBrowser(t *testing.T) {
 	p.Until(`failures.length === 0`)
 }
 
+// The entry of the Home tab leads to that of the person who looks now, not to an earlier person's.
+func TestHomeIsOfWhoeverLooks(t *testing.T) {
+	w := newWorld(t)
+	p := browser.Open(t, w.url, 1280, 800)
+	p.Until(`document.querySelector('[data-focus="home-tab"]')`)
+	as(p, workspace.Tanaka)
+	p.Click(`[data-focus="home-tab"]`)
+	p.Until(`document.querySelector('[data-focus="home-tab"]').classList.contains("here") && failures.length === 0`)
+	eventually(t, "the app hears whose Home is open", func() bool {
+		seen := w.app.events()
+		return len(seen) > 0 && at(seen[len(seen)-1].body, "event", "user") == workspace.Tanaka
+	})
+}
+
 // rowsSay: the panel's first rows are named and told in these words.
 func rowsSay(texts ...string) string {
 	return fmt.Sprintf(`[...document.querySelectorAll(".row summary")].map((r) => r.querySelector("strong").textContent + ": " + r.querySelector(".row-detail").textContent).join("\n").startsWith(%q)`, strings.Join(texts, "\n"))

@@ -55,7 +55,7 @@ func TestPeopleSignIn(t *testing.T) {
 
 	used := code()
 	p := expect.Value(slack(ours).Person(t.Context(), used, back, "nonce"))(t)
-	if p != (signin.Person{User: workspace.Suzuki, Team: s.TeamID(), Name: "鈴木 一郎"}) {
+	if p != (signin.Person{User: workspace.Suzuki, Team: s.TeamID(), TeamName: "Ringi Sandbox", Name: "鈴木 一郎"}) {
 		t.Errorf("the person is %+v", p)
 	}
 	for name, try := range map[string]func() (signin.Person, error){

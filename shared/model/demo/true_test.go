@@ -19,11 +19,11 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 		"従業員一覧を取得して":                       {[]string{"列は社員番号、氏名、メールアドレス、入社日です", "メールアドレス、入社日、退職日のみ"}, []string{"勤怠"}},
 		"従業員一覧。シートは不要":                     {[]string{"従業員の人数を確認します", "件数と合計だけです"}, []string{"一覧を作成します"}},
 		"部署一覧。シートは不要":                      {[]string{"部署の数を確認します"}, []string{"一覧を作成します"}},
-		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。終わっていない月は、実行する日まで)"}, nil},
+		"今月の勤怠をまとめて":                       {[]string{"期間: 2026年11月(月初から月末まで。終わっていない月は、実行する時点までの記録を数え、集計期間の欄には月末までと出ます)"}, nil},
 		"Attendance for October, no sheet": {[]string{"in counts and totals", "Nothing is written to a spreadsheet", "Only counts"}, []string{"into a spreadsheet", "mark who"}},
 		"Overtime for October, no sheet":   {[]string{"count who is above the limits"}, []string{"close to the limits", "mark who"}},
 		"List all employees":               {[]string{"Columns: Number, Name, E-mail, Joined.", "dates of entry and retirement only"}, []string{"attendance"}},
-		"attendance for this month":        {[]string{"of a month that is not over, until the day of the run"}, nil},
+		"attendance for this month":        {[]string{"of a month that is not over, what is recorded when it runs"}, nil},
 		"List employees, no sheet":         {[]string{"count the employees"}, []string{"make a list"}},
 		"List of departments, no sheet":    {[]string{"count the departments"}, []string{"make a list"}},
 	} {

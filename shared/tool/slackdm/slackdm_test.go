@@ -24,6 +24,26 @@ func TestADetailIsOneLineOfText(t *testing.T) {
 	}
 }
 
+// An address that people had in the text links as it was stamped, and nothing else does.
+func TestAnAddressInTheTextLinks(t *testing.T) {
+	for text, want := range map[string]string{
+		"資料は https://example.com/a_b*?x=1&y=2 にあります":       "資料は <https://example.com/a_b*?x=1&amp;y=2> にあります",
+		"資料はhttps://example.com/aです (http://b.example/c).": "資料は<https://example.com/a>です (<http://b.example/c>).",
+		"https://w.example/a_(b), *c*":                     "<https://w.example/a_(b)>, ＊c＊",
+		"<https://evil.example|詳細> `x`":                    "&lt;<https://evil.example>|詳細&gt; ｀x｀",
+		"https://bank.example@evil.example/ javascript:x":  "https:\u2060//bank.example@evil.example/ javascript:x",
+		"https://": "https:\u2060//", "a  b": "a b", " https://a.example  https://b.example ": "<https://a.example> <https://b.example>",
+	} {
+		if got, _ := (Message{Text: text}).text(); got != want {
+			t.Errorf("%q: %+q, want %+q", text, got, want)
+		}
+	}
+	long := Message{Text: strings.Repeat("a", 3500) + " https://example.com/" + strings.Repeat("b", 200)}
+	if got, cut := long.text(); cut == 0 || strings.Contains(got, "<") {
+		t.Errorf("half an address links: %q, %d cut", got[3400:], cut)
+	}
+}
+
 // A result of any size makes one message within Slack's limits, which says what is missing.
 func TestALongMessageIsCutWithACount(t *testing.T) {
 	long := strings.Repeat("勤怠<&>", 2<<20/15)

@@ -3,6 +3,7 @@ package slackdm
 import (
 	"fmt"
 	"net/url"
+	"regexp"
 	"sort"
 	"strings"
 	"unicode"
@@ -21,8 +22,8 @@ const (
 	tail = 400
 )
 
-// text is the message in Slack's markup, by the rule of cards: of what is in it, only an
-// address that is the whole value of a detail links. cut is how many characters are left
+// text is the message in Slack's markup, by the rule of cards, but that web addresses link: those
+// in the text, and one that is the whole value of a detail. cut is how many characters are left
 // out to keep Slack's limits.
 func (m Message) text() (text string, cut int) {
 	var lines []string
@@ -45,7 +46,7 @@ func (m Message) text() (text string, cut int) {
 		lines, left = append(lines, line), left-card.Units(line)-1
 	}
 	for line := range strings.SplitSeq(m.Text, "\n") {
-		add("", line, plain)
+		add("", line, addressed)
 	}
 	for _, d := range m.Details {
 		value := "-"
@@ -70,6 +71,42 @@ func beginning(value string, most, room int, form func(string) string) string {
 }
 
 func plain(s string) string { return card.Line(s, maxText) }
+
+// address is where a web address may stand in a line; what follows it need not be a space.
+var address = regexp.MustCompile("https?://[^\\x00-\\x20<>|\"`\\x7f-\\x{10FFFF}]+")
+
+// addressed is a line in which web addresses link, as people had them stamped: with the mark that
+// keeps others from linking, one that is copied would lead nowhere. One that is cut links nowhere.
+func addressed(line string) string {
+	var b strings.Builder
+	done := 0
+	for _, at := range address.FindAllStringIndex(line, -1) {
+		found := strings.TrimRight(line[at[0]:at[1]], ".,;:!?'")
+		if !strings.Contains(found, "(") {
+			found = strings.TrimRight(found, ".,;:!?')")
+		}
+		if link := linked(found); strings.HasPrefix(link, "<") && !strings.HasPrefix(line[at[1]:], "…") {
+			b.WriteString(spaced(line[done:at[0]]) + link)
+			done = at[0] + len(found)
+		}
+	}
+	return strings.Trim(b.String()+spaced(line[done:]), " ")
+}
+
+// spaced is plain for a part of a line: the spaces at its ends part it from what stands beside it.
+func spaced(s string) string {
+	shown := plain(s)
+	if shown == "" && s != "" {
+		return " "
+	}
+	if strings.TrimLeft(s, " \t") != s {
+		shown = " " + shown
+	}
+	if strings.TrimRight(s, " \t") != s {
+		shown += " "
+	}
+	return shown
+}
 
 // linked is a value as it stands in its line. A whole web address links, and shows where to.
 func linked(value string) string {

@@ -40,7 +40,7 @@ function homeEntry() {
   const own = state.channels.find((c) => c.im);
   const here = !!ui.home && own?.id === ui.channel;
   return {
-    key: "home", sig: JSON.stringify([here, t("homeTab")]),
+    key: "home", sig: JSON.stringify([here, own?.id, t("homeTab")]),
     render: () => h("li", {}, h(`button.side-row${here ? ".here" : ""}`, {
       type: "button", dataset: { focus: "home-tab" },
       onclick: () => { ui.home = true; if (own) go(own.id); post("home", { user: state.me }).catch(() => {}); changed(); },
