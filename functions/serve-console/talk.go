@@ -377,7 +377,7 @@ func (p *talkPage) entries(t talk, locale string) {
 		case e.ActorType == aggregate.ActorAgent:
 			x.By = labelOf(t.defs, e.ActorID)
 		}
-		for _, d := range texts.Details(e) {
+		for _, d := range texts.Details(e, t.person) {
 			x.Details = append(x.Details, auditlog.Detail{Name: legible.OneLine(d.Name), Text: card.OneLine(d.Text)})
 		}
 		p.Log = append(p.Log, x)
