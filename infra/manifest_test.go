@@ -132,10 +132,11 @@ func source(t *testing.T, pattern string) string {
 }
 
 // events are those that the code takes, each with the scope without which Slack refuses the installation.
-var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": ""}
+var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": ""}
 
 // methodScopes are what Slack's reference says of each method that the code calls (https://docs.slack.dev/reference/methods).
 var methodScopes = map[string][]string{
+	"agents.sessions.setStatus":             {"chat:write"},
 	"assistant.threads.setSuggestedPrompts": {"assistant:write"},
 	"auth.test":                             nil,
 	"chat.delete":                           {"chat:write"},

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/intake"
 	"ringi/shared/metric"
 	"ringi/shared/people"
+	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
@@ -66,12 +67,14 @@ type Slack interface {
 
 // Handler receives clicks, shortcuts and forms.
 type Handler struct {
-	Store   Store
-	Slack   Slack
-	People  *people.People
-	Results decision.Results
-	Edge    inbound.Edge
-	Now     func() time.Time
+	Store    Store
+	Slack    Slack
+	People   *people.People
+	Results  decision.Results
+	Talks    Talks
+	Payloads Payloads
+	Edge     inbound.Edge
+	Now      func() time.Time
 
 	people people.Requesters // whose language is known
 }
@@ -171,6 +174,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if p.View.CallbackID == card.ReviewCallback {
 		return inbound.OK(), h.turn(ctx, p, a)
 	}
+	if session.ValidID(a.BlockID) {
+		return h.talkButton(ctx, p, a)
+	}
 	c := p.click(a.BlockID, a.Value)
 	if p.View.CallbackID == card.HomeCallback {
 		c.tab = p.TriggerID
@@ -233,6 +239,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filled(ctx, p)
 	case card.ReviewCallback:
 		return h.approveRead(ctx, p)
+	case card.TalkRejectCallback, card.TalkReviewCallback:
+		return h.submitTalk(ctx, p)
 	default:
 		return ignore(ctx, "view")
 	}

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/result"
 	"ringi/shared/secret"
 	"ringi/shared/secret/bots"
+	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/tasks"
 )
@@ -33,9 +34,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	rows := tasks.Open(cfg, env.Table)
+	results := result.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Store: rows, Results: result.Open(cfg, env.Results),
+		Store: rows, Results: results, Talks: sessions.Open(cfg, env.Table), Payloads: results,
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

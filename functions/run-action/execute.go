@@ -12,6 +12,7 @@ import (
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
 )
 
 // execute does what the action says. An error other than sandbox.ErrNotBegun leaves open what was done.
@@ -31,7 +32,7 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 	if err == nil {
 		t, err = t.Apply(j.payload.Files)
 	}
-	if errors.Is(err, workspace.ErrRefused) {
+	if errors.Is(err, workspace.ErrRefused) || errors.Is(err, versions.ErrGone) { // it has expired, which no other try changes
 		return session.Result{Status: session.ActionFailed, Error: reasonRefused, ErrorDetail: err.Error()}, nil
 	}
 	if err != nil {

@@ -34,6 +34,9 @@ func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("get the workspace: %w", err)
 	}
+	if status/100 == 4 { // it is gone, or the address is: neither comes back
+		return nil, fmt.Errorf("get the workspace: status %d: %w", status, sandbox.ErrCannot)
+	}
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("get the workspace: status %d", status)
 	}

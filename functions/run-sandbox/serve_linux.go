@@ -96,7 +96,7 @@ func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 	}
 	archive, err := s.objects.archive(ctx, o.Workspace)
 	if err != nil {
-		return s.answer.NotBegun(err.Error(), false)
+		return s.answer.NotBegun(err.Error(), errors.Is(err, sandbox.ErrCannot))
 	}
 	out := &output{}
 	b, err := s.start(o, limit, archive, out)

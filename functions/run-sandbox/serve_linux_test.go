@@ -124,7 +124,8 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 		cannot bool
 	}{
 		"no time is left":             {func(o *sandbox.Order) { o.Deadline = time.Now().Add(reserve) }, false},
-		"the workspace is gone":       {func(o *sandbox.Order) { o.Workspace = s.URL + "/gone" }, false},
+		"the workspace is gone":       {func(o *sandbox.Order) { o.Workspace = s.URL + "/gone" }, true},
+		"the workspace doesn't come":  {func(o *sandbox.Order) { o.Workspace = s.URL + "/down" }, false},
 		"the workspace is no archive": {func(o *sandbox.Order) { o.Workspace = s.URL + "/workspace" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {

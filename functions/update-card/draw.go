@@ -68,6 +68,7 @@ type Slack interface {
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
+	SetAgentStatus(ctx context.Context, channel, thread string, status slackapi.AgentStatus, title string) error
 	directory
 }
 
@@ -101,6 +102,11 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 		return fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
 	kind := h.Kinds[ref.Kind]
+	if k, ok := kind.(withOutput); ok {
+		if a, err = k.Live(ctx, a); err != nil {
+			return err
+		}
+	}
 	place, known := kind.Place(a)
 	if !known {
 		return errors.New("it is not known yet where the cards go") // a torn read
@@ -120,6 +126,9 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	behind, err := d.cards(ctx)
+	if err == nil {
+		err = d.status(ctx)
+	}
 	if d.drew {
 		h.homes(ctx, ref.Tenant)
 	}

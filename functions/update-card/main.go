@@ -42,9 +42,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	scale, err := paceScale(env.SlackPace)
 	s := kinds.Open(cfg, env.Table)
+	shelf := result.Open(cfg, env.Results)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{session.Kind.Name: sessionCards{sessions.Of(s)}, task.Kind.Name: taskCards{result.Open(cfg, env.Results)}},
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, session.Kind.Name: sessionCards{sessions.Of(s), shelf}},
 		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err

@@ -2,71 +2,165 @@ package main
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/session"
+	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"
 )
 
-// Said reads what was said in a session.
+// Said is where what stands beside a session is: what was said, and what its actions print.
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (session.Message, error)
+	Log(ctx context.Context, tenant, action string, limit int) ([]session.LogEntry, error)
 }
 
-// sessionCards draws what an agent says, and its actions.
-type sessionCards struct{ said Said }
+// Payloads opens those that are too large for a row.
+type Payloads interface {
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
+}
+
+// sessionCards draws the cards of sessions.
+type sessionCards struct {
+	said  Said
+	shelf Payloads
+}
 
 // Place is the session's thread.
 func (sessionCards) Place(a aggregate.Aggregate) (Place, bool) {
-	s := a.(*session.Aggregate).Session
+	s := talkOf(a).Session
 	if s == nil {
 		return Place{}, false
 	}
-	return Place{Team: s.TeamID, Thread: s.ThreadTS, Accepted: true}, true
+	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
+}
+
+func talkOf(a aggregate.Aggregate) card.Talk {
+	if t, ok := a.(card.Talk); ok {
+		return t
+	}
+	return card.Talk{Aggregate: a.(*session.Aggregate)}
 }
 
 // Render draws one card.
-func (sessionCards) Render(a aggregate.Aggregate, c *aggregate.Card, _ tenancy.Settings, _ time.Time) card.Message {
-	of := a.(*session.Aggregate)
-	switch c.CardType {
-	case session.CardMessage:
-		if m := of.Said; m != nil && "MESSAGE#"+m.Key() == c.Subject {
-			return card.Message{Text: m.Content}
-		}
-		return card.Message{Text: "…"}
-	case session.CardAction:
-		if x := aggregate.Find(of.Actions, c.Subject); x != nil {
-			return card.Message{Text: fmt.Sprintf("#%d %s: %s", x.Number, x.ActionType, x.Status)}
-		}
-	}
-	return card.Message{Text: string(of.Session.Status)}
+func (sessionCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+	return card.RenderTalk(talkOf(a), c, s, now)
 }
 
-// Opened has the message that a card shows. It never changes.
-func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
-	if c.CardType != session.CardMessage {
+// Live has in it the last lines of what an action prints that executes: they come without a commit.
+func (k sessionCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
+	t := talkOf(a)
+	x := t.Current()
+	if x == nil || x.Status != session.ActionExecuting {
 		return a, nil
 	}
-	m, err := k.said.Message(ctx, a.Ref().Tenant, a.Ref().ID, c.Subject[len("MESSAGE#"):])
-	if err != nil {
-		return nil, fmt.Errorf("read what was said: %w", err)
+	var err error
+	if t.Log, err = k.said.Log(ctx, t.Ref().Tenant, x.ActionID, card.TailLines); err != nil {
+		return nil, fmt.Errorf("read what the action prints: %w", err)
 	}
-	opened := *a.(*session.Aggregate)
-	opened.Said = &m
-	return &opened, nil
+	return t, nil
 }
 
-// Suggestions are none.
+// Opened has what the card shows beside its row. What is gone stays away: a card whose message was deleted shows nothing.
+func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
+	t, ref := talkOf(a), a.Ref()
+	switch c.CardType {
+	case session.CardMessage:
+		key, _ := session.OfMessage(c.Subject)
+		m, err := k.said.Message(ctx, ref.Tenant, ref.ID, key)
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+			t.Message = &session.Message{}
+		case err != nil:
+			return nil, fmt.Errorf("read what was said: %w", err)
+		default:
+			t.Message = &m
+		}
+	case session.CardAction:
+		x := aggregate.Find(t.Actions, c.Subject)
+		if x == nil {
+			return a, nil
+		}
+		var err error
+		if x.Payload.S3Key != "" {
+			if t.Payload, err = k.shelf.Open(ctx, ref, x.Payload); err != nil {
+				return nil, fmt.Errorf("open what the action is to do: %w", err)
+			}
+		}
+		if x.StartedAt != nil && t.Log == nil {
+			if t.Log, err = k.said.Log(ctx, ref.Tenant, x.ActionID, card.TailLines); err != nil {
+				return nil, fmt.Errorf("read what the action printed: %w", err)
+			}
+		}
+	}
+	return t, nil
+}
+
+// Suggestions are none: who talks with an agent knows what they want.
 func (sessionCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
-// Urgency is read off the rows: somebody waits for an answer, and for an action that asks.
+// Urgency is read off the rows.
 func (sessionCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
-	x := aggregate.Find(a.(*session.Aggregate).Actions, c.Subject)
-	if x != nil && x.Status == session.ActionExecuting {
+	if c.CardType != session.CardAction {
+		return settled
+	}
+	switch x := aggregate.Find(talkOf(a).Actions, c.Subject); {
+	case x == nil:
+		return settled
+	case x.Status == session.ActionPending:
+		return asks
+	case x.Status == session.ActionExecuting && c.MessageTS != "":
 		return progress
 	}
-	return asks
+	return settled
+}
+
+// Status is what Slack shows beside the thread.
+func (sessionCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
+	t := talkOf(a)
+	x := t.Current()
+	switch {
+	case t.Session.Status == session.Closed:
+		return slackapi.AgentClosed, t.Session.Title
+	case x != nil && x.Status == session.ActionPending && len(t.Inbox) == 0:
+		return slackapi.AgentSuspended, t.Session.Title
+	case !t.Head.Resting:
+		return slackapi.AgentProcessing, t.Session.Title
+	}
+	return slackapi.AgentActive, t.Session.Title
+}
+
+// withStatus is a kind whose thread shows what its agent does.
+type withStatus interface {
+	Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string)
+}
+
+// status tells Slack what the agent does, as the rows say: each time, since another process may have told it something else.
+// A refusal hinders no card.
+func (d *drawing) status(ctx context.Context) error {
+	k, ok := d.kind.(withStatus)
+	if !ok {
+		return nil
+	}
+	st, title := k.Status(d.a)
+	err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title)
+	var refused slackapi.Refused
+	switch {
+	case errors.As(err, &refused):
+		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
+	case err != nil:
+		return fmt.Errorf("tell the agent's status: %w", err)
+	}
+	return nil
+}
+
+// withOutput is a kind of whose aggregates something changes without a commit.
+type withOutput interface {
+	Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error)
 }

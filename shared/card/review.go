@@ -48,9 +48,15 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	if !ok {
 		return view, false
 	}
+	r.Hash = a.AskedHash(ident(r.ID))
+	return d.reviewed(title, whole, r, a.IsOpen(r.ID), ReviewCallback), true
+}
+
+// reviewed is the page r.Page of all that is asked about, which waits if it is open.
+func (d drawing) reviewed(title string, whole body, r Review, open bool, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))
-	r.ID, r.TaskID, r.Hash = ident(r.ID), ident(r.TaskID), a.AskedHash(r.ID)
+	r.ID, r.TaskID = ident(r.ID), ident(r.TaskID)
 	last := r.Page == len(all)-1
 	blocks := append([]slack.Block{header(title)}, all[r.Page]...)
 	blocks = append(blocks, divider(), contextLine(fill(w.ReviewPage, "page", r.Page+1, "pages", len(all))))
@@ -58,11 +64,11 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 		blocks = append(blocks, slack.NewActionBlock(r.TaskID, turns...))
 	}
 	metadata, _ := json.Marshal(r) // of strings and numbers it cannot fail
-	view = slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: ReviewCallback, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), PrivateMetadata: string(metadata),
+	view := slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: callback, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), PrivateMetadata: string(metadata),
 	}
 	switch {
-	case !a.IsOpen(r.ID):
+	case !open:
 		blocks = append(blocks, contextLine(w.ReviewOver))
 	case r.ReadOnly || whole.cut:
 		blocks = append(blocks, contextLine(w.ReviewReads))
@@ -73,7 +79,7 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 		blocks = append(blocks, contextLine(w.ReviewOn))
 	}
 	view.Blocks = slack.Blocks{BlockSet: blocks}
-	return view, true
+	return view
 }
 
 // Told is a dialog that says one thing and can only be closed.

@@ -76,7 +76,7 @@ func spare(ctx context.Context) bool {
 
 // places are the prefixes that have objects which may expire.
 func (r Retention) places(ctx context.Context) (list []place, err error) {
-	for _, above := range []string{results, prompts, ""} {
+	for _, above := range []string{results, prompts, versions, ""} {
 		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -95,7 +95,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 }
 
 // expire deletes the old results of one place. Under a common prefix maxPages does not apply,
-// because arguments, which stay, could fill all of those pages.
+// because arguments, which stay, could fill all of those pages; nor for workspaces, whose sessions' ids don't sort by time.
 func (r Retention) expire(ctx context.Context, p place) (deleted int, err error) {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
@@ -103,7 +103,7 @@ func (r Retention) expire(ctx context.Context, p place) (deleted int, err error)
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
 	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, MaxKeys: aws.Int32(pageSize)})
-	for n := 0; (p.together || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
+	for n := 0; (p.together || strings.HasPrefix(p.prefix, versions) || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return deleted, err
@@ -148,7 +148,7 @@ func (r Retention) old(ctx context.Context, p place, page []types.Object, before
 // mayGo says which of a task's old objects may be deleted: its prompts, and none of its results while it has not ended,
 // since it may need them. Under a common prefix arguments stay, and everything of a task without rows.
 func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
-	if strings.HasPrefix(p.prefix, prompts) { // no function needs them
+	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // no function needs them, and a session begins anew
 		return func(string) bool { return true }, nil
 	}
 	if !p.together {

@@ -188,13 +188,19 @@ func TestOlderKeysAreRead(t *testing.T) {
 	}
 }
 
-// Workspaces of chat sessions are no results, and no tenant is called after their prefix.
-func TestWorkspacesAreNoResults(t *testing.T) {
-	k := &world{World: pipelinetest.Start(t).World(t), days: 1, down: true}
-	if _, err := versions.Open(k.Config, k.Bucket).Put(t.Context(), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}, &workspace.Tree{}); err != nil {
-		t.Fatal(err)
+// Workspaces of chat sessions are kept as long as results, and no tenant is called after their prefix.
+func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	s, of := versions.Open(k.Config, k.Bucket), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}
+	version := expect.Value(s.Put(t.Context(), of, &workspace.Tree{}))(t)
+	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
+	if n := k.expire(t, 29*day); n != 0 {
+		t.Errorf("%d deleted before their time", n)
 	}
-	if n := k.expire(t, 400*day); n != 0 {
-		t.Errorf("%d deleted", n)
+	if n := k.expire(t, 31*day); n != 1 {
+		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
+	}
+	if _, err := s.Get(t.Context(), of, version); !errors.Is(err, versions.ErrGone) {
+		t.Errorf("got %v", err)
 	}
 }

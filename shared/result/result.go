@@ -37,7 +37,9 @@ const (
 	arguments = "arguments/"
 	exports   = "exports/" // of the audit log; the bucket deletes them
 
-	workspaces = "workspaces/" // of chat sessions, which keep and forget them (shared/workspace/versions)
+	// Of chat sessions (shared/workspace/versions): versions expire like results, the rest the bucket deletes.
+	workspaces = "workspaces/"
+	versions   = workspaces + "versions/"
 )
 
 // ErrExpired is a value that was deleted when its tenant's retain_results_days were over.

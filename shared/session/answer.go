@@ -92,7 +92,9 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	if x.Text != "" || proposed != "" {
 		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed})
 		if x.Text != "" {
-			c.card(CardMessage, "MESSAGE#"+m.Key())
+			for part := range Parts(x.Text) {
+				c.card(CardMessage, MessageSubject(m.Key(), part))
+			}
 		}
 	}
 	if x.HandOver != "" {
@@ -165,7 +167,7 @@ func (c *change) tidy() {
 			shown = append(shown, x)
 		}
 	}
-	for _, x := range shown[:min(max(0, len(shown)-mostCards), 5)] {
+	for _, x := range shown[:min(max(0, len(shown)-mostCards), mostParts)] {
 		c.Remove(x)
 	}
 }
@@ -258,7 +260,7 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 	}
 	c.charge(r.Usage)
 	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail})
-	c.card(CardMessage, "MESSAGE#"+m.Key())
+	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
 		if c.Session.Status != Failing {
 			c.audit(aggregate.System(), AuditFailing, "session", c.Session.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})

@@ -19,6 +19,7 @@ type change struct {
 	Session Session // likewise; written by done
 	of      *Aggregate
 	said    int // messages that this Change has made
+	drawn   int // cards, likewise
 }
 
 // begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of two
@@ -127,12 +128,17 @@ func (c *change) tell(m *Message) {
 	c.Put(&Inbox{Message: m.Key(), User: m.User, TS: m.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 }
 
-// card makes the row of a card that shows subject; its message comes later.
+// card makes the row of a card that shows subject; its message comes later. Cards stand in the thread in the order in which
+// they were made.
 func (c *change) card(typ aggregate.CardType, subject string) {
 	card := &aggregate.Card{
 		ID: aggregate.Derive(c.Now, "card", c.Session.ID, string(typ), subject), AggregateID: c.Session.ID, CardType: typ, Subject: subject,
-		Channel: c.Session.Channel, State: aggregate.CardNone, CreatedAt: c.Now,
+		Channel: c.Session.Channel, State: aggregate.CardNone, CreatedAt: c.Now.Add(time.Duration(c.drawn) * time.Millisecond),
 	}
+	if typ == CardAction { // the agent's words stand before what it wants to do
+		card.CreatedAt = card.CreatedAt.Add(mostParts * time.Millisecond)
+	}
+	c.drawn++
 	if c.of.Card(card.Key()) == nil {
 		c.Put(card)
 	}

@@ -238,7 +238,7 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.Head.Resting, c.Head.Acting = true, ""
 	a.forget(c)
-	c.card(CardSession, "SESSION")
+	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
 	c.audit(by, AuditClosed, "session", c.Session.ID, map[string]any{"reason": why})
 	return c.done(), nil
 }

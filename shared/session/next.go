@@ -54,6 +54,8 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 		return out
 	}
 	switch {
+	case a.waitsInVain() != nil:
+		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).TurnAway(now) }
 	case !a.work(now):
 	case a.Head.Resting:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
@@ -130,7 +132,7 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(soon)
 		}
 	}
-	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) {
+	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil {
 		by(soon)
 	}
 	if a.Session.Status == Closed {

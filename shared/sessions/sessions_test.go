@@ -138,7 +138,7 @@ func testForgotten(t *testing.T, w *world) {
 		return a.Close(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, policy, w.now)
 	})
 	expect.NoError(t, w.tell(t, "1775034001.000100", "still there?"))
-	if a := w.load(t); a.Session.Status != session.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Begin != nil {
+	if a := w.load(t); a.Session.Status != session.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {
 		t.Errorf("%+v", a.Session)
 	}
 	w.Now = func() time.Time { return w.now.Add(25 * time.Hour) }

@@ -110,3 +110,19 @@ func (s *Sandbox) Redeliver(channel, ts string, copies int) ([]delivery.Attempt,
 	}
 	return s.sender.Repeat(e, copies), nil
 }
+
+// StopAgent presses the button that Slack shows beside a thread in which the app's agent says that it is processing.
+func (s *Sandbox) StopAgent(user, channel, thread string) error {
+	if _, err := s.ws.Message(channel, thread, user); err != nil {
+		return fmt.Errorf("stop the agent in %s: %w", thread, err)
+	}
+	for _, x := range s.ws.Sessions(channel) {
+		if x.ThreadTS == thread && x.Status == "processing" {
+			s.emit(user, channel, "", map[string]any{
+				"type": "agent_session_stopped", "channel": channel, "thread_ts": thread, "user": user, "streaming_message_ts": []string{}, "event_ts": s.now(),
+			})
+			return nil
+		}
+	}
+	return fmt.Errorf("stop the agent in %s: it is not processing", thread)
+}

@@ -42,6 +42,7 @@ func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux.HandleFunc("POST /sandbox/close", act(s.postClose))
 	mux.HandleFunc("POST /sandbox/open", act(s.postOpen))
 	mux.HandleFunc("POST /sandbox/dismiss", act(s.postDismiss))
+	mux.HandleFunc("POST /sandbox/stop", act(s.postStop))
 	mux.HandleFunc("PUT /sandbox/toggles", act(s.putToggles))
 	mux.HandleFunc("POST /sandbox/actions/{team}/{app}/{id}", s.serveHook)
 	s.hooks(mux)

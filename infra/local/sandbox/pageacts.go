@@ -136,6 +136,10 @@ func (s *Sandbox) postSubmit(in target) (any, error) {
 func (s *Sandbox) postClose(in target) (any, error) { return nil, s.CloseView(in.User, in.ViewID) }
 func (s *Sandbox) postOpen(in target) (any, error)  { return nil, s.OpenMessages(in.User) }
 
+func (s *Sandbox) postStop(in target) (any, error) {
+	return nil, s.StopAgent(in.User, in.Channel, in.ThreadTS)
+}
+
 func (s *Sandbox) postDismiss(in target) (any, error) {
 	s.ws.Dismiss(in.User, in.TS)
 	return nil, nil

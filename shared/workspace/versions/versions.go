@@ -19,8 +19,8 @@ import (
 	"ringi/shared/workspace"
 )
 
-// Everything lies below one prefix: it is all that the sandbox's network passes. What belongs to one action alone is
-// deleted by the bucket after a day.
+// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/result);
+// what belongs to one action alone is deleted by the bucket after a day.
 const (
 	kept    = "workspaces/versions/"
 	passing = "workspaces/actions/"
@@ -146,28 +146,4 @@ func (s *Store) Take(ctx context.Context, of Session, action string) (version st
 		return "", err
 	}
 	return s.Put(ctx, of, t)
-}
-
-// Forget deletes every version of a session's workspace, at most 1000 a call; more says that there may be others.
-func (s *Store) Forget(ctx context.Context, of Session) (more bool, err error) {
-	prefix := kept + of.Tenant + "/" + of.ID + "/"
-	page, err := s.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &s.bucket, Prefix: &prefix})
-	if err != nil {
-		return false, fmt.Errorf("list a session's workspaces: %w", err)
-	}
-	var keys []types.ObjectIdentifier
-	for _, o := range page.Contents {
-		keys = append(keys, types.ObjectIdentifier{Key: o.Key})
-	}
-	if len(keys) == 0 {
-		return false, nil
-	}
-	out, err := s.s3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &s.bucket, Delete: &types.Delete{Objects: keys, Quiet: aws.Bool(true)}})
-	switch {
-	case err != nil:
-		return false, fmt.Errorf("forget a session's workspaces: %w", err)
-	case len(out.Errors) > 0:
-		return false, fmt.Errorf("forget a session's workspaces: %s", aws.ToString(out.Errors[0].Code))
-	}
-	return aws.ToBool(page.IsTruncated), nil
 }

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	actions "ringi/shared/payload"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+)
+
+// talk is a session that Sato began in a channel's thread, in which an action waits.
+type talk struct {
+	*world
+	rows *sessions.Store
+	of   aggregate.Ref
+	x    *session.Action
+}
+
+func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
+	t.Helper()
+	w := newWorld(t, db)
+	_, table := db.Store(t)
+	rows := sessions.New(db.DB, table)
+	rows.Now = w.Now
+	w.h.Talks, w.h.Payloads = rows, w.results
+	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
+	k := &talk{world: w, rows: rows, of: in.Ref()}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
+	p := actions.Payload{Script: script, TimeoutSeconds: 60}.JSON()
+	k.x = k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "ok", Proposal: &session.Proposal{
+			Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+		}}, w.Now())
+	}).Current()
+	return k
+}
+
+func (k *talk) do(decide session.Decision) *session.Aggregate {
+	k.T.Helper()
+	k.Later(time.Second)
+	return expect.Value(k.rows.Decide(k.T.Context(), k.of, decide))(k.T)
+}
+
+func (k *talk) action() *session.Action {
+	k.T.Helper()
+	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Action(k.x.ActionID)
+}
+
+func (k *talk) press(user, action, value string) inbound.Response {
+	k.T.Helper()
+	p := k.click(user, action, value)
+	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+	return k.post(p)
+}
+
+// send submits the dialog that is open for a person.
+func (k *talk) send(user string, values map[string]any) inbound.Response {
+	k.T.Helper()
+	v := k.slack.Views(user)[0]
+	k.slack.CloseView(user, v.ID, false)
+	p := person("view_submission", user, slacktest.Team)
+	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
+	return k.post(p)
+}
+
+func (k *talk) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }
+
+func TestPeopleDecideOnActions(t *testing.T) {
+	db := storetest.Start(t)
+	reason := func(text any) map[string]any {
+		return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": text}}}
+	}
+	t.Run("approved by one click, and whoever comes too late learns by whom", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
+		if x := k.action(); x.Status != session.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != session.ApprovedByUser {
+			t.Fatalf("%+v", x)
+		}
+		k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+	})
+	t.Run("another content than was seen isn't approved", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
+		if x := k.action(); x.Status != session.ActionPending {
+			t.Errorf("it is %s", x.Status)
+		}
+	})
+	t.Run("rejected with a reason", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
+		if out := k.send(workspace.Suzuki, reason(nil)); out.Body == "" {
+			t.Error("a form without a reason closes")
+		}
+		k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
+		k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
+		if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected || x.ErrorDetail != "本番はだめ" {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("cancelled by whoever asked", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
+		k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
+		if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonWithdrawn {
+			t.Errorf("%+v", x)
+		}
+	})
+	t.Run("approved and cancelled at the same instant: one of them learns of the other", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()), k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
+		var wg sync.WaitGroup
+		for _, p := range clicks {
+			p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+			wg.Go(func() { k.post(p) })
+		}
+		wg.Wait()
+		if x := k.action(); x.Status != session.ActionCancelled { // an approved one is cancelled, too
+			t.Errorf("it is %s", x.Status)
+		}
+	})
+	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) {
+		k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+		k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+		for range 40 {
+			v := k.slack.Views(workspace.Suzuki)[0]
+			if v.Submit != nil {
+				break
+			}
+			var r card.Review
+			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
+			p := person("block_actions", workspace.Suzuki, slacktest.Team)
+			p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+			p["view"] = map[string]any{"id": v.ID, "hash": v.Hash, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata}
+			p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": k.of.ID, "value": string(rune('1' + r.Page)), "type": "button"}}
+			k.quiet(k.post(p), workspace.Suzuki)
+		}
+		k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
+		if x := k.action(); x.Status != session.ActionApproved {
+			t.Errorf("it is %s", x.Status)
+		}
+	})
+	t.Run("a session that was closed begins anew", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
+		})
+		k.quiet(k.press(workspace.Sato, card.ReopenSession, k.of.ID), workspace.Sato)
+		if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Open {
+			t.Errorf("it is %s", a.Session.Status)
+		}
+	})
+	t.Run("strangers decide nothing", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.ReviewTalk} {
+			k.press("U0NOBODY", action, k.value())
+		}
+		if x := k.action(); x.Status != session.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
+			t.Errorf("it is %s", x.Status)
+		}
+	})
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/payload"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+)
+
+// talk is a session that Sato began in direct messages, and a Slack that shows it.
+type talk struct {
+	*world
+	rows    *sessions.Store
+	ref     aggregate.Ref
+	channel string
+	thread  string
+	policy  aggregate.Policy
+}
+
+func newTalk(t *testing.T, db *storetest.Server) *talk {
+	t.Helper()
+	w := newWorld(t, db)
+	_, table := db.Store(t)
+	s := store.New(db.DB, table, session.Kind)
+	rows := sessions.Of(s)
+	rows.Now = w.Now
+	w.h = w.handler()
+	w.h.Store, w.h.Rows = s, s
+	w.h.Kinds = map[string]Kind{session.Kind.Name: sessionCards{rows, w.bucket}}
+	k := &talk{world: w, rows: rows, policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
+	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
+	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
+	in := session.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
+	k.ref = in.Ref()
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
+	return k
+}
+
+func (k *talk) do(decide session.Decision) *session.Aggregate {
+	k.T.Helper()
+	k.Later(time.Second)
+	return expect.Value(k.rows.Decide(k.T.Context(), k.ref, decide))(k.T)
+}
+
+func (k *talk) says(text string, p *session.Proposal) *session.Aggregate {
+	k.T.Helper()
+	return k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: text, Proposal: p}, k.Now())
+	})
+}
+
+// drawn draws and wants these texts in the thread, in this order, and Slack to show the agent's status.
+func (k *talk) drawn(status string, texts ...string) {
+	k.T.Helper()
+	if !k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)) {
+		k.T.Fatalf("given back for %v s", k.queue.hidden)
+	}
+	thread := k.slack.Thread(k.T, k.channel, k.thread)
+	if len(thread) != len(texts) {
+		k.T.Fatalf("the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
+	}
+	for i, m := range thread {
+		if text := string(expect.Value(json.Marshal(m))(k.T)); !strings.Contains(text, texts[i]) {
+			k.T.Errorf("message %d is %s, want %q", i, text, texts[i])
+		}
+	}
+	got := ""
+	for _, s := range k.slack.Sessions(k.channel) {
+		if s.ThreadTS == k.thread {
+			got = s.Status
+		}
+	}
+	if got != status {
+		k.T.Errorf("the agent is %q, want %q", got, status)
+	}
+}
+
+// A conversation from its first message to its end: what is said comes before what asks, and nothing is said twice.
+func TestAConversationIsDrawn(t *testing.T) {
+	k := newTalk(t, storetest.Start(t))
+	k.drawn("processing")
+	p := payload.Payload{Script: "make test", TimeoutSeconds: 60}
+	x := k.says("**まず** 試します。", &session.Proposal{
+		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
+		Terms: aggregate.Terms{ApprovalRequired: true},
+	}).Current()
+	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+	})
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
+	})
+	k.drawn("processing", "*まず* 試します。", "操作 #1 を実行中")
+
+	line := func(order int) session.LogEntry {
+		return session.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order, Text: fmt.Sprintf("line %d", order), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	}
+	var lines []session.LogEntry
+	for i := range 15 {
+		lines = append(lines, line(i))
+	}
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, lines))
+	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
+	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
+
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", session.Result{Status: session.ActionSucceeded, Lines: 15}, k.Now())
+	})
+	k.drawn("processing", "*まず* 試します。", "操作 #1 完了")
+	long := strings.Repeat("とても長い答えです。\n", 700)
+	k.says(long, nil)
+	parts := session.Parts(long)
+	want := []string{"*まず* 試します。", "line 14"}
+	for range parts {
+		want = append(want, "とても長い答えです。")
+	}
+	k.drawn("active", want...)
+	k.drawn("active", want...)
+
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.drawn("closed", append(want, "reopen_session")...)
+}

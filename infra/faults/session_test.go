@@ -1,0 +1,197 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/sleep"
+)
+
+// sessionPoints is how many of a conversation's crash points are tried.
+const sessionPoints = 12
+
+// talk is one conversation: somebody asks for a command, approves it, and the agent says what came of it.
+type talk struct {
+	*harness
+	*trace
+	rows   *sessions.Store
+	ref    aggregate.Ref
+	thread string
+}
+
+// TestACrashInAConversationRunsNothingTwice kills processes anywhere in a conversation: each ends with its action done, or
+// failed with an outcome that people can trust, and its command was started once at the most.
+func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
+	b := running
+	first := b.talks(t)
+	if x := first.end(t); x.Status != session.ActionSucceeded || first.started() != 1 {
+		t.Fatalf("undisturbed, the action is %s (%s %s) after %d starts: %v", x.Status, x.Error, x.ErrorDetail, first.started(), first.counts)
+	}
+	var all []trial
+	for _, p := range first.points() {
+		all = append(all, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
+	}
+	n := sessionPoints
+	if *long {
+		n = len(all)
+	}
+	trials := sample(slices.Clone(all), n)
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	ends := make([]session.ActionStatus, len(trials))
+	for i, x := range trials {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			if err := driver.Try(context.Background(), func(t driver.T) {
+				k := b.talks(t, x.kills...)
+				a := k.end(t)
+				ends[i] = a.Status
+				if n := k.started(); n > 1 {
+					driver.Failf("the command of %s was started %d times", k.ref.ID, n)
+				}
+				if a.Status == session.ActionFailed && a.Outcome == "" && k.started() > 0 {
+					driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error, a.ErrorDetail)
+				}
+			}); err != nil {
+				t.Errorf("%v: %v", x.kills, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
+}
+
+// talks begins a conversation.
+func (b *harness) talks(t driver.T, kills ...point) *talk {
+	t.Helper()
+	k := &talk{harness: b, trace: newTrace(kills...), rows: sessions.New(b.db, b.TableName)}
+	var err error
+	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
+		t.Fatal(err)
+	}
+	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "run: echo done"}
+	k.ref = in.Ref()
+	k.dying = func(c lambda.Call) {
+		k.pass(t, session.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})
+		if c.Function == "UpdateCardFunction" {
+			for _, card := range k.load(t).Cards {
+				k.pass(t, card.Key(), "SET claimed_at = :past", "attribute_exists(claimed_at)", nil)
+			}
+		}
+	}
+	b.injector.knows(k.ref.ID, k.trace)
+	c := expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)
+	expect.NoError(t, k.rows.Begin(context.Background(), c))
+	return k
+}
+
+// started is how often run-action had a sandbox begin.
+func (k *talk) started() (n int) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for key, times := range k.left {
+		if strings.HasPrefix(key, "RunActionFunction ") && strings.Contains(strings.ToLower(key), "response-streaming") {
+			n += times
+		}
+	}
+	return n
+}
+
+func (k *talk) load(t driver.T) *session.Aggregate {
+	a, err := k.rows.Load(context.Background(), k.ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// pass lets time pass for one of the session's rows, unless it is not as the condition says.
+func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]string) {
+	pk, _ := aggregate.Kinds{session.Kind}.Partition(k.ref)
+	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
+		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeNames: names,
+		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":past": &types.AttributeValueMemberS{Value: driver.Moment(time.Now().Add(-2 * time.Minute))}},
+	})
+	var moved *types.ConditionalCheckFailedException
+	if err != nil && !errors.As(err, &moved) {
+		t.Errorf("change %s: %v", sk, err)
+	}
+}
+
+// end approves what is proposed, waits until all is said and shown, and returns the action.
+func (k *talk) end(t driver.T) *session.Action {
+	t.Helper()
+	nudge := time.Now().Add(4 * time.Second)
+	var a *session.Aggregate
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
+		a = k.load(t)
+		if x := a.Current(); x != nil && x.Status == session.ActionPending {
+			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Session.TeamID, Member: true}
+			policy := aggregate.Policy{Team: a.Session.TeamID, AllowSelf: true}
+			_, err := k.rows.Decide(context.Background(), k.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+				return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if len(a.Actions) == 1 && a.Current() == nil && len(a.Inbox) == 0 && a.Head.Resting && a.Head.ShownRev >= a.Head.Rev && !k.open() {
+			k.shownOnce(t, a)
+			return a.Actions[0]
+		}
+		if time.Now().After(nudge) {
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+		_ = sleep.For(context.Background(), 50*time.Millisecond)
+	}
+	t.Fatalf("session %s does not come to rest: %+v %+v", k.ref.ID, a.Head, a.Current())
+	return nil
+}
+
+func (k *talk) open() bool {
+	view, err := k.Task(context.Background(), k.ref.ID)
+	return err != nil || slices.ContainsFunc(view.Runs, func(r stack.RunView) bool { return r.Status == "RUNNING" })
+}
+
+// shownOnce: every card is one message of the thread.
+func (k *talk) shownOnce(t driver.T, a *session.Aggregate) {
+	n := 0
+	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
+		if m.TS != k.thread {
+			n++
+		}
+	}
+	if n != len(a.Cards) {
+		t.Errorf("session %s has %d cards and %d messages", k.ref.ID, len(a.Cards), n)
+	}
+}
+
+// sweep lets the sweeper's minute pass.
+func (k *talk) sweep(t driver.T) {
+	k.pass(t, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
+	k.clock.mu.Lock()
+	defer k.clock.mu.Unlock()
+	if _, err := k.Fire(context.Background(), sweeper); err != nil {
+		t.Fatal("sweep:", err)
+	}
+}

@@ -1,0 +1,116 @@
+package card
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/payload"
+	"ringi/shared/session"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Talk is a session with what its cards show beside its rows.
+type Talk struct {
+	*session.Aggregate
+	Message *session.Message   // that the card shows; nil while it is not fetched
+	Payload json.RawMessage    // of the action, if its row doesn't have it
+	Log     []session.LogEntry // the last lines of the action's output
+}
+
+// The action_ids of an action's and a session's buttons. Their block_id is the session's id; an action's value is its id,
+// and behind a slash the hash of what is approved.
+const (
+	ApproveAction = "approve_action"
+	RejectAction  = "reject_action"
+	CancelAction  = "cancel_action"
+	ReviewTalk    = "review_action"
+	ReopenSession = "reopen_session"
+)
+
+// TailLines is how many lines of an action's output its card shows.
+const TailLines = 10
+
+// RenderTalk draws a card of a session. What was said and what was fetched never change, so that whether a card shows the
+// same is told without them; the output of an action that executes does.
+func RenderTalk(t Talk, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
+	locale := s.Locale
+	if t.Session != nil && t.Session.Locale != "" {
+		locale = t.Session.Locale
+	}
+	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, talk: talkWordsOf(locale)}
+	switch c.CardType {
+	case session.CardAction:
+		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
+			return d.message(d.action(x))
+		}
+		return d.message(face{text: d.talk.Action, colour: grey}.with(section(d.talk.Action)))
+	case session.CardSession:
+		return d.message(d.ended())
+	}
+	return Message{Text: d.said(c.Subject), Attachments: []slack.Attachment{}}
+}
+
+func (d drawing) message(f face) Message {
+	return Message{Text: f.text, Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}}}
+}
+
+// talkDrawing is a card of a session being drawn.
+type talkDrawing struct {
+	drawing
+	t    Talk
+	talk *talkWords
+}
+
+func (d talkDrawing) actions(buttons ...slack.BlockElement) slack.Block {
+	return slack.NewActionBlock(ident(d.t.Head.SessionID), buttons...)
+}
+
+// said is the part of a message that a card shows.
+func (d talkDrawing) said(subject string) string {
+	key, part := session.OfMessage(subject)
+	m := d.t.Message
+	if m == nil {
+		return key
+	}
+	if m.Content == "" {
+		return d.talk.reason(m.Reason, inline(m.Detail, maxDetail))
+	}
+	parts := session.Parts(m.Content)
+	if part < 0 || part >= len(parts) {
+		return d.w.None
+	}
+	text := or(chatted(parts[part]), d.w.None)
+	if m.Sender == session.FromSystem {
+		text = "_" + d.talk.System + "_ " + text
+	}
+	return text
+}
+
+// ended is the card of a session that was closed; once it is open again, without its button.
+func (d talkDrawing) ended() face {
+	s, w := d.t.Session, d.talk
+	if s == nil || s.Status != session.Closed {
+		return face{text: w.Reopened, colour: grey}.with(contextLine(w.Reopened))
+	}
+	why := fill(w.ClosedBy, "who", d.w.mention(s.ClosedBy), "when", whenSet(s.ClosedAt))
+	if s.CloseReason == session.ReasonIdle {
+		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
+	}
+	return face{text: w.Closed, colour: grey}.with(
+		section(w.Closed), d.actions(button(w.Begin, ReopenSession, s.ID, slack.StylePrimary)), contextLine(why),
+	)
+}
+
+// read is the action's payload; false if it isn't there, or not of its type's form.
+func (d talkDrawing) read(x *session.Action) (payload.Payload, bool) {
+	text := []byte(x.Payload.JSON)
+	if len(text) == 0 {
+		text = d.t.Payload
+	}
+	p, problems := payload.Read(x.ActionType, text)
+	return p, len(problems) == 0
+}

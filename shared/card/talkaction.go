@@ -1,0 +1,254 @@
+package card
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/lazy"
+	"ringi/shared/legible"
+	"ringi/shared/session"
+)
+
+const (
+	maxAbout    = 600 // of what an agent says an action is for
+	maxTailLine = 240 // of a line of output
+	maxResult   = 600
+)
+
+// action draws what an agent wants to do, and what became of it.
+func (d talkDrawing) action(x *session.Action) face {
+	w := d.talk
+	title := fill(w.Header, "n", x.Number)
+	switch {
+	case x.Status == session.ActionPending:
+		return d.asks(x)
+	case x.Status == session.ActionApproved:
+		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
+	case x.Status == session.ActionExecuting:
+		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(w.Output)...)
+		return f.with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
+	case x.Status == session.ActionSucceeded:
+		return d.over(x, fill(w.Done, "n", x.Number), green)
+	case x.Outcome == session.OutcomeUnknown:
+		return d.over(x, fill(w.Unknown, "n", x.Number), red)
+	case x.Status == session.ActionFailed:
+		return d.over(x, fill(w.Failed, "n", x.Number), red)
+	}
+	return d.withdrawn(x, title)
+}
+
+// asks is the card on which people decide.
+func (d talkDrawing) asks(x *session.Action) face {
+	w, b := d.w, d.body(x, maxPages).bounded()
+	value := x.ActionID + "/" + x.Payload.Hash()
+	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
+	if b.cut { // no button to approve what the card doesn't show whole
+		first = button(w.Review, ReviewTalk, x.ActionID, slack.StylePrimary)
+		b.blocks = append(b.blocks, contextLine(w.NotWhole))
+	}
+	title := fill(d.talk.Asks, "n", x.Number)
+	f := face{text: fill(d.talk.AsksText, "n", x.Number), colour: blue}.with(header(title), section(d.about(x))).with(b.blocks...)
+	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin())}
+	if by := x.Gate.Terms.DecideBy; by != nil {
+		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
+	}
+	return f.with(
+		divider(), contextLine(lines...),
+		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger), button(d.talk.Cancel, CancelAction, x.ActionID, "")),
+		contextLine(d.talk.Effect[x.ActionType]),
+	)
+}
+
+func (d talkDrawing) cancel(x *session.Action) slack.BlockElement {
+	stop := button(d.talk.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
+	stop.Confirm = &slack.ConfirmationBlockObject{
+		Title: label(d.talk.ConfirmTitle), Text: label(d.talk.ConfirmText), Confirm: label(d.talk.ConfirmYes), Deny: label(d.w.ConfirmNo),
+	}
+	return stop
+}
+
+// about says what kind of action it is, for how long it may run, and what the agent says of it.
+func (d talkDrawing) about(x *session.Action) string {
+	w := d.talk
+	text := fill(w.Type, "type", or(w.Types[x.ActionType], inline(string(x.ActionType), maxTool)))
+	if x.TimeoutSeconds > 0 && x.ActionType != session.CodeGenerate {
+		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
+	}
+	if about := inline(x.Summary, maxAbout); about != "" {
+		text += "\n" + fill(w.About, "agent", or(inline(d.t.Session.AgentID, maxTool), d.w.None), "text", about)
+	}
+	return text
+}
+
+// body is what the action does, over at most most sections.
+func (d talkDrawing) body(x *session.Action, most int) body {
+	p, ok := d.read(x)
+	if !ok {
+		b := x.Payload
+		if len(b.JSON) == 0 {
+			b.JSON = aggregate.JSON(d.t.Payload)
+		}
+		out := d.unread(b, most)
+		out.cut = true
+		return out
+	}
+	var parts []string
+	switch x.ActionType {
+	case session.ShellCommand:
+		parts = append([]string{d.talk.Script}, d.written(p.Script)...)
+	case session.TestRun:
+		parts = append(parts, d.talk.Argv)
+		for i, arg := range p.Argv {
+			if strings.Contains(arg, "\n") || units(arg) > maxInlineCode {
+				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
+				continue
+			}
+			parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(or(arg, `""`))))
+		}
+	case session.CodeGenerate:
+		parts = append(parts, fill(d.talk.Files, "n", len(p.Files)))
+		for _, f := range p.Files {
+			parts = append(parts, "*"+inlineCode(f.Path)+"*")
+			if f.Content == "" {
+				parts = append(parts, d.w.EmptyCell)
+				continue
+			}
+			parts = append(parts, d.written(f.Content)...)
+		}
+	}
+	return d.packed(parts, most)
+}
+
+// tabs are as frequent in code as spaces: they get a short sign, which stands for nothing else.
+var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
+
+// written shows a text sign by sign in blocks of code: nothing in it is invisible.
+func (drawing) written(text string) []string {
+	fences, _ := fenced(unticked(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
+	return fences
+}
+
+// shown is the action once it was decided on: of a long one the beginning.
+func (d talkDrawing) shown(x *session.Action, title, colour string) face {
+	b := d.body(x, 1)
+	f := face{text: title, colour: colour}.with(header(title), section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
+	if b.cut {
+		f = f.with(contextLine(d.talk.Shortened))
+	}
+	return f
+}
+
+// over is an action that was executed.
+func (d talkDrawing) over(x *session.Action, title, colour string) face {
+	w := d.talk
+	var lines []string
+	switch {
+	case x.Outcome == session.OutcomeUnknown:
+		lines = append(lines, w.CheckUnknown)
+	case x.Status == session.ActionFailed:
+		lines = append(lines, w.reason(x.Error, ""))
+	}
+	if x.ExitCode != nil {
+		lines = append(lines, fill(w.Exit, "code", *x.ExitCode))
+	}
+	for _, s := range []string{x.ResultSummary, x.ErrorDetail} {
+		if s = inline(s, maxResult); s != "" {
+			lines = append(lines, s)
+		}
+	}
+	f := d.shown(x, title, colour)
+	if len(lines) > 0 {
+		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
+	}
+	f = f.with(d.tail(w.Output)...)
+	return f.with(divider(), contextLine(d.approvedBy(x), d.took(x)))
+}
+
+// withdrawn is an action that nobody executes, or goes on with.
+func (d talkDrawing) withdrawn(x *session.Action, title string) face {
+	w := d.w
+	ending, why := w.IsCancelled, fill(d.talk.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
+	switch x.CancelReason {
+	case session.ReasonRejected:
+		ending, why = w.IsRejected, fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
+	case session.ReasonExpired:
+		ending, why = w.IsExpired, fill(d.talk.Expired, "when", whenSet(x.CompletedAt))
+	case session.ReasonClosed, session.ReasonIdle:
+		why = fill(d.talk.CancelledClosed, "when", whenSet(x.CompletedAt))
+	}
+	f := d.shown(x, title+ending, grey)
+	if x.StartedAt != nil {
+		f = f.with(d.tail(d.talk.Output)...)
+		if x.Late == nil {
+			f = f.with(section(d.talk.Stopping))
+		}
+	}
+	if x.Late != nil {
+		late := d.talk.LateFailed
+		if x.Late.Status == session.ActionSucceeded {
+			late = d.talk.LateDone
+		}
+		f = f.with(section(late))
+	}
+	return f.with(divider(), contextLine(why))
+}
+
+func (d talkDrawing) approvedBy(x *session.Action) string {
+	if x.ApprovedBy == session.ApprovedByAuto {
+		return fill(d.talk.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
+	}
+	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
+}
+
+func (d talkDrawing) took(x *session.Action) string {
+	if x.StartedAt == nil || x.CompletedAt == nil {
+		return fill(d.talk.Ended, "when", whenSet(x.CompletedAt))
+	}
+	return fill(d.talk.Took, "elapsed", seconds(x.CompletedAt.Sub(*x.StartedAt)), "when", when(*x.CompletedAt))
+}
+
+var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
+
+// tail is the end of the action's output, with how many lines there were.
+func (d talkDrawing) tail(title string) []slack.Block {
+	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
+	if len(log) == 0 {
+		return nil
+	}
+	lines := make([]string, len(log))
+	for i, l := range log {
+		text := strings.ReplaceAll(clean(beginning(terminalCode().ReplaceAllString(l.Text, ""), maxTailLine)), "`", "'")
+		lines[i] = cut(breakMentions(escape(text)), maxTailLine)
+	}
+	n := log[len(log)-1].Order + 1
+	counts := fill(d.talk.Lines, "n", n)
+	if gone := n - session.MostLines; gone > 0 {
+		counts += fill(d.talk.Dropped, "n", gone)
+	}
+	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
+}
+
+var (
+	strong   = lazy.Regexp(`\*\*([^*\n]+)\*\*`)
+	heading  = lazy.Regexp(`(?m)^#{1,6} +(.+)$`)
+	codeName = lazy.Regexp(`^[A-Za-z0-9+#._-]*\n`)
+)
+
+// chatted is what an agent says, as Slack reads it: bold text and headings of Markdown are bold in Slack, blocks of code stay
+// as they are, and nothing calls anybody.
+func chatted(text string) string {
+	pieces := strings.Split(text, "```")
+	for i, p := range pieces {
+		switch {
+		case i%2 == 1:
+			pieces[i] = breakMentions(escape(legible.Visible(codeName().ReplaceAllString(p, "\n"))))
+		case strings.TrimSpace(p) != "":
+			p = strong().ReplaceAllString(heading().ReplaceAllString(p, "**$1**"), "*$1*")
+			pieces[i] = people(breakMentions(escape(strings.ReplaceAll(legible.Paragraphs(clean(p)), "~", "～"))))
+		}
+	}
+	return strings.Join(pieces, "```")
+}

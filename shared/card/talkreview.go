@@ -1,0 +1,53 @@
+package card
+
+import (
+	"encoding/json"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/session"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// The dialogs of an action come back with these.
+const (
+	TalkReviewCallback = "review_action_modal"
+	TalkRejectCallback = "reject_action_modal"
+)
+
+// TalkRejection is the private_metadata of the dialog that asks why an action is rejected; a hint, as Rejection is. Hash is of
+// what the person saw.
+type TalkRejection struct {
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	Hash    string `json:"hash"`
+}
+
+// RejectActionModal asks why an action is rejected.
+func RejectActionModal(r TalkRejection, locale string) slack.ModalViewRequest {
+	w := talkWordsOf(locale)
+	input := &slack.PlainTextInputBlockElement{
+		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: session.MaxReason, Placeholder: label(w.RejectPlaceholder),
+	}
+	metadata, _ := json.Marshal(TalkRejection{ident(r.Session), ident(r.ID), ident(r.Hash)}) // of strings it cannot fail
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: TalkRejectCallback, Title: label(w.RejectTitle), Submit: label(w.RejectSubmit), Close: label(wordsOf(locale).ModalClose),
+		PrivateMetadata: string(metadata),
+		Blocks:          slack.Blocks{BlockSet: []slack.Block{section(w.RejectText), slack.NewInputBlock(ReasonBlock, label(w.RejectTitle), nil, input)}},
+	}
+}
+
+// TalkReview is a page of the dialog that shows all of an action, as Review is of a gate.
+func TalkReview(t Talk, r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
+	x := t.Action(r.ID)
+	if x == nil {
+		return view, false
+	}
+	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(s.Locale)}, t: t, talk: talkWordsOf(s.Locale)}
+	whole := d.body(x, everything)
+	r.Hash = x.Payload.Hash()
+	open := x.Status == session.ActionPending && x.Gate.Status == aggregate.PendingApproval
+	return d.reviewed(fill(d.talk.Header, "n", x.Number), whole, r, open, TalkReviewCallback), true
+}
