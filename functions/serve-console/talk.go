@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -74,7 +72,14 @@ type talkPage struct {
 	Buttons                   []talkButton
 	Log                       []logRow
 	LogGoesOn                 bool
+	Made                      []madeTask
 	Problem, Typed            string
+}
+
+// madeTask is a request that the agent made of what was agreed.
+type madeTask struct {
+	Path, By, Text string
+	At             time.Time
 }
 
 // saidRow is a message.
@@ -174,45 +179,6 @@ func (c *Console) actionsOf(ctx context.Context, ref aggregate.Ref, t *talk, num
 	return err
 }
 
-// mostPayloads is how many payloads that do not stand in their rows a page opens.
-const mostPayloads = 10
-
-// payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are opened.
-func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*session.Action, first *session.Action) map[string]payload.Payload {
-	out, opened := map[string]payload.Payload{}, 0
-	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
-		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
-			continue
-		}
-		if x.Payload.S3Key != "" {
-			opened++
-		}
-		p, err := c.payload(ctx, ref, x)
-		if err != nil {
-			slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
-			continue
-		}
-		out[x.ActionID] = p
-	}
-	return out
-}
-
-// payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
-func (c *Console) payload(ctx context.Context, ref aggregate.Ref, x *session.Action) (payload.Payload, error) {
-	text := json.RawMessage(x.Payload.JSON)
-	if x.Payload.S3Key != "" {
-		var err error
-		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
-			return payload.Payload{}, err
-		}
-	}
-	p, problems := payload.Read(x.ActionType, text)
-	if len(problems) > 0 {
-		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
-	}
-	return p, nil
-}
-
 // sessionReadable is the tenant's settings, for somebody who may see the session: an administrator, whoever opened it, is in
 // its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
 func (c *Console) sessionReadable(ctx context.Context, v *viewer, a *session.Aggregate) (s tenancy.Settings, err error) {
@@ -228,6 +194,9 @@ func (c *Console) nameTalk(ctx context.Context, v *viewer, t *talk) {
 	ids := append([]string{s.Opener, s.ClosedBy}, t.settings.Approvers.Users...)
 	for _, m := range t.said {
 		ids = append(ids, m.User)
+	}
+	for _, h := range t.is.Handed {
+		ids = append(ids, h.User)
 	}
 	for _, x := range t.actions {
 		ids = append(ids, x.Gate.ApprovedBy, x.Gate.RejectedBy, x.CancelledBy)
@@ -313,6 +282,9 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 		p.Limit = most.String()
 	}
 	p.Waits = len(t.is.Inbox)
+	for _, h := range t.is.Handed {
+		p.Made = append(p.Made, madeTask{"/console/tasks/" + h.TaskID, t.person(h.User), card.OneLine(legible.Beginning(h.Text, mostText)), h.CreatedAt})
+	}
 }
 
 // messages are what was said. Those that a summary stands for are apart.

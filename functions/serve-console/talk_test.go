@@ -173,9 +173,10 @@ func wholeTalk(t *testing.T, w *world) {
 	w.Later(2 * time.Second)
 	zero := 0
 	k.ends(x, session.Result{Status: session.ActionSucceeded, Summary: "12 件のテストが通りました", ExitCode: &zero, Lines: 3})
-	k.answers(session.Answer{Text: "すべて通りました"})
+	k.says(workspace.Sato, "これは稟議にします")
+	k.answers(session.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.get(k.page())
-	holds(t, page, "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
+	holds(t, page, "/console/tasks/"+k.load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	lacks(t, page, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
 	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(closeSession, nil, "")).to)
 	page = sato.get(k.page())

@@ -2,11 +2,17 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"encoding/json"
 	"fmt"
+	"log/slog"
+	"slices"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/legible"
+	"ringi/shared/payload"
 	"ringi/shared/session"
 )
 
@@ -132,4 +138,43 @@ func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale 
 			out.Late += fmt.Sprintf(" (%s: %d)", words.Exit, *l.ExitCode)
 		}
 	}
+}
+
+// mostPayloads is how many payloads that do not stand in their rows a page opens.
+const mostPayloads = 10
+
+// payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are opened.
+func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*session.Action, first *session.Action) map[string]payload.Payload {
+	out, opened := map[string]payload.Payload{}, 0
+	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
+		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
+			continue
+		}
+		if x.Payload.S3Key != "" {
+			opened++
+		}
+		p, err := c.payload(ctx, ref, x)
+		if err != nil {
+			slog.WarnContext(ctx, "what an action would do is not shown", "session_id", ref.ID, "err", err)
+			continue
+		}
+		out[x.ActionID] = p
+	}
+	return out
+}
+
+// payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
+func (c *Console) payload(ctx context.Context, ref aggregate.Ref, x *session.Action) (payload.Payload, error) {
+	text := json.RawMessage(x.Payload.JSON)
+	if x.Payload.S3Key != "" {
+		var err error
+		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
+			return payload.Payload{}, err
+		}
+	}
+	p, problems := payload.Read(x.ActionType, text)
+	if len(problems) > 0 {
+		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
+	}
+	return p, nil
 }
