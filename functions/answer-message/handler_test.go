@@ -1,0 +1,219 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/agent"
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/errorclass"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
+)
+
+const root = "1775034000.000100"
+
+// vendor is a wire that says what it is told to.
+type vendor struct {
+	requests []chat.Request
+	says     chat.Response
+	err      error
+	asked    func() // while it is asked
+}
+
+func (v *vendor) Say(_ context.Context, r chat.Request, _ func(string)) (chat.Response, error) {
+	v.requests = append(v.requests, r)
+	if v.asked != nil {
+		v.asked()
+	}
+	return v.says, v.err
+}
+
+// shelf keeps payloads in their rows.
+type shelf struct{}
+
+func (shelf) KeepArguments(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ map[string]any) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(v), Bytes: len(v)}, nil
+}
+
+func (shelf) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+type world struct {
+	*Handler
+	t      *testing.T
+	rows   *sessions.Store
+	ref    aggregate.Ref
+	vendor *vendor
+}
+
+func inbound(ts, user, text string) session.Inbound {
+	return session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
+}
+
+// talking is a session in which U1 said hello.
+func talking(t *testing.T, server *storetest.Server, o session.Opening, change func(*tenancy.Settings)) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	w := &world{t: t, rows: sessions.New(server.DB, name), ref: inbound(root, "", "").Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
+	s := tenancy.DefaultSettings()
+	s.Locale = "en"
+	change(&s)
+	w.Handler = &Handler{
+		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
+		Open: func(agent.Definition, bool) (chat.Wire, error) { return w.vendor, nil },
+		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
+			out := map[string]string{}
+			for _, id := range ids {
+				out[id] = "name of " + id
+			}
+			return out
+		},
+	}
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(inbound(root, "U1", "hello"), o, time.Now()))(t)))
+	return w
+}
+
+// settled is a store with settings of its own, as the rows have them at no revision.
+type settled struct {
+	*sessions.Store
+	settings tenancy.Settings
+}
+
+func (s settled) Settings(context.Context, string) (tenancy.Settings, error) { return s.settings, nil }
+
+func (s settled) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
+	return tasks.Of(s.Store.Of.Store).Spent(ctx, tenant, now)
+}
+
+func (w *world) handle() (aggregate.Next, error) {
+	run := w.load().Head.Run
+	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: run})
+}
+
+func (w *world) load() *session.Aggregate {
+	w.t.Helper()
+	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
+}
+
+// said is the newest thing that was said.
+func (w *world) said() session.Message {
+	w.t.Helper()
+	return expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)[0]
+}
+
+func (w *world) tell(ts, user, text string) {
+	w.t.Helper()
+	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref, expect.Value(session.Tell(inbound(ts, user, text), session.Opening{}, time.Now()))(w.t)))
+}
+
+func TestAnswers(t *testing.T) {
+	server := storetest.Start(t)
+	run := func(name string, o session.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
+		t.Run(name, func(t *testing.T) { test(t, talking(t, server, o, change)) })
+	}
+	codex, usual := session.Opening{AgentID: "codex", Locale: "en", WorkspacePath: "ours"}, func(*tenancy.Settings) {}
+	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
+	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
+	run("a rule approves tests", codex, func(s *tenancy.Settings) {
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "ours"}}
+	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
+	run("an agent that is gone is said to be", session.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
+	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
+	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
+	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
+}
+
+func testMeanwhile(t *testing.T, w *world) {
+	w.vendor.asked = func() {
+		w.vendor.asked = nil
+		w.tell("1775034001.000100", "U2", "and me")
+	}
+	if next, err := w.handle(); err != nil || next.State != session.StateAnswer {
+		t.Fatalf("%+v %v", next, err)
+	}
+	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
+		t.Fatalf("%+v %v", next, err)
+	}
+	text := func(r chat.Request) string { return string(expect.Value(json.Marshal(r.Said))(t)) }
+	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
+	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") || !strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
+		t.Errorf("first %s\nthen %s", first, then)
+	}
+	if a := w.load(); !a.Head.Resting || len(a.Cards) != 2 || len(a.Inbox) != 0 {
+		t.Errorf("%+v with %d cards", a.Head, len(a.Cards))
+	}
+}
+
+func testProposal(t *testing.T, w *world, want session.ActionStatus) {
+	w.vendor.says.Calls = []chat.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
+	next := expect.Value(w.handle())(t)
+	x := w.load().Current()
+	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
+		t.Fatalf("%+v", x)
+	}
+	if auto := want == session.ActionApproved; auto != (next.State == session.StateAct) || auto != (x.ApprovedBy == session.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
+		t.Errorf("%+v goes to %+v", x, next)
+	}
+}
+
+func testGone(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func testDown(t *testing.T, w *world) {
+	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) || len(w.load().Inbox) != 1 {
+		t.Fatal(err)
+	}
+	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
+	expect.Value(w.handle())(t)
+	if m, s := w.said(), w.load().Session; m.Sender != session.FromSystem || m.Content == "" || s.Status != session.Failing || s.Error == "" {
+		t.Fatalf("%+v %+v", m, s)
+	}
+	w.vendor.err = nil
+	w.tell("1775034001.000100", "U1", "again?")
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(t)
+	expect.Value(w.handle())(t)
+	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != session.Open || s.Error != "" {
+		t.Errorf("%+v %+v", m, s)
+	}
+}
+
+func testCost(t *testing.T, w *world) {
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, nil, session.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
+	}))(t)
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonSessionCost || len(w.vendor.requests) != 0 || len(w.load().Inbox) != 0 {
+		t.Errorf("%+v", m)
+	}
+}
+
+func testHourly(t *testing.T, w *world) {
+	w.tell("1775034001.000100", "U1", "more")
+	w.tell("1775034002.000100", "U2", "and me")
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 0 {
+		t.Errorf("%+v", m)
+	}
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Content != "hi" || !w.load().Head.Resting {
+		t.Errorf("the other one is answered %+v", m)
+	}
+}
