@@ -11,11 +11,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/lambda"
+	"ringi/infra/local/moto"
 	"ringi/shared/expect"
 	"ringi/shared/sandbox"
 	client "ringi/shared/sandbox/invoke"
+	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
 )
 
 // startSandbox serves the sandbox's own binary as a managed function, and Plain, which is none.
@@ -92,5 +96,44 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	}
 	if pids := s.PIDs("Sandbox"); len(pids) > 0 {
 		t.Errorf("processes %v are left", pids)
+	}
+}
+
+// All the way: a version is lent, the command changes it, and what it uploaded is the next one.
+func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
+	_, c := startSandbox(t, time.Minute)
+	endpoint := moto.StartForTest(t)
+	inBucket := c.Copy()
+	inBucket.BaseEndpoint = &endpoint
+	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
+	store, of := versions.Open(inBucket, "bucket"), versions.Session{Tenant: "01TENANT", ID: "0b1c"}
+	before := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "a.txt", Content: "one"}}))(t)
+	version := expect.Value(store.Put(t.Context(), of, before))(t)
+
+	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")
+	expect.NoError(t, store.Lend(t.Context(), of, version, o.Deadline, &o))
+	var text string
+	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l sandbox.Line) error {
+		text += l.Text
+		return nil
+	})
+	if errors.Is(err, sandbox.ErrCannot) {
+		t.Skipf("this machine isolates nothing: %v", err)
+	}
+	expect.NoError(t, err)
+	next := expect.Value(store.Take(t.Context(), of, o.Action))(t)
+	after := expect.Value(store.Get(t.Context(), of, next))(t)
+	expect.Same(t, []string{"a.txt", "b.txt"}, after.Paths())
+	if text != "one" || next != end.Version || next == version || len(end.Left) != 1 {
+		t.Errorf("%q, version %s, %+v", text, next, end)
+	}
+
+	o = order("echo begun; sleep 30")
+	expect.NoError(t, store.Lend(t.Context(), of, next, o.Deadline, &o))
+	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(sandbox.Line) error { return store.Cancel(t.Context(), of, o.Action) })
+	expect.NoError(t, err)
+	if !end.Cancelled || end.Version != "" {
+		t.Errorf("cancelled: %+v", end)
 	}
 }
