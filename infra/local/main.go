@@ -91,7 +91,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
 	}
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunctions print to %s\nthe console is at %s/console\n%s\n",
-		stack.Region, running.AWSEndpoint, running.Template.Machines[0].ARN, printed.Name(), running.URL, ready(running.URL, o.Model, host))
+		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {
 		openBrowser(running.URL)
 	}
