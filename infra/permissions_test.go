@@ -263,6 +263,17 @@ var reading = []string{
 // administered are the rows that administrators change at the console.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "AUDIT#*"}
 
+// hears reports whether a statement lets keep what is said to agents, and stop them.
+func hears(st statement, action string) bool {
+	switch action {
+	case "dynamodb:GetItem":
+		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
+	case "dynamodb:PutItem", "dynamodb:ConditionCheckItem":
+		return slices.Equal(st.rows, []string{"SESSION#*", "MESSAGES#*", "AUDIT#*"})
+	}
+	return slices.Equal(st.rows, []string{"SESSION#*"})
+}
+
 func checkRows(s *stack, id, action string, st statement, wrong func(string, ...any)) {
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
@@ -278,6 +289,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:BatchWriteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
+	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // what was answered leaves
 	case id == "RunActionFunction" && limited && slices.Equal(st.rows, []string{"LOG#*"}) && action == "dynamodb:BatchWriteItem":
 	case action == "dynamodb:DeleteItem" && !s.allows(s.role(id), "states:SendTaskSuccess"):
