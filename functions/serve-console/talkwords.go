@@ -70,7 +70,7 @@ func (t talkTexts) decided(e aggregate.ErrDecided, who, when string) string {
 var talkWords = language.InEach(talkJA, talkEN)
 
 var talkJA = talkTexts{
-	Untitled: "(無題)", Ringi: "Ringi", System: "システム", ThatChannel: "会話のあるチャンネル", Made: "この会話から作った依頼",
+	Untitled: "(無題)", Ringi: "Ringi", System: "Ringi", ThatChannel: "会話のあるチャンネル", Made: "この会話から作った依頼",
 	OpenedBy: "始めた人", Agent: "エージェント", AgentGone: "このエージェントは、今の設定にはありません。", Where: "場所", Began: "始まり", Active: "最後の動き", Closed: "終了", Trouble: "応答できない理由", Open: "Slack で開く",
 	Workspace: "作業フォルダー", NoWorkspace: "この会話専用", Kept: "この会話は、終わった後も残ります。", KeptNot: "この会話は、終わって 1 日ほどで消えます。監査ログは残ります。", Forgotten: "この会話が消える日時",
 	Cost: "費用", Limit: "上限", Calls: "AI モデルの呼び出し", Input: "入力", Output: "出力", Cached: "キャッシュ", Unpriced: "料金が分からない呼び出し", Tokens: "トークン",

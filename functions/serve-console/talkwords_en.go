@@ -6,7 +6,7 @@ import (
 )
 
 var talkEN = talkTexts{
-	Untitled: "(untitled)", Ringi: "Ringi", System: "system", ThatChannel: "the conversation’s channel", Made: "Requests made of it",
+	Untitled: "(untitled)", Ringi: "Ringi", System: "Ringi", ThatChannel: "the conversation’s channel", Made: "Requests made of it",
 	OpenedBy: "Started by", Agent: "Agent", AgentGone: "There is no such agent in the settings any more.", Where: "Where", Began: "Started", Active: "Last activity", Closed: "Closed", Trouble: "Why it can’t answer", Open: "Open in Slack",
 	Workspace: "Work folder", NoWorkspace: "of this conversation alone", Kept: "This conversation is kept after it was closed.", KeptNot: "This conversation goes about a day after it was closed. The audit log stays.", Forgotten: "This conversation goes at",
 	Cost: "Cost", Limit: "limit", Calls: "Calls of models", Input: "Input", Output: "Output", Cached: "Cached", Unpriced: "calls without a known price", Tokens: "tokens",

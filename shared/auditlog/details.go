@@ -125,13 +125,13 @@ func localTime(text string) string {
 	return at.In(japan()).Format("2006-01-02 15:04:05")
 }
 
-// textOf is a value as people read it: a moment in the zone of the page, and a dash for what is not there.
+// textOf is a value as people read it: a moment in the zone of the page, and a dash for what is empty or not there.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "—"
 	case string:
-		return localTime(v)
+		return cmp.Or(localTime(v), "—")
 	case map[string]any:
 		b, _ := json.Marshal(v) // of what was decoded
 		return string(b)

@@ -57,7 +57,11 @@ func english() Words {
 			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action",
 		},
 		locale: "en",
-		values: map[string]map[string]string{"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"}},
+		values: map[string]map[string]string{
+			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
+			"type":         {"code_generate": "writing files", "test_run": "running tests", "shell_command": "running a command"},
+			"requested_by": {"agent": "the agent", "user": "a person"}, "approved_by": {"user": "a person", "auto": "a rule, automatically"},
+		},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
 			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "max_versions": "Most versions", "fields": "Changed fields",

@@ -57,7 +57,11 @@ func japanese() Words {
 			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作",
 		},
 		locale: "ja",
-		values: map[string]map[string]string{"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"}},
+		values: map[string]map[string]string{
+			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
+			"type":         {"code_generate": "ファイルの作成", "test_run": "テストの実行", "shell_command": "コマンドの実行"},
+			"requested_by": {"agent": "エージェント", "user": "人"}, "approved_by": {"user": "人が承認", "auto": "規則により自動"},
+		},
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "max_versions": "バージョンの上限", "fields": "変わった項目",
