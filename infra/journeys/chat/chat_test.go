@@ -18,7 +18,9 @@ import (
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
+	o := driver.Options()
+	o.Parameters = map[string]string{"Sandbox": "on"}
+	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
 }
 
 // dialogue is a thread in Sato's direct messages.
@@ -153,4 +155,20 @@ func TestMessagesThatComeDuringAnAnswerAreAnswered(t *testing.T) {
 	}
 	other := begin(t, "今月の勤怠をまとめて")
 	other.shows("タスク")
+}
+
+// A command runs once, after a yes; its output is on the card while it runs and afterwards, and it is stopped at a word.
+func TestACommandIsWatchedAndStopped(t *testing.T) {
+	d := begin(t, "codex: コマンド: for i in 1 2 3; do echo line $i; sleep 0.2; done; echo done > here")
+	d.press(d.shows("操作 #1 の確認", "echo line $i"), card.ApproveAction)
+	d.shows("操作 #1 完了", "line 3", "終了コード: 0")
+	d.reply("コマンド: cat here; for i in $(seq 1 300); do echo tick $i; sleep 0.2; done")
+	d.press(d.shows("操作 #2 の確認"), card.ApproveAction)
+	runs := d.shows("操作 #2 を実行中", "tick")
+	d.status("processing")
+	d.press(runs, card.CancelAction)
+	d.shows("操作 #2(キャンセル)")
+	d.reply("コマンド: cat here")
+	d.press(d.shows("操作 #3 の確認"), card.ApproveAction)
+	d.shows("操作 #3 完了", "done")
 }
