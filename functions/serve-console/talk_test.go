@@ -15,6 +15,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
+	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -32,6 +33,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"large content is read whole before it is approved": largePayload,
 		"the list":         listsTalks,
 		"agents and rules": listsAgents,
+		"nobody answers":   saysWhyNobodyAnswers,
 		"what waits":       waitsForActions,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -399,7 +401,7 @@ func longOutput(t *testing.T, w *world) {
 	lacks(t, page, "行 199<")
 	one := 1
 	k.ends(x, session.Result{Status: session.ActionFailed, Error: session.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
-	holds(t, w.as(workspace.Sato).get(k.page()), "コマンドが失敗を返しました", "古い 200 行は残っていません")
+	holds(t, w.as(workspace.Sato).get(k.page()), "プログラムがエラーで終わりました", "古い 200 行は残っていません")
 	y := k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
 	page = w.as(workspace.Sato).get(k.page())
 	holds(t, page, "?log=1#action-1")
@@ -478,6 +480,19 @@ func listsAgents(t *testing.T, w *world) {
 	holds(t, member, "書類係", "例: docs: ", "Claude", "gpt-5.4", `<code class="word">*</code>`, "main")
 	lacks(t, member, "docs-key", "bot.example.com", "near")
 	holds(t, admin, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
+}
+
+func saysWhyNobodyAnswers(t *testing.T, w *world) {
+	k := w.direct()
+	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Refused(a.Head.Run, a.Waiting(), session.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
+	})
+	page := w.as(workspace.Sato).get(k.page())
+	holds(t, page, "応答なし", "このエージェントの鍵が登録されていないか", "鍵がありません")
+	if about, _, _ := strings.Cut(page.body, `id="acts"`); strings.Contains(about, "再試行") {
+		t.Error("a button is named that there is not")
+	}
+	holds(t, w.as(workspace.Suzuki).get("/console/agents?status=error"), k.ref.ID)
 }
 
 func waitsForActions(t *testing.T, w *world) {

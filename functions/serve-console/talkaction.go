@@ -130,7 +130,7 @@ func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale 
 	case x.Outcome == session.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.UnknownAbout, words.Unknown, "badge-bad"
 	case x.Status == session.ActionFailed:
-		out.Error = words.why(locale, x.Error, x.ErrorDetail)
+		out.Error = card.TalkReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
 		out.Late = fmt.Sprintf("%s %s %s", words.Action[l.Status], card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))

@@ -30,19 +30,15 @@ type talkTexts struct {
 	Action                                                                     map[session.ActionStatus]string
 	Act, Confirm, ActAbout                                                     map[talkAct]string
 	Surface                                                                    map[aggregate.Surface]string
-	Why, Whys                                                                  map[aggregate.Reason]string
+	Why, Troubles                                                              map[aggregate.Reason]string
 }
 
-// why says in words why an agent can't answer, or an action failed. What the sandbox or a model said about it stands behind it.
-func (t talkTexts) why(locale string, r aggregate.Reason, detail string) string {
-	detail = card.Prose(detail)
-	if says, ok := t.Whys[r]; ok {
-		return strings.TrimSpace(says + "\n" + detail)
+// trouble says why an agent can't answer.
+func (t talkTexts) trouble(locale string, r aggregate.Reason, detail string) string {
+	if says, ok := t.Troubles[r]; ok {
+		return says
 	}
-	if r == "" {
-		return detail
-	}
-	return reason.Sentence(locale, r, detail)
+	return reason.Sentence(locale, r, card.OneLine(detail))
 }
 
 // unread says why nothing of an attachment was read.
@@ -97,10 +93,11 @@ var talkJA = talkTexts{
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "会話を終えたため", session.ReasonIdle: "しばらく動きがなかったため", session.ReasonRejected: "却下されたため", session.ReasonExpired: "期限切れ", session.ReasonWithdrawn: "取り消したため",
 	},
-	Whys: map[aggregate.Reason]string{
-		session.ReasonUnknown: "実行したものがどうなったか分かりません。", session.ReasonInterrupted: "途中で途切れました。ファイルは書き込まれていません。", session.ReasonNotBegun: "実行する場所を用意できませんでした。何も実行されていません。",
-		session.ReasonExit: "コマンドが失敗を返しました。", session.ReasonTimeout: "制限時間を過ぎたため、止めました。", session.ReasonRunFailed: "Ringi の内部で問題が起きました。もう一度話しかけてください。",
-		session.CodeMissingCommand: "必要なプログラムが、実行する場所に入っていません。", session.CodeValidation: "提案の内容に誤りがあります。", session.CodeNotSupported: "このエージェントには許可されていない操作です。",
-		session.CodeAgentNotFound: "このエージェントは、今の設定にありません。",
+	Troubles: map[aggregate.Reason]string{
+		"agent_not_found": "このエージェントは、今の設定にありません。管理者が設定に戻すと、続けられます。", task.ReasonModelKey: "このエージェントの鍵が登録されていないか、正しくありません。Ringi を運用している方に、モデル用シークレットへの登録を頼んでください。",
+		task.ReasonModelUnavailable: "AI モデルから応答がありませんでした。もう一度話しかけてください。", task.ReasonModelForbidden: "このモデルを使う権限がありません。Ringi を運用している方に、提供元での許可を確かめてもらってください。",
+		task.ReasonModelNoCredit: "AI モデルの提供元の残高または利用枠がありません。契約を管理している方に確かめてもらってください。", task.ReasonModelMisplaced: "エージェントの接続先に接続できません。管理者に設定を確かめてもらってください。",
+		task.ReasonModelUnknown: "設定されている AI モデルが使えません。管理者に設定を確かめてもらってください。", task.ReasonModelUnpriced: "会話の予算に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。管理者に、別のモデルにするか上限を 0 にしてもらってください。",
+		session.ReasonRunFailed: "Ringi の内部で問題が起きました。もう一度話しかけてください。続くときは管理者に伝えてください。",
 	},
 }

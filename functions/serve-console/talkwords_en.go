@@ -3,6 +3,7 @@ package main
 import (
 	"ringi/shared/aggregate"
 	"ringi/shared/session"
+	"ringi/shared/task"
 )
 
 var talkEN = talkTexts{
@@ -33,10 +34,11 @@ var talkEN = talkTexts{
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "because the conversation was closed", session.ReasonIdle: "because nothing had happened for a while", session.ReasonRejected: "because it was rejected", session.ReasonExpired: "Nobody decided in time", session.ReasonWithdrawn: "because somebody withdrew it",
 	},
-	Whys: map[aggregate.Reason]string{
-		session.ReasonUnknown: "What became of it is not known.", session.ReasonInterrupted: "It was interrupted. No file was written.", session.ReasonNotBegun: "There was no place to run it. Nothing was run.",
-		session.ReasonExit: "The command reported a failure.", session.ReasonTimeout: "It took too long and was stopped.", session.ReasonRunFailed: "Something went wrong in Ringi. Please write again.",
-		session.CodeMissingCommand: "A program that it needs is not installed where commands are run.", session.CodeValidation: "Something is wrong with what was proposed.", session.CodeNotSupported: "This agent may not do that.",
-		session.CodeAgentNotFound: "There is no such agent in the settings.",
+	Troubles: map[aggregate.Reason]string{
+		"agent_not_found": "There is no such agent in the settings. When an administrator puts it back, this conversation goes on.", task.ReasonModelKey: "This agent’s key is missing or wrong. Ask whoever runs Ringi to put it into the model secret.",
+		task.ReasonModelUnavailable: "The model did not answer. Please write again.", task.ReasonModelForbidden: "This model may not be used. Ask whoever runs Ringi to check that with its vendor.",
+		task.ReasonModelNoCredit: "The vendor’s credit or quota is used up. Ask whoever manages the contract.", task.ReasonModelMisplaced: "The agent’s address can’t be reached. Ask an administrator to check the settings.",
+		task.ReasonModelUnknown: "There is no such model. Ask an administrator to check the settings.", task.ReasonModelUnpriced: "Conversations have a budget, but the price of this model is not known, so it was not called. Ask an administrator for another model, or for no limit.",
+		session.ReasonRunFailed: "Something went wrong in Ringi. Please write again; if it stays so, tell an administrator.",
 	},
 }

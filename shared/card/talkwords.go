@@ -44,6 +44,11 @@ func (w *talkWords) reason(r aggregate.Reason, detail string) string {
 	return text
 }
 
+// TalkReason says why an action came to nothing, on any surface.
+func TalkReason(locale string, r aggregate.Reason, detail string) string {
+	return talkWordsOf(locale).reason(r, detail)
+}
+
 func talkJapanese() *talkWords {
 	return &talkWords{
 		Action: "🛠️ 操作", Asks: "🛠️ 操作 #{n} の確認", AsksText: "操作 #{n} の確認をお願いします", Header: "🛠️ 操作 #{n}",
