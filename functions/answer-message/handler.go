@@ -136,6 +136,9 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 		session.LogError(ctx, session.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
 	}
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
+	for _, p := range reply.Refused {
+		x.Surplus = append(x.Surplus, session.RefusedProposal{ActionType: p.Type, Payload: p.Payload, Summary: p.Summary})
+	}
 	return t.commit(ctx, d, x, reply.Action)
 }
 

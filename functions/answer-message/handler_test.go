@@ -119,6 +119,12 @@ func (w *world) tell(ts, user, text string) {
 	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref, expect.Value(session.Tell(inbound(ts, user, text), session.Opening{}, time.Now()))(w.t)))
 }
 
+// wake opens the next run, as the relay does.
+func (w *world) wake() {
+	w.t.Helper()
+	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
+}
+
 func TestAnswers(t *testing.T) {
 	server := storetest.Start(t)
 	run := func(name string, o session.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
@@ -127,6 +133,7 @@ func TestAnswers(t *testing.T) {
 	codex, usual := session.Opening{AgentID: "codex", Locale: "en", WorkspacePath: "ours"}, func(*tenancy.Settings) {}
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
 	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
+	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "ours"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
@@ -169,6 +176,25 @@ func testProposal(t *testing.T, w *world, want session.ActionStatus) {
 	}
 }
 
+func testSurplus(t *testing.T, w *world) {
+	call := func(name, script string) chat.Call {
+		return chat.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script + `","timeout_seconds":60,"summary":"` + name + `"}`)}
+	}
+	w.vendor.says.Calls = []chat.Call{call("first", "ls"), call("second", "pwd"), call("large", strings.Repeat("x", 5000))}
+	expect.Value(w.handle())(t)
+	if m := w.said(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" || !strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
+		t.Fatalf("%+v", m)
+	}
+	w.vendor.says.Calls = nil
+	w.tell("1775034001.000100", "U1", "and the other one?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Said))(t))
+	if !strings.Contains(then, "pwd") || strings.Count(then, "Not taken: one action at a time") != 2 {
+		t.Error(then)
+	}
+}
+
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
@@ -188,7 +214,7 @@ func testDown(t *testing.T, w *world) {
 	}
 	w.vendor.err = nil
 	w.tell("1775034001.000100", "U1", "again?")
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(t)
+	w.wake()
 	expect.Value(w.handle())(t)
 	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != session.Open || s.Error != "" {
 		t.Errorf("%+v %+v", m, s)

@@ -78,6 +78,9 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 		case x == nil:
 		case m.Sender == session.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
+			for _, p := range m.Refused {
+				out[i].Refused = append(out[i].Refused, chat.Proposal{Type: p.ActionType, Payload: p.Payload, Summary: p.Summary})
+			}
 		default:
 			out[i].ActionID = x.ActionID
 		}

@@ -17,6 +17,10 @@ const (
 	mostCards = 20
 	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
 	mostRefused = 2
+	// mostSurplus is how many proposals of one answer are kept that were not taken.
+	mostSurplus = 8
+	// maxSurplus is how long the payload of such a one may be, in bytes, and its summary.
+	maxSurplus = 4 << 10
 )
 
 // ErrType says that an agent may not propose actions of a type, or that there is no such type.
@@ -50,6 +54,8 @@ type Answer struct {
 	Proposal *Proposal
 	// Refused says why what the agent proposed can't be: it is told, and says something else, a few times.
 	Refused string
+	// Surplus is what it proposed beside Proposal, and what is not taken.
+	Surplus []RefusedProposal
 	// HandOver is what the agent makes a request to the pipeline of.
 	HandOver string
 	// Summary stands for the messages through the key Through from now on.
@@ -90,7 +96,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		}
 	}
 	if x.Text != "" || proposed != "" {
-		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed})
+		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus)})
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
@@ -118,6 +124,18 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.rest()
 	return c.done(), nil
+}
+
+// surplus is what is kept of proposals that are not taken: so much that the row stays small.
+func surplus(all []RefusedProposal) []RefusedProposal {
+	all = slices.Clone(all[:min(len(all), mostSurplus)])
+	for i := range all {
+		if len(all[i].Payload) > maxSurplus {
+			all[i].Payload = ""
+		}
+		all[i].Summary = cut(all[i].Summary, maxSurplus)
+	}
+	return all
 }
 
 // answering begins a Change that answers messages.

@@ -98,6 +98,8 @@ type Message struct {
 	Reason   aggregate.Reason `json:"reason,omitempty"`    // of what the system says
 	Detail   string           `json:"detail,omitempty"`
 	Through  string           `json:"through,omitempty"` // of a summary: key of the last message that it stands for
+	// Refused are what the agent proposed beside its action: it is told that they were not taken.
+	Refused []RefusedProposal `json:"refused,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
@@ -113,6 +115,13 @@ type Attachment struct {
 	Hash   string `json:"hash,omitempty"` // SHA-256 of what was read
 	S3Key  string `json:"s3_key,omitempty"`
 	Why    string `json:"why,omitempty"` // it was not read
+}
+
+// RefusedProposal is a proposal that made no action: a message proposes one at most.
+type RefusedProposal struct {
+	ActionType ActionType `json:"action_type"`
+	Payload    string     `json:"payload_json,omitempty"` // not of a large one: its summary stands for it
+	Summary    string     `json:"summary,omitempty"`
 }
 
 // Action is something that an agent, or a person, wants to have done in the session's workspace.
