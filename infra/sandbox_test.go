@@ -36,6 +36,9 @@ func sandboxRule(s *stack, wrong func(string, ...any)) {
 			wrong("%s: its code would read %s", sandboxFunction, name)
 		}
 	}
+	if f["Runtime"] != sandbox.Runtime {
+		wrong("%s: runs in %v, but agents are told what %s has", sandboxFunction, f["Runtime"], sandbox.Runtime)
+	}
 	if f["Tracing"] != "PassThrough" || s.role(sandboxFunction) != sandboxRole {
 		wrong("%s: traces and another role than its own need rights", sandboxFunction)
 	}

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
+	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"
@@ -126,7 +127,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	}
 	t.attach(ctx, history)
 	busy := t.a.Current() != nil
-	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Busy: busy, Locale: t.settings.Locale}, nil)
+	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, nil)
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = reply.Usage.ID
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
+	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"
@@ -134,6 +135,7 @@ func TestAnswers(t *testing.T) {
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
 	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
+	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "ours"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
@@ -192,6 +194,20 @@ func testSurplus(t *testing.T, w *world) {
 	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Said))(t))
 	if !strings.Contains(then, "pwd") || strings.Count(then, "Not taken: one action at a time") != 2 {
 		t.Error(then)
+	}
+}
+
+func testTools(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	w.Sandbox = false
+	w.tell("1775034001.000100", "U1", "and now?")
+	w.wake()
+	expect.Value(w.handle())(t)
+	for i, on := range []bool{true, false} {
+		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
+		if strings.Contains(system, sandbox.Installed) != on || strings.Contains(system, none) == on {
+			t.Errorf("a sandbox: %t, but the prompt is\n%s", on, system)
+		}
 	}
 }
 

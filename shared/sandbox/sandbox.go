@@ -27,6 +27,12 @@ const (
 	ShellCommand = "shell_command"
 )
 
+// Runtime is the managed runtime that commands are executed in. Its tools are those that commands find.
+const Runtime = "nodejs22.x"
+
+// Installed says to a model what commands find there.
+const Installed = "sh, the usual small programs of Linux, and Node.js 22 with npm and npx. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
+
 // Order is what is to be run, and what the command may reach: nothing but these addresses, each good for this
 // action alone.
 type Order struct {
