@@ -171,4 +171,11 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.reply("コマンド: cat here")
 	d.press(d.shows("操作 #3 の確認"), card.ApproveAction)
 	d.shows("操作 #3 完了", "done")
+	d.reply("コマンド: sleep 60; echo late")
+	d.press(d.shows("操作 #4 の確認"), card.ApproveAction)
+	d.shows("操作 #4 を実行中")
+	d.status("processing")
+	expect.NoError(t, d.s.Sandbox.StopAgent(workspace.Sato, d.channel, d.root))
+	d.shows("操作 #4(キャンセル)")
+	d.status("active")
 }
