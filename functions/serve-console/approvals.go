@@ -49,6 +49,7 @@ type waitingList struct {
 // waitingRow is one thing that waits for a person.
 type waitingRow struct {
 	Path, Title   string
+	Priority      string // empty for the usual one
 	Kind          string
 	Version       int // 0 where there are none
 	Name, Channel string
@@ -122,6 +123,7 @@ type askedItem struct {
 	store.WaitingItem
 	origin aggregate.Origin
 	title  string
+	rank   task.Priority
 	text   string         // of the message, where that is what is asked about
 	before []task.Process // the steps of which a gate stands before one
 }
@@ -202,7 +204,7 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
 		} else if t, ok := titles[x.Ref.ID]; ok {
-			a.origin, a.title = originOf(v, t), t.Title
+			a.origin, a.title, a.rank = originOf(v, t), t.Title, t.Priority
 		} else {
 			continue
 		}
@@ -224,7 +226,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	words := approvalsWords.In(v.Locale)
 	ids := append([]string{v.User}, s.Approvers.Users...)
 	for _, x := range all {
-		ids = append(ids, x.origin.User)
+		ids = append(append(ids, x.origin.User), task.Mentioned(x.text)...)
 	}
 	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
@@ -235,7 +237,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 		is := waitingRow{
 			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
 			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
-			Who: surface.WhoDecides(s, x.origin),
+			Who: surface.WhoDecides(s, x.origin), Priority: tasksWords.In(v.Locale).Priorities[x.rank],
 		}
 		if x.DecideBy != nil {
 			is.Until = *x.DecideBy
@@ -252,7 +254,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
 			is.Effects = []string{agentsWords.In(v.Locale).Types[row.ActionType] + ": " + card.OneLine(row.Summary)}
 		case *task.Choice:
-			is.Title, is.Version = card.OneLine(legible.Beginning(x.text, mostText)), 0
+			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
 			is.Mine = is.Mine || x.origin.User == v.User
 			is.Who = words.whoSorts(surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
 		}

@@ -52,13 +52,16 @@ func testApprovals(t *testing.T, w *world) {
 	w.made(requested{user: workspace.Sato, channel: workspace.HR, kind: "channel", title: "先の依頼"})
 	w.Draft(s)
 	w.Later(time.Minute)
-	later := w.made(requested{user: workspace.Tanaka, channel: workspace.HR, kind: "channel", title: "後の依頼"})
+	later := w.made(requested{user: workspace.Tanaka, channel: workspace.HR, kind: "channel", title: "後の依頼", priority: task.High})
 	w.Draft(s)
 	w.planned(dm(1, "締切は金曜です"), dm(2, "二通目"))
 	got := w.as(workspace.Suzuki).get("/console/approvals")
 	got.says(t, 200, "先の依頼", "実行方針 v1", "後の依頼", "実行ステップ v1", ": 田中 恵 ("+workspace.Tanaka+") へ DM: 「締切は金曜です」", "二通目", "#人事", "佐藤 花子", "期限:", "あなたの判断待ち")
 	if text := got.text(); strings.Index(text, "先の依頼") > strings.Index(text, "後の依頼") {
 		t.Error("the older one is not first")
+	}
+	if before, after, _ := strings.Cut(got.text(), "後の依頼"); strings.Contains(before, "優先度") || !strings.HasPrefix(strings.TrimSpace(after), "優先度 高") {
+		t.Error("which one is urgent is not said, or of the other")
 	}
 	if !strings.Contains(got.body, `href="/console/tasks/`+later+`"`) || strings.Contains(got.body, "<input type=\"checkbox\"") {
 		t.Error("it does not lead to the request, or lets many be decided at once")

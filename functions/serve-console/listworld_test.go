@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -20,6 +21,7 @@ import (
 type requested struct {
 	team, user, channel, kind, title string
 	cancelled                        bool
+	priority                         task.Priority // medium unless said
 	after                            time.Duration // the world's beginning
 }
 
@@ -44,7 +46,7 @@ func (w *world) made(r requested) string {
 		return a.Accept(a.Head.Run, by, tenancy.DefaultSettings(), now)
 	})
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(a.Head.Run, task.Extract{Title: r.title, Description: r.title, Priority: task.Medium, TaskType: task.TypeStandard}, now)
+		return a.Extracted(a.Head.Run, task.Extract{Title: r.title, Description: r.title, Priority: cmp.Or(r.priority, task.Medium), TaskType: task.TypeStandard}, now)
 	})
 	if r.cancelled {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

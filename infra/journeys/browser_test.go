@@ -119,6 +119,7 @@ var stories = []struct {
 		v.looks("menu")
 		v.Keys(kb.Escape)
 		v.lacks(".menu")
+		v.Until(`document.activeElement?.matches(` + browser.Quote(more) + `)`)
 		v.opens(more)
 		v.Keys(kb.ArrowUp + kb.ArrowUp) // to the last but one
 		v.Until(`document.activeElement?.innerText.includes(` + browser.Quote(v.words.cancel) + `)`)

@@ -92,7 +92,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 	a := s.Task
 	t := Attempt{
 		ID: e.ID, Version: e.ProcessVersion, Number: e.Attempt, Status: e.Status, Executor: e.Terms.Executor,
-		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: card.Prose(e.Summary),
+		Waited: r.length(time.Duration(e.WaitedMS) * time.Millisecond), Summary: r.prose(e.Summary),
 	}
 	if e.StartedAt != nil {
 		t.Started = *e.StartedAt

@@ -97,14 +97,14 @@ func (r Reader) Tell(s Source) Story {
 
 func (r Reader) begin(t *Story, a *task.Aggregate) {
 	if m := a.Request; m != nil {
-		t.Message = Message{Text: card.Prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
-		t.Title, t.Created = card.OneLine(firstLine(m.Text)), m.CreatedAt
+		t.Message = Message{Text: r.prose(m.Text), By: r.Person(m.User), At: m.CreatedAt, Private: m.ChannelType == "im"}
+		t.Title, t.Created = r.Named(card.OneLine(firstLine(m.Text))), m.CreatedAt
 	}
 	if x := a.Task; x != nil {
-		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), card.Prose(x.Description), x.Priority, x.CreatedAt
+		t.Title, t.Description, t.Priority, t.Created = card.OneLine(x.Title), r.prose(x.Description), x.Priority, x.CreatedAt
 	}
 	if a.Answer != nil {
-		t.Answer = card.Prose(a.Answer.Sentence)
+		t.Answer = r.prose(a.Answer.Sentence)
 	}
 	if c := a.Choice; c != nil {
 		t.Choice = &Choice{Task: c.Beside.TaskID, Title: card.OneLine(c.Beside.Title), As: c.As, Over: c.Over || c.GateOver}

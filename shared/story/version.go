@@ -58,12 +58,12 @@ type Step struct {
 func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
 	for i, p := range a.Prompts {
-		v := Version{ID: p.ID, Number: p.Version, Text: card.Prose(p.Content), Created: p.CreatedAt, Verdict: r.verdict(p.Gate, p.ID, log)}
+		v := Version{ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt, Verdict: r.verdict(p.Gate, p.ID, log)}
 		if i > 0 && v.Text != "" {
-			v.Diff = Diff(card.Prose(a.Prompts[i-1].Content), v.Text)
+			v.Diff = Diff(r.prose(a.Prompts[i-1].Content), v.Text)
 		}
 		if i > 0 {
-			v.Because = card.Prose(a.Prompts[i-1].RejectionReason)
+			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
 		out = append([]Version{v}, out...)
 	}
@@ -75,7 +75,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	before := ""
 	for i, p := range a.Processes {
 		v := Version{
-			ID: p.ID, Number: p.Version, Remarks: card.Prose(p.Remarks), Created: p.CreatedAt,
+			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
 			Steps: r.steps(p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
 		}
 		now := text(v.Steps)
@@ -83,7 +83,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 			v.Diff = Diff(before, now)
 		}
 		if i > 0 {
-			v.Because = card.Prose(a.Processes[i-1].RejectionReason)
+			v.Because = r.prose(a.Processes[i-1].RejectionReason)
 		}
 		before, out = now, append([]Version{v}, out...)
 	}
@@ -95,11 +95,11 @@ func (r Reader) steps(planned []task.Step) []Step {
 	out := make([]Step, len(planned))
 	for i, s := range planned {
 		out[i] = Step{
-			Order: s.Order, Name: card.OneLine(s.Name()), Expected: card.Prose(s.ExpectedOutput), Tool: legible.OneLine(s.Tool),
+			Order: s.Order, Name: card.OneLine(s.Name()), Expected: r.prose(s.ExpectedOutput), Tool: legible.OneLine(s.Tool),
 			Effect: r.effect(effects[i]), Write: s.Access == aggregate.Write, Checked: s.RequiresHumanCheck,
 		}
 		if s.Title != "" {
-			out[i].Description = card.Prose(s.Description)
+			out[i].Description = r.prose(s.Description)
 		}
 	}
 	return out
@@ -110,7 +110,7 @@ func (r Reader) effect(pieces []line.Piece) string {
 	for _, p := range pieces {
 		switch p.Kind {
 		case line.Person:
-			fmt.Fprintf(&b, "%s (%s)", r.Person(p.Text), legible.OneLine(p.Text))
+			b.WriteString(r.called(p.Text))
 		default:
 			b.WriteString(p.Text)
 		}
@@ -153,7 +153,7 @@ func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry)
 		}
 	case g.RejectedAt != nil:
 		v.By, v.At, v.Surface = r.Person(g.RejectedBy), *g.RejectedAt, surfaceOf(log, *g.RejectedAt, id)
-		v.Reason = card.Prose(g.RejectionReason)
+		v.Reason = r.prose(g.RejectionReason)
 	}
 	return v
 }

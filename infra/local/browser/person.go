@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -12,20 +13,44 @@ import (
 )
 
 // spot is where a person would put the pointer: the middle of the first visible
-// match, once it has stopped moving, can be pressed and lies under nothing else.
+// match, once it has stopped moving, can be pressed and lies under nothing else. What is
+// pressed next is noted: the page may still move before the finger is there.
 const spot = `(() => {
-  const el = [...document.querySelectorAll(%q)].find((e) => e.checkVisibility({ visibilityProperty: true }));
+  const selector = %q;
+  const el = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility({ visibilityProperty: true }));
   if (!el || el.disabled) return null;
   el.scrollIntoView({ block: "nearest" });
   const r = el.getBoundingClientRect();
   const at = [r.x + r.width / 2, r.y + r.height / 2];
   const still = String(window.lastSpot) === String(at);
   window.lastSpot = at;
-  return still && el.contains(document.elementFromPoint(...at)) ? at : null;
+  if (!still || !el.contains(document.elementFromPoint(...at))) return null;
+  window.landed = undefined;
+  addEventListener("pointerdown", (e) => { window.landed = e.composedPath().includes(el) || !!e.target.closest?.(selector); }, { capture: true, once: true });
+  return at;
 })()`
 
-// Press clicks with the mouse, or taps on a phone, where a person would.
+// Press clicks with the mouse, or taps on a phone, where a person would; and again, as
+// a person would, when the page moved and something else was under the pointer.
 func (p *Tab) Press(selector string) {
+	p.t.Helper()
+	for range 5 {
+		at := p.spotOf(selector)
+		if p.window.Phone {
+			p.Do(chromedp.TapXY(at[0], at[1]))
+		} else {
+			p.Do(chromedp.MouseClickXY(at[0], at[1]))
+		}
+		if p.landed() {
+			return
+		}
+		p.t.Logf("%s moved away from under the pointer", selector)
+	}
+	p.t.Fatalf("it never keeps still: %s", selector)
+}
+
+// spotOf waits until something can be pressed, and is where.
+func (p *Tab) spotOf(selector string) []float64 {
 	p.t.Helper()
 	var at []float64
 	err := p.through(func() (err error) {
@@ -35,11 +60,15 @@ func (p *Tab) Press(selector string) {
 	if err != nil || len(at) != 2 {
 		p.t.Fatalf("nothing that a person could press: %s: %v", selector, err)
 	}
-	if p.window.Phone {
-		p.Do(chromedp.TapXY(at[0], at[1]))
-		return
-	}
-	p.Do(chromedp.MouseClickXY(at[0], at[1]))
+	return at
+}
+
+// landed reports whether the last press was on what it was meant for. A page that
+// was left by it, or says nothing of it, has taken it.
+func (p *Tab) landed() bool {
+	where, err := chromedp.Run(p.ctx, chromedp.Poll[string](`window.lastSpot === undefined ? "left" : window.landed === undefined ? "" : String(window.landed)`,
+		chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(time.Second)))
+	return err != nil || where != "false"
 }
 
 // Keys types on the keyboard.

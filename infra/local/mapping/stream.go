@@ -6,18 +6,22 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"ringi/infra/local/template"
 	"ringi/shared/sleep"
 )
 
 const (
-	idleStream   = 50 * time.Millisecond // between looks at a stream without news
+	idleStream   = 50 * time.Millisecond // between looks at a stream without news, of a reader that does not wait for them
+	newsWithin   = time.Second           // how long one look waits for news
+	waitHeader   = "X-Stack-Wait"        // says so to the local streams; DynamoDB's would not heed it
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 10 * time.Second
 )
@@ -76,8 +80,6 @@ func (r *streamRun) read(ctx context.Context) error {
 			if err := r.pass(ctx, records); err != nil {
 				return err
 			}
-		} else if sleep.For(ctx, idleStream) != nil {
-			return ctx.Err()
 		}
 		iterator = next
 	}
@@ -103,15 +105,22 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	return out.ShardIterator, nil
 }
 
-// collect reads a batch: what is there, or what comes within the window.
+// collect reads a batch: what is there, or what comes within the window. Without news it looks again after a while.
 func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Record, *string, error) {
 	var records []types.Record
 	var end time.Time
 	for {
-		limit := int32(r.Mapping.BatchSize - len(records))
-		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit})
+		wait := newsWithin
+		if len(records) > 0 {
+			wait = max(0, min(wait, end.Sub(r.Now())))
+		}
+		began, limit := time.Now(), int32(r.Mapping.BatchSize-len(records))
+		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit}, waiting(wait))
 		if err != nil {
 			return nil, nil, fmt.Errorf("get stream records: %w", err)
+		}
+		if len(out.Records) == 0 && wait > 0 && sleep.For(ctx, min(wait, idleStream)-time.Since(began)) != nil {
+			return nil, nil, ctx.Err()
 		}
 		if len(records) == 0 {
 			end = r.Now().Add(r.Mapping.Window)
@@ -120,9 +129,13 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 		if len(records) == 0 || len(records) >= r.Mapping.BatchSize || !r.Now().Before(end) {
 			return records, iterator, nil
 		}
-		if len(out.Records) == 0 && sleep.For(ctx, idleStream) != nil {
-			return nil, nil, ctx.Err()
-		}
+	}
+}
+
+// waiting asks for an answer as soon as there is news, and without any after a while.
+func waiting(d time.Duration) func(*dynamodbstreams.Options) {
+	return func(o *dynamodbstreams.Options) {
+		o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue(waitHeader, strconv.FormatInt(d.Milliseconds(), 10)))
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"ringi/infra/local/moto"
 	"ringi/shared/expect"
 )
@@ -148,6 +151,71 @@ func TestStreamHasOneRecordPerChange(t *testing.T) {
 	expect.Value(db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
 	want := []string{"INSERT 1 3", "MODIFY 1 3", "REMOVE 1 0"}
 	expect.Same(t, want, records(t, cfg, stream))
+}
+
+// sized is a row of just that many bytes, in values of all forms.
+func sized(sk string, bytes int) map[string]types.AttributeValue {
+	item := key("a", sk) // 4 bytes of names, 2 of values
+	item["m"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{
+		"l": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("あ"), &types.AttributeValueMemberN{Value: "123"}, &types.AttributeValueMemberBOOL{Value: true}}},
+		"s": &types.AttributeValueMemberSS{Value: []string{"x", "yz"}},
+	}} // 1 + 1+3+3+1 + 1+3
+	item["t"] = text(strings.Repeat("t", bytes-6-13-1))
+	return item
+}
+
+func TestARowOverTheLimitIsRefused(t *testing.T) {
+	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	table(t, db)
+	const largest = 405_000
+	store := func(item map[string]types.AttributeValue) error {
+		_, err := db.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("rows"), Item: item})
+		return err
+	}
+	expect.NoError(t, store(sized("1", largest)))
+	if store(sized("2", largest+1)) == nil {
+		t.Error("a row over the limit is written")
+	}
+	got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t)
+	if want := sized("1", largest); !reflect.DeepEqual(got.Item, want) {
+		t.Errorf("read %v, want %v", got.Item["m"], want["m"])
+	}
+	if _, err := db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: aws.String("SET more = :v"), ExpressionAttributeValues: map[string]types.AttributeValue{":v": text("x")},
+	}); err == nil {
+		t.Error("a row grows over the limit")
+	}
+}
+
+func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
+	cfg := config(moto.StartForTest(t))
+	db, c := dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg)
+	stream := table(t, db)
+	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
+	it := expect.Value(c.GetShardIterator(t.Context(), &dynamodbstreams.GetShardIteratorInput{
+		StreamArn: &stream, ShardId: d.StreamDescription.Shards[0].ShardId, ShardIteratorType: streamtypes.ShardIteratorTypeTrimHorizon,
+	}))(t)
+	look := func(wait string) int {
+		out := expect.Value(c.GetRecords(t.Context(), &dynamodbstreams.GetRecordsInput{ShardIterator: it.ShardIterator}, func(o *dynamodbstreams.Options) {
+			o.APIOptions = append(o.APIOptions, smithyhttp.AddHeaderValue("X-Stack-Wait", wait))
+		}))(t)
+		return len(out.Records)
+	}
+	if began := time.Now(); look("300") != 0 || time.Since(began) < 300*time.Millisecond {
+		t.Errorf("an idle stream answers after %s", time.Since(began))
+	}
+	seen := make(chan int)
+	go func() { seen <- look("5000") }()
+	select {
+	case <-seen:
+		t.Fatal("it answers before there is a change")
+	case <-time.After(200 * time.Millisecond): // others are served meanwhile
+	}
+	began := time.Now()
+	expect.Value(db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{put(key("a", "1")), put(key("a", "2"))}}))(t)
+	if n := <-seen; n != 2 || time.Since(began) > 3*time.Second {
+		t.Errorf("%d records after %s, want the transaction's two at once", n, time.Since(began))
+	}
 }
 
 func TestIndexPagesInOrder(t *testing.T) {

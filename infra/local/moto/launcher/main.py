@@ -19,6 +19,7 @@ import guard
 import patch_answers
 import patch_dynamodb
 import patch_kms
+import patch_speed
 import patch_sqs
 import patch_streams
 from moto.core.config import default_user_config
@@ -109,7 +110,7 @@ def end_with_owner():
 def main():
     # A call waits this long, in seconds, each time that another thread computes.
     sys.setswitchinterval(0.0005)
-    for patch in (patch_dynamodb, patch_streams, patch_answers, patch_sqs, patch_kms):
+    for patch in (patch_speed, patch_dynamodb, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()

@@ -1,0 +1,37 @@
+package story
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+)
+
+// Whoever reads who will be written to reads a name: wherever people or models mention somebody, and at most so many.
+func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
+	r := Reader{Locale: "ja", Person: func(id string) string {
+		return map[string]string{"U1SUZUKI": "鈴木 一郎", "U1FALSE": "<@U1SUZUKI>"}[id]
+	}}
+	told := r.Tell(Source{Task: &task.Aggregate{
+		Request: &task.Request{Text: "結果を <@U1SUZUKI> さんに"}, Task: &task.Task{Description: "<@U1SUZUKI> へ"},
+		Prompts: []*task.Prompt{
+			{Content: "<@U1FALSE> に送る", Gate: aggregate.Gate{Verdict: aggregate.Verdict{RejectionReason: "<@U1SUZUKI> に"}}},
+			{Content: "<@U1SUZUKI> に送る"},
+		},
+	}})
+	const name = "@鈴木 一郎 (U1SUZUKI)"
+	expect.Same(t, "結果を "+name+" さんに", told.Message.Text)
+	expect.Same(t, name+" へ", told.Description)
+	expect.Same(t, name+" に送る", told.Policies[0].Text)
+	expect.Same(t, name+" に", told.Policies[0].Because)
+	expect.Same(t, "@<@U1SUZUKI> (U1FALSE) に送る", told.Policies[1].Text)
+
+	var crowd []string
+	for i := range task.MaxMentioned + 1 {
+		crowd = append(crowd, fmt.Sprintf("<@U2CROWD%d>", i))
+	}
+	expect.Same(t, 1, strings.Count(r.Named(strings.Join(crowd, " ")), "<@"))
+}
