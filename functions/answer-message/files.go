@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/session"
 	"ringi/shared/slackapi"
 )
 
@@ -35,6 +37,54 @@ func (t *turn) attach(ctx context.Context, history []chat.Message) {
 	for _, f := range shown {
 		slog.InfoContext(ctx, "a file is read", "session", t.ref.ID, "file", f.ID, "sha256", f.Hash, "bytes", f.Size)
 	}
+}
+
+// unread is the kind of an attachment of which nothing was read.
+const unread = "unread"
+
+// remember notes what earlier answers were made of: they say so themselves.
+func (t *turn) remember(all []session.Message) {
+	t.read = map[string]session.Attachment{}
+	for _, m := range all {
+		if m.Sender != session.FromAgent {
+			continue
+		}
+		for _, f := range m.Attachments {
+			t.read[f.FileID] = f
+		}
+	}
+}
+
+// files are a message's, with the hash of what an earlier answer was made of.
+func (t *turn) files(m session.Message) []chat.File {
+	var out []chat.File
+	for _, f := range m.Attachments {
+		out = append(out, chat.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes), Why: f.Why})
+	}
+	return out
+}
+
+// readings are the files of a history that no earlier answer says it was made of, as they were read now, or why they were not.
+func (t *turn) readings(history []chat.Message) []session.Attachment {
+	var out []session.Attachment
+	noted := map[string]bool{}
+	for _, m := range history {
+		for _, f := range m.Files {
+			x := session.Attachment{Kind: unread, Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: int64(f.Size), Why: f.Why}
+			switch {
+			case f.Body != nil && strings.HasPrefix(f.Type, "image/"):
+				x.Kind, x.Hash = "image", f.Hash
+			case f.Body != nil:
+				x.Kind, x.Hash = "text", f.Hash
+			}
+			if was, known := t.read[f.ID]; f.ID == "" || noted[f.ID] || known && (was.Hash != "" || was == x) {
+				continue
+			}
+			noted[f.ID] = true
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // reader is File of a client that calls Slack for whichever workspace.

@@ -58,6 +58,7 @@ type turn struct {
 	a        *session.Aggregate
 	seen     []*session.Inbox
 	settings tenancy.Settings
+	read     map[string]session.Attachment // by Slack's id: what earlier answers were made of
 }
 
 // Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone.
@@ -126,6 +127,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
 	}
 	t.attach(ctx, history)
+	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
 	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, nil)
 	used := x.Usage.Plus(reply.Usage)

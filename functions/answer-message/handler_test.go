@@ -18,6 +18,7 @@ import (
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
+	"ringi/shared/slackapi"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
@@ -136,6 +137,7 @@ func TestAnswers(t *testing.T) {
 	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
+	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "ours"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
@@ -207,6 +209,35 @@ func testTools(t *testing.T, w *world) {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
 		if strings.Contains(system, sandbox.Installed) != on || strings.Contains(system, none) == on {
 			t.Errorf("a sandbox: %t, but the prompt is\n%s", on, system)
+		}
+	}
+}
+
+func testFiles(t *testing.T, w *world) {
+	body := "one"
+	w.File = func(context.Context, aggregate.Ref, string, int) (slackapi.File, error) {
+		return slackapi.File{Body: []byte(body)}, nil
+	}
+	in := inbound("1775034001.000100", "U1", "look")
+	in.Attachments = []session.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3}, {Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
+	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(session.Tell(in, session.Opening{}, time.Now()))(t)))
+	expect.Value(w.handle())(t)
+	want := []session.Attachment{
+		{Kind: "text", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3, Hash: aggregate.HashOf("one")},
+		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9, Why: "only text and images are read"},
+	}
+	expect.Same(t, want, w.said().Attachments)
+	for i, now := range []string{"one", "two"} {
+		body = now
+		w.tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
+		w.wake()
+		expect.Value(w.handle())(t)
+		if m := w.said(); m.Sender != session.FromAgent || len(m.Attachments) != 0 {
+			t.Errorf("noted again: %+v", m)
+		}
+		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Said))(t))
+		if strings.Contains(said, "it was changed after") != (now == "two") {
+			t.Errorf("the file has %q now: %s", now, said)
 		}
 	}
 }

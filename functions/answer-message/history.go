@@ -67,11 +67,12 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 	if err != nil {
 		return nil, err
 	}
+	t.remember(all)
 	out := make([]chat.Message, len(all))
 	for i, m := range all {
 		out[i] = chat.Message{Key: m.Key(), Sender: chat.Sender(m.Sender), Name: names[m.User], Text: m.Content, Collapsed: m.Collapsed}
-		for _, f := range m.Attachments {
-			out[i].Files = append(out[i].Files, chat.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: f.Hash, Size: int(f.Bytes), Why: f.Why})
+		if m.Sender != session.FromAgent {
+			out[i].Files = t.files(m)
 		}
 		x := actions[m.ActionID]
 		switch {

@@ -52,7 +52,10 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 		files := slices.Clone(history[i].Files)
 		for j := range files {
 			f := &files[j]
-			if f.Body != nil || b.refuses(*f) != "" {
+			if f.Body != nil {
+				continue
+			}
+			if f.Why = b.refuses(*f); f.Why != "" {
 				continue
 			}
 			most := MaxFileText
@@ -64,7 +67,12 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 				continue
 			}
 			sum := sha256.Sum256(f.Body)
-			f.Hash, f.Size = hex.EncodeToString(sum[:]), len(f.Body)
+			hash := hex.EncodeToString(sum[:])
+			if f.Hash != "" && f.Hash != hash { // what was answered to is not shown as something else
+				f.Body, f.Why = nil, "it was changed after it had been read"
+				continue
+			}
+			f.Hash, f.Size = hash, len(f.Body)
 			shown = append(shown, File{ID: f.ID, Name: f.Name, Type: f.Type, Hash: f.Hash, Size: f.Size})
 		}
 		history[i].Files = files

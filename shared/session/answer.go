@@ -56,6 +56,8 @@ type Answer struct {
 	Refused string
 	// Surplus is what it proposed beside Proposal, and what is not taken.
 	Surplus []RefusedProposal
+	// Read is what was read of files that people attached, or why it was not. Their own messages never change.
+	Read []Attachment
 	// HandOver is what the agent makes a request to the pipeline of.
 	HandOver string
 	// Summary stands for the messages through the key Through from now on.
@@ -96,7 +98,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		}
 	}
 	if x.Text != "" || proposed != "" {
-		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus)})
+		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read})
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
