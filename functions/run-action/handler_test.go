@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -55,6 +57,7 @@ func (b *box) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) 
 
 // shelf keeps workspaces in memory.
 type shelf struct {
+	mu        sync.Mutex // of cancelled
 	trees     map[string]*workspace.Tree
 	uploaded  *workspace.Tree
 	cancelled []string
@@ -85,8 +88,17 @@ func (s *shelf) Take(ctx context.Context, of versions.Session, _ string) (string
 }
 
 func (s *shelf) Cancel(_ context.Context, _ versions.Session, action string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
 	return nil
+}
+
+// stopped are the actions that were told to stop.
+func (s *shelf) stopped() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.cancelled)
 }
 
 func (s *shelf) Lend(context.Context, versions.Session, string, time.Time, *sandbox.Order) error {
@@ -277,7 +289,7 @@ func testCancelled(t *testing.T, w *world) {
 		w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
 		})
-		for end := time.Now().Add(5 * time.Second); len(w.shelf.cancelled) == 0 && time.Now().Before(end); {
+		for end := time.Now().Add(5 * time.Second); len(w.shelf.stopped()) == 0 && time.Now().Before(end); {
 			time.Sleep(5 * time.Millisecond)
 		}
 	}
@@ -286,8 +298,8 @@ func testCancelled(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
 	x := a.Actions[0]
-	if x.Status != session.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != session.ActionFailed || len(w.shelf.cancelled) != 1 {
-		t.Errorf("%+v, told to stop %v", x, w.shelf.cancelled)
+	if x.Status != session.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != session.ActionFailed || len(w.shelf.stopped()) != 1 {
+		t.Errorf("%+v, told to stop %v", x, w.shelf.stopped())
 	}
 	if a.Session.WorkspaceVersion != "" || a.Session.Status != session.Open {
 		t.Errorf("the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
