@@ -122,7 +122,7 @@ func (m *Measured) coldRows(t *table) {
 	if m.Cold == nil {
 		return
 	}
-	t.part(fmt.Sprintf("Cold start: process to first event asked for, %d pairs", m.Cold.Spawns), "median (min), against a bare handler with the same clients", "binary, memory")
+	t.part(fmt.Sprintf("Cold start: process to first event asked for, %d pairs", m.Cold.Spawns), "median (min), against a bare handler with its clients, or the nearest", "binary, memory")
 	for _, f := range m.Cold.Functions {
 		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.OtherMedian), millis(f.OtherMin), num(f.Ratio)),
 			fmt.Sprintf("%s, %s", mib(f.Size), mib(f.RSS)))

@@ -21,13 +21,15 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bareOf says which clients each function makes when it starts, by the folder of the bare handler.
+// bareOf is the bare handler that each function is paired with, by its folder: one whose clients the function has, if not all of them.
 var bareOf = map[string]string{
 	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",
 	"request-approval": "dynamodb-sfn", "relay-changes": "dynamodb-sfn-sqs", "sweep-tasks": "dynamodb-sfn-sqs",
 	"receive-event": "dynamodb-secret", "receive-interaction": "dynamodb-secret-slack",
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-s3-models-mcp",
+	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
+	"answer-message": "dynamodb-models", "run-action": "dynamodb", "give-up": "dynamodb",
 }
 
 // besideBolt is the function whose clients the Bolt app has too.
@@ -89,7 +91,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	r := &Report{Spawns: o.Spawns}
 	for _, f := range described.Functions {
-		if len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) {
+		if f.Managed || len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) { // a managed runtime starts before our binary does
 			continue
 		}
 		clients, ok := bareOf[f.Folder]
