@@ -27,6 +27,7 @@ type visitor struct {
 	channel   string
 	requester string // nobody else acts as these two, who share nothing with another visitor: a person's forms open in all of their windows
 	approver  string
+	pressed   string // the card's button that was pressed last
 	shots     string // the beginning of a screenshot's path, "" to take none
 }
 
@@ -86,7 +87,25 @@ func (v *visitor) button(action string) string {
 // presses a card's button.
 func (v *visitor) presses(action string) {
 	v.t.Helper()
-	v.opens(v.button(action))
+	v.pressed = v.button(action)
+	v.opens(v.pressed)
+}
+
+// Until waits until something holds on the page. A person who is told to try again, as a slow machine may tell, does.
+func (v *visitor) Until(js string) {
+	v.t.Helper()
+	again := fmt.Sprintf(`[...document.querySelectorAll(".whisper")].find((w) => w.innerText.includes(%s))`, browser.Quote(v.words.again))
+	for range 5 {
+		v.Tab.Until(fmt.Sprintf(`(%s) || (%s)`, js, again))
+		if v.pressed == "" || !browser.Read[bool](v.Tab, fmt.Sprintf(`!(%s) && !!(%s)`, js, again)) {
+			break
+		}
+		v.t.Logf("%s is pressed again", v.pressed)
+		v.Eval(fmt.Sprintf(`(%s).querySelector("button.link").click()`, again))
+		v.Tab.Until(fmt.Sprintf(`!(%s)`, again))
+		v.opens(v.pressed)
+	}
+	v.Tab.Until(js)
 }
 
 // opens presses a button: by touch on a phone, else with the keyboard.

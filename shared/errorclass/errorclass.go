@@ -85,6 +85,7 @@ var sentinels = []struct {
 	{ErrUnavailable, Unavailable},
 	{aggregate.ErrSuperseded, Superseded},
 	{aggregate.ErrConflict, Conflict},
+	{aggregate.ErrExists, Conflict}, // somebody made it in between
 	{aggregate.ErrMoved, Changed},
 	{aggregate.ErrSettings, Changed},
 	{aggregate.ErrNotDue, Changed},

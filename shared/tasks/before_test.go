@@ -113,13 +113,26 @@ func (b before) same(t *testing.T, was read) {
 		name     string
 		was, got any
 	}{
-		{"next", was.Next, a.Next(now)}, {"effects", was.Effects, a.Effects(now)}, {"due", was.DueAt, a.DueAt(now)},
+		{"next", was.Next, a.Next(now)}, {"effects", was.Effects, ofTasks(t, a.Effects(now))}, {"due", was.DueAt, a.DueAt(now)},
 		{"asked", was.Asked, a.Asked()}, {"spent", was.Spent, a.Spent()}, {"generating", was.Generating, a.Generating()},
 	} {
 		if diff := cmp.Diff(x.was, plain(t, x.got)); diff != "" {
 			t.Errorf("%s: %s", x.name, diff)
 		}
 	}
+}
+
+// ofTasks are the effects that the earlier release knew.
+func ofTasks(t *testing.T, e aggregate.Effects) any {
+	t.Helper()
+	if e.Begin != nil || len(e.Make) > 0 {
+		t.Errorf("a task begins runs, or makes %d others", len(e.Make))
+	}
+	return struct {
+		Run   *aggregate.Run
+		Wake  []aggregate.Wait
+		Cards bool
+	}{e.Run, e.Wake, e.Cards}
 }
 
 // lists compares pages and a tenant's own rows.
@@ -153,9 +166,11 @@ func (b before) lists(t *testing.T) {
 	known := plain(t, settings).(map[string]any)
 	for later, want := range map[string]any{ // which that release had not
 		"max_cost_day_usd": json.Number("0"), "max_cost_month_usd": json.Number("0"), "self_approval_chosen": false, "approval_copies": string(tenancy.CopiesListed),
+		"agents": []any{}, "auto_actions": []any{}, "ai_sessions": map[string]any{"cache": map[string]any{"enabled": false}}, "action_timeout_hours": json.Number("24"),
+		"max_messages_per_hour": json.Number("60"), "max_session_cost_usd": json.Number("0"), "session_idle_days": json.Number("14"),
 	} {
-		if v := known[later]; v != want {
-			t.Errorf("settings of an earlier release have %s %v", later, v)
+		if diff := cmp.Diff(want, known[later]); diff != "" {
+			t.Errorf("settings of an earlier release have another %s: %s", later, diff)
 		}
 		delete(known, later)
 	}
