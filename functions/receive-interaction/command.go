@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/url"
@@ -51,6 +52,9 @@ func ephemeral(text string) inbound.Response {
 	return inbound.JSON(200, map[string]string{"response_type": "ephemeral", "text": text})
 }
 
+// japanese are the commands' words as people who write Japanese type them.
+var japanese = map[string]string{"ヘルプ": "help", "使い方": "help", "一覧": "list"}
+
 // command answers /ringi: list, cancel and help, and whatever else is typed is a request.
 func (h *Handler) command(ctx context.Context, c command) (inbound.Response, error) {
 	if err := h.Edge.FromOurs(c.app); err != nil {
@@ -68,7 +72,8 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	}
 	person, workspace := h.locale(ctx, c.team, c.user)
 	word, rest, _ := strings.Cut(c.text, " ")
-	switch word = strings.ToLower(word); {
+	word = cmp.Or(japanese[word], strings.ToLower(word))
+	switch {
 	case c.text == "" || (word == "help" || word == "cancel") && rest == "": // help says what stands behind cancel
 		return ephemeral(card.NoteHelp.Told(person, "")), nil
 	case word == "list" && rest == "":

@@ -135,6 +135,7 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 		"help, in the person's language": func(t *testing.T, w *world) {
 			for text, want := range map[string]string{
 				"help": card.NoteHelp.Told("ja", ""), "": card.NoteHelp.Told("ja", ""), "HELP": card.NoteHelp.Told("ja", ""),
+				"ヘルプ": card.NoteHelp.Told("ja", ""), "使い方": card.NoteHelp.Told("ja", ""),
 				"status": card.NoteUnknown.Told("ja", ""), "cancel": card.NoteHelp.Told("ja", ""), "cancel R-1": card.NoteNoSuchTask.Told("ja", ""),
 			} {
 				if said := w.said(w.typed(workspace.Sato, workspace.HR, text)); !strings.HasPrefix(said, want) {
