@@ -1,0 +1,202 @@
+// Package submission is what a team of a contest leaves behind, as data: what its members answered, what its leader
+// submitted, what it was scored, and what was said meanwhile. Names and JSON are those that the tools reading them know.
+package submission
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+)
+
+// AgentType is the kind of a member.
+type AgentType string
+
+const (
+	Plain     AgentType = "plain"
+	WebSearch AgentType = "web-search"
+	CodeExec  AgentType = "code-exec"
+	// System stands in records of before; it is read, and not written.
+	System AgentType = "system"
+)
+
+// AgentTypes are those that a member can have.
+var AgentTypes = []AgentType{Plain, WebSearch, CodeExec}
+
+// UnmarshalText reads one of the four.
+func (t *AgentType) UnmarshalText(b []byte) error {
+	switch x := AgentType(b); x {
+	case Plain, WebSearch, CodeExec, System:
+		*t = x
+		return nil
+	}
+	return fmt.Errorf("agent_type must be plain, web-search or code-exec, got %.50q", b)
+}
+
+// Status says whether a member answered.
+type Status string
+
+const (
+	Success Status = "SUCCESS"
+	Error   Status = "ERROR"
+)
+
+// UnmarshalText reads one of the two.
+func (s *Status) UnmarshalText(b []byte) error {
+	switch x := Status(b); x {
+	case Success, Error:
+		*s = x
+		return nil
+	}
+	return fmt.Errorf("status must be SUCCESS or ERROR, got %.50q", b)
+}
+
+// MemberSubmission is what one call of a member came to.
+type MemberSubmission struct {
+	AgentName       string         `json:"agent_name"`
+	AgentType       AgentType      `json:"agent_type"`
+	Content         string         `json:"content"`
+	Status          Status         `json:"status"`
+	ErrorMessage    *string        `json:"error_message"` // of an ERROR only
+	Usage           RunUsage       `json:"usage"`
+	Timestamp       time.Time      `json:"timestamp"`         // of the answer, UTC
+	ExecutionTimeMS *float64       `json:"execution_time_ms"` // milliseconds
+	AllMessages     []ModelMessage `json:"all_messages"`      // null: not kept
+}
+
+// Check says what can't be written of a submission, naming the field.
+func (s MemberSubmission) Check() error {
+	switch {
+	case blank(s.AgentName):
+		return fmt.Errorf("agent_name must not be empty")
+	case s.AgentType != Plain && s.AgentType != WebSearch && s.AgentType != CodeExec:
+		return fmt.Errorf("agent_type must be plain, web-search or code-exec, got %.50q", s.AgentType)
+	case s.Status != Success && s.Status != Error:
+		return fmt.Errorf("status must be SUCCESS or ERROR, got %.50q", s.Status)
+	case s.Status == Success && s.ErrorMessage != nil:
+		return fmt.Errorf("error_message must be null when status is SUCCESS")
+	case s.Timestamp.IsZero():
+		return fmt.Errorf("timestamp must be set")
+	case s.ExecutionTimeMS != nil && !(*s.ExecutionTimeMS >= 0 && *s.ExecutionTimeMS <= math.MaxFloat64):
+		return fmt.Errorf("execution_time_ms must be 0 or more, got %s", number(*s.ExecutionTimeMS))
+	}
+	return nil
+}
+
+// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which their calls ended. Its JSON
+// has the computed fields too; they are computed anew when it is read.
+type MemberSubmissionsRecord struct {
+	ExecutionID string             `json:"execution_id"`
+	TeamID      string             `json:"team_id"`
+	TeamName    string             `json:"team_name"`
+	RoundNumber int                `json:"round_number"` // from 1
+	Submissions []MemberSubmission `json:"submissions"`
+}
+
+// Successful are the submissions of members that answered.
+func (r MemberSubmissionsRecord) Successful() []MemberSubmission { return r.with(Success) }
+
+// Failed are the submissions of members that did not.
+func (r MemberSubmissionsRecord) Failed() []MemberSubmission { return r.with(Error) }
+
+func (r MemberSubmissionsRecord) with(s Status) []MemberSubmission {
+	out := []MemberSubmission{}
+	for _, x := range r.Submissions {
+		if x.Status == s {
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// TotalUsage is the sum of what all members used.
+func (r MemberSubmissionsRecord) TotalUsage() (sum RunUsage) {
+	for _, x := range r.Submissions {
+		sum = sum.Plus(x.Usage)
+	}
+	return sum
+}
+
+// Check says what can't be written of a record, naming the field.
+func (r MemberSubmissionsRecord) Check() error {
+	if err := checkRound(r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber); err != nil {
+		return err
+	}
+	for i, s := range r.Submissions {
+		if err := s.Check(); err != nil {
+			return fmt.Errorf("submissions[%d].%w", i, err)
+		}
+	}
+	return nil
+}
+
+// record is a MemberSubmissionsRecord without its way to JSON.
+type record MemberSubmissionsRecord
+
+// MarshalJSON writes the record with its computed fields.
+func (r MemberSubmissionsRecord) MarshalJSON() ([]byte, error) {
+	if r.Submissions == nil {
+		r.Submissions = []MemberSubmission{}
+	}
+	good, bad := r.Successful(), r.Failed()
+	return json.Marshal(struct {
+		record
+		SuccessfulSubmissions []MemberSubmission `json:"successful_submissions"`
+		FailedSubmissions     []MemberSubmission `json:"failed_submissions"`
+		TotalCount            int                `json:"total_count"`
+		SuccessCount          int                `json:"success_count"`
+		FailureCount          int                `json:"failure_count"`
+		TotalUsage            RunUsage           `json:"total_usage"`
+	}{record(r), good, bad, len(r.Submissions), len(good), len(bad), r.TotalUsage()})
+}
+
+// RoundResult is what a scored round of a team came to.
+type RoundResult struct {
+	ExecutionID          string    `json:"execution_id"`
+	TeamID               string    `json:"team_id"`
+	TeamName             string    `json:"team_name"`
+	RoundNumber          int       `json:"round_number"` // from 1
+	SubmissionContent    string    `json:"submission_content"`
+	EvaluationScore      float64   `json:"evaluation_score"` // 0.0 to 1.0
+	EvaluationFeedback   string    `json:"evaluation_feedback"`
+	Usage                RunUsage  `json:"usage"` // the leader's and its members'
+	ExecutionTimeSeconds float64   `json:"execution_time_seconds"`
+	CompletedAt          time.Time `json:"completed_at"`
+}
+
+// Format is the submission_format of every submission.
+const Format = "structured_json"
+
+// Check says what can't be written of a result, naming the field; see CheckScore.
+func (r RoundResult) Check() error {
+	if err := checkRound(r.ExecutionID, r.TeamID, r.TeamName, r.RoundNumber); err != nil {
+		return err
+	}
+	switch {
+	case blank(r.SubmissionContent):
+		return fmt.Errorf("submission_content must not be empty")
+	case !(r.ExecutionTimeSeconds >= 0 && r.ExecutionTimeSeconds <= math.MaxFloat64):
+		return fmt.Errorf("execution_time_seconds must be 0 or more, got %s", number(r.ExecutionTimeSeconds))
+	case r.CompletedAt.IsZero():
+		return fmt.Errorf("completed_at must be set")
+	}
+	return CheckScore(r.EvaluationScore)
+}
+
+func checkRound(execution, team, name string, number int) error {
+	switch {
+	case blank(execution):
+		return fmt.Errorf("execution_id must not be empty")
+	case blank(team):
+		return fmt.Errorf("team_id must not be empty")
+	case blank(name):
+		return fmt.Errorf("team_name must not be empty")
+	case number < 1:
+		return fmt.Errorf("round_number must be 1 or more, got %d", number)
+	}
+	return nil
+}
+
+// blank reports whether a text has nothing in it; an ideographic space is nothing too.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }
