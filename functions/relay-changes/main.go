@@ -27,6 +27,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	s := kinds.Open(cfg, env.Table)
 	return &Handler{
 		Store: s, Kinds: kinds.All(),
-		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
+		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
 	}, nil
 }

@@ -30,7 +30,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	s := kinds.Open(cfg, env.Table)
 	return &Handler{
 		Store:   s,
-		Effects: effect.New(cfg, s, kinds.Machines(env.Effects), env.CardQueueURL),
+		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
 		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
 		Results: result.Retention{Results: result.Open(cfg, env.Results), Rows: tasks.Of(s), Now: time.Now},
 		Now:     time.Now,

@@ -96,6 +96,8 @@ type Kind struct {
 	New    func() Aggregate
 	// Rows makes a row of each type, but for those that all kinds have.
 	Rows map[string]func() Row
+	// Begin is the first Change of one that another aggregate asks for by an order; nil: none is asked for so.
+	Begin func(ref Ref, order JSON, now time.Time) (Change, error)
 	// Columns are attributes of a row that are for people who read the table; nil: none.
 	Columns func(Row) map[string]string
 }

@@ -8,15 +8,26 @@ type Effects struct {
 	// follow one another by other decisions. It returns ErrNotDue when there is nothing to begin.
 	Begin Decision[Aggregate]
 	Make  []Making // aggregates, also of another kind, that this one asks for
-	Wake  []Wait   // waiting runs to be woken: what they wait for is decided, or they are superseded
-	Cards bool     // the cards in Slack are older than the rows
+	Tell  []Telling
+	Wake  []Wait // waiting runs to be woken: what they wait for is decided, or they are superseded
+	Cards bool   // the cards in Slack are older than the rows
 }
 
 // Making is an aggregate that ought to be there: it is created if it is not, and then Made is committed to the one that asked.
 type Making struct {
 	Ref   Ref
-	Begin Change
+	Begin Change // unless there is an Order
+	Order JSON   // of which Ref's kind makes the beginning: Kind.Begin
 	Made  Decision[Aggregate]
+}
+
+// Telling is a decision that another aggregate ought to make because of this one's rows. It returns ErrNotDue where it was
+// made before, or is not called for any more. Told is then committed to the one that tells, so that it tells no longer; nil:
+// the other's answer ends it.
+type Telling struct {
+	Ref    Ref
+	Decide Decision[Aggregate]
+	Told   Decision[Aggregate]
 }
 
 // Run is one execution of the state machine.

@@ -43,15 +43,16 @@ type Runner struct {
 	Runs     Runs
 	Queue    Queue
 	Machines map[string]string // ARN of the state machine of each kind that has one
+	Kinds    aggregate.Kinds   // that make the beginnings of what is ordered
 	QueueURL string
 	Now      func() time.Time
 }
 
 // New makes a runner of real clients.
-func New(cfg aws.Config, s Store, machines map[string]string, queueURL string) Runner {
+func New(cfg aws.Config, s Store, kinds aggregate.Kinds, machines map[string]string, queueURL string) Runner {
 	return Runner{
 		Store: s, Runs: sfn.NewFromConfig(cfg), Queue: sqs.NewFromConfig(cfg),
-		Machines: machines, QueueURL: queueURL, Now: time.Now,
+		Machines: machines, Kinds: kinds, QueueURL: queueURL, Now: time.Now,
 	}
 }
 
@@ -83,6 +84,15 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 		}
 		repairs++
 	}
+	for _, t := range e.Tell {
+		told, err := r.tell(ctx, a.Ref(), t)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		if told {
+			repairs++
+		}
+	}
 	for _, w := range e.Wake {
 		refused, err := Wake(ctx, r.Runs, w.Token)
 		if err == nil {
@@ -110,6 +120,17 @@ func (r Runner) Run(ctx context.Context, a aggregate.Aggregate, start bool) (rep
 
 // make creates an aggregate that another asks for, once, and tells that one.
 func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) error {
+	if m.Order != "" {
+		kind, known := r.Kinds.Of(m.Ref.Kind)
+		if !known || kind.Begin == nil {
+			return fmt.Errorf("make %s: this release makes none of that kind by an order", m.Ref)
+		}
+		begin, err := kind.Begin(m.Ref, m.Order, r.Now())
+		if err != nil {
+			return fmt.Errorf("begin %s: %w", m.Ref, err)
+		}
+		m.Begin = begin
+	}
 	if err := r.Store.Create(ctx, m.Ref, m.Begin); err != nil && !errors.Is(err, aggregate.ErrExists) {
 		return fmt.Errorf("make %s: %w", m.Ref, err)
 	}
@@ -117,6 +138,24 @@ func (r Runner) make(ctx context.Context, by aggregate.Ref, m aggregate.Making) 
 		return fmt.Errorf("note that %s is made: %w", m.Ref, err)
 	}
 	return nil
+}
+
+// tell commits a decision to another aggregate, and then that it stands to the one that asks for it. It reports whether
+// the other had not made it yet.
+func (r Runner) tell(ctx context.Context, by aggregate.Ref, t aggregate.Telling) (told bool, err error) {
+	switch _, err = r.Store.Decide(ctx, t.Ref, t.Decide); {
+	case err == nil:
+		told = true
+	case !errors.Is(err, aggregate.ErrNotDue):
+		return false, fmt.Errorf("tell %s: %w", t.Ref, err)
+	}
+	if t.Told == nil {
+		return told, nil
+	}
+	if _, err := r.Store.Decide(ctx, by, t.Told); err != nil && !errors.Is(err, aggregate.ErrNotDue) {
+		return told, fmt.Errorf("note that %s is told: %w", t.Ref, err)
+	}
+	return told, nil
 }
 
 // fresh is how old a run that was just opened may look, with clocks that differ.
