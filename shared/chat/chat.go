@@ -106,6 +106,19 @@ type Request struct {
 	Said      []Said
 	Tools     []Tool
 	MaxTokens int
+	// Parallel lets the model call several tools in one answer.
+	Parallel bool
+	Sampling Sampling
+}
+
+// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor takes:
+// Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A model that
+// refuses the rest is asked again without it.
+type Sampling struct {
+	Temperature   *float64
+	TopP          *float64
+	Seed          *int
+	StopSequences []string
 }
 
 // Said is a turn of one speaker.

@@ -12,6 +12,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/option"
+	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/chat"
 	"ringi/shared/model"
@@ -25,8 +26,14 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	if err != nil {
 		return out, err
 	}
+	sample(&p, r.Sampling)
 	var raw *http.Response
 	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+	if refused := new(sdk.Error); sampled(p) && errors.As(stream.Err(), &refused) && refused.StatusCode == http.StatusBadRequest {
+		stream.Close() // it may be a model that takes no sampling
+		sample(&p, chat.Sampling{})
+		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+	}
 	defer stream.Close()
 	if raw != nil {
 		out.Usage.RequestID = model.Named(raw.Header.Get("Request-Id"))
@@ -128,6 +135,21 @@ func (h *hearing) use(input, output, cached, written int64) {
 	u.Input, u.Output, u.Cached, u.Written = input+written, output, cached, written
 }
 
+// sample sets how the model chooses its words.
+func sample(p *sdk.MessageNewParams, s chat.Sampling) {
+	p.Temperature, p.TopP, p.StopSequences = param.Opt[float64]{}, param.Opt[float64]{}, s.StopSequences
+	if s.Temperature != nil {
+		p.Temperature = sdk.Float(min(*s.Temperature, 1)) // the vendor's most
+	}
+	if s.TopP != nil {
+		p.TopP = sdk.Float(*s.TopP)
+	}
+}
+
+func sampled(p sdk.MessageNewParams) bool {
+	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
+}
+
 // spoken is a conversation as the vendor takes it, with a cache breakpoint behind the rules and behind the last turn: the
 // next call begins with the same.
 func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
@@ -147,7 +169,7 @@ func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
 		}})
 	}
 	if len(p.Tools) > 0 {
-		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(true)}}
+		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
 	}
 	for i, turn := range r.Said {
 		blocks := blocksOf(turn)

@@ -26,6 +26,36 @@ type spoken struct {
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	Stream              bool           `json:"stream"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	sampling
+}
+
+// sampling is how the model chooses its words.
+type sampling struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int     `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+}
+
+func (s sampling) set() bool {
+	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
+}
+
+// without leaves out what a server refused by name, and all of it if it named nothing of it.
+func (s sampling) without(unknown string) sampling {
+	switch {
+	case unknown == "temperature" && s.Temperature != nil:
+		s.Temperature = nil
+	case unknown == "top_p" && s.TopP != nil:
+		s.TopP = nil
+	case unknown == "seed" && s.Seed != nil:
+		s.Seed = nil
+	case unknown == "stop" && s.Stop != nil:
+		s.Stop = nil
+	default:
+		return sampling{}
+	}
+	return s
 }
 
 type streamOptions struct {
@@ -98,6 +128,9 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		case err != nil && unknown == filtered:
 			out.Stop = model.StopRefused
 			return out, nil
+		case err != nil && q.set() && res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity):
+			q.sampling = q.without(unknown)
+			continue
 		case err != nil:
 			return out, err
 		}
@@ -246,7 +279,7 @@ func (h *hearing) use(raw json.RawMessage) {
 
 // spoken is a conversation as these servers take it.
 func (c *Client) spoken(r chat.Request) spoken {
-	q := spoken{Model: c.config.Model, MaxTokens: r.MaxTokens, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true}}
+	q := spoken{Model: c.config.Model, MaxTokens: r.MaxTokens, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true}, sampling: sampling{r.Sampling.Temperature, r.Sampling.TopP, r.Sampling.Seed, r.Sampling.StopSequences}}
 	q.Messages = append(q.Messages, turn{Role: "system", Content: r.System})
 	for _, t := range r.Said {
 		q.Messages = append(q.Messages, turnsOf(t)...)

@@ -29,8 +29,14 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	if err != nil {
 		return out, err
 	}
+	sample(&p, r.Sampling)
 	var raw *http.Response
 	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
+	if refused := new(responses.Error); (p.Temperature.Valid() || p.TopP.Valid()) && errors.As(stream.Err(), &refused) && refused.StatusCode == http.StatusBadRequest {
+		stream.Close() // models that reason take no sampling
+		sample(&p, chat.Sampling{})
+		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
+	}
 	defer stream.Close()
 	if raw != nil {
 		out.Usage.RequestID = model.Named(raw.Header.Get("X-Request-Id"))
@@ -96,11 +102,22 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 	return c.broken(cmp.Or(body.Error.Code, body.Error.Type), request)
 }
 
+// sample sets how the model chooses its words.
+func sample(p *responses.ResponseNewParams, s chat.Sampling) {
+	p.Temperature, p.TopP = param.Opt[float64]{}, param.Opt[float64]{}
+	if s.Temperature != nil {
+		p.Temperature = param.NewOpt(*s.Temperature)
+	}
+	if s.TopP != nil {
+		p.TopP = param.NewOpt(*s.TopP)
+	}
+}
+
 // spoken is a conversation as the vendor takes it.
 func (c *Client) spoken(r chat.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
-		ParallelToolCalls: param.NewOpt(false),
+		ParallelToolCalls: param.NewOpt(r.Parallel),
 	}
 	for _, t := range r.Tools {
 		var shape map[string]any
