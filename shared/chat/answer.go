@@ -52,7 +52,7 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 	defer cancel()
 	var reply Reply
 	for again := 0; ; again++ {
-		got, err := say(ctx, w, r, p, func(text string) { onText(legible.Visible(text)) })
+		got, err := Say(ctx, w, r, About{"chat", p.name}, func(text string) { onText(legible.Visible(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
@@ -186,13 +186,19 @@ func (t Turn) finish(reply *Reply) {
 	}
 }
 
-// say makes one call, adds up what it cost, and logs what it was without any of its content.
-func say(ctx context.Context, w Wire, r Request, p prompt, onText func(string)) (Response, error) {
+// About is what a call is for, as logs and usages name it.
+type About struct {
+	Purpose string
+	Prompt  string // its name with its version
+}
+
+// Say makes one call, adds up what it cost, and logs what it was without any of its content. Its errors are *model.Error.
+func Say(ctx context.Context, w Wire, r Request, about About, onText func(string)) (Response, error) {
 	began := time.Now()
 	got, err := w.Say(ctx, r, onText)
 	u := got.Usage.Counted()
 	u.Calls = max(1, u.Calls)
-	u.Prompt, u.MS = p.name, time.Since(began).Milliseconds()
+	u.Prompt, u.MS = about.Prompt, time.Since(began).Milliseconds()
 	model.Charge(&u, model.Named(got.Answered))
 	got.Usage = u
 	level, failed := slog.LevelInfo, ""
@@ -202,7 +208,7 @@ func say(ctx context.Context, w Wire, r Request, p prompt, onText func(string)) 
 			err = model.FromTransport(u.Provider, err)
 		}
 	}
-	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", "chat", "prompt", u.Prompt, "turn", len(r.Said), "stop", got.Stop, "calls", len(got.Calls),
+	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", about.Purpose, "prompt", u.Prompt, "turn", len(r.Said), "stop", got.Stop, "calls", len(got.Calls),
 		"input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
 	return got, err
 }

@@ -55,7 +55,7 @@ func Summarize(ctx context.Context, w Wire, older []Message, locale string) (str
 		return FirstLines(older, locale), model.Usage{}
 	}
 	r := Request{System: p.text, MaxTokens: MaxTokens, Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced(plainly(older))}}}}}
-	got, err := say(ctx, w, r, p, func(string) {})
+	got, err := Say(ctx, w, r, About{"chat", p.name}, func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
 	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {
