@@ -1,0 +1,81 @@
+// Package teamconfig is how teams, contests and evaluators are configured: files that people write, and what they come to.
+package teamconfig
+
+// Team is a leader with the members that it can delegate to.
+type Team struct {
+	TeamID               string   `json:"team_id" toml:"team_id"`
+	TeamName             string   `json:"team_name" toml:"team_name"`
+	MaxConcurrentMembers int      `json:"max_concurrent_members" toml:"max_concurrent_members"`
+	Leader               Leader   `json:"leader" toml:"leader"`
+	Members              []Member `json:"members" toml:"members"` // none: the leader works alone
+}
+
+// Leader is the agent that submits.
+type Leader struct {
+	SystemPrompt   *string  `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
+	Model          string   `json:"model" toml:"model"`
+	Temperature    *float64 `json:"temperature" toml:"temperature"`
+	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
+	TimeoutSeconds *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
+	MaxRetries     int      `json:"max_retries" toml:"max_retries"`
+	StopSequences  []string `json:"stop_sequences" toml:"stop_sequences"`
+	TopP           *float64 `json:"top_p" toml:"top_p"`
+	Seed           *int     `json:"seed" toml:"seed"`
+}
+
+// Member is an agent that the leader delegates to.
+type Member struct {
+	AgentName         string   `json:"agent_name" toml:"agent_name"`
+	AgentType         string   `json:"agent_type" toml:"agent_type"`
+	ToolName          *string  `json:"tool_name" toml:"tool_name"`
+	ToolDescription   string   `json:"tool_description" toml:"tool_description"`
+	Model             string   `json:"model" toml:"model"`
+	SystemInstruction *string  `json:"system_instruction" toml:"system_instruction"` // nil: the built-in one of its type
+	SystemPrompt      *string  `json:"system_prompt" toml:"system_prompt"`           // beside the instruction
+	Temperature       *float64 `json:"temperature" toml:"temperature"`
+	MaxTokens         *int     `json:"max_tokens" toml:"max_tokens"`
+	TimeoutSeconds    *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
+	MaxRetries        int      `json:"max_retries" toml:"max_retries"`
+	StopSequences     []string `json:"stop_sequences" toml:"stop_sequences"`
+	TopP              *float64 `json:"top_p" toml:"top_p"`
+	Seed              *int     `json:"seed" toml:"seed"`
+	Config            *string  `json:"config" toml:"config"` // the file that the rest was read from
+}
+
+// Tool is the name of the leader's tool that calls the member.
+func (m Member) Tool() string {
+	if m.ToolName != nil && *m.ToolName != "" {
+		return *m.ToolName
+	}
+	return "delegate_to_" + m.AgentName
+}
+
+// Contest is the whole configuration of one, with every file that it names.
+type Contest struct {
+	TeamTimeoutSeconds int       `json:"timeout_per_team_seconds"`
+	MaxRounds          int       `json:"max_rounds"`
+	MinRounds          int       `json:"min_rounds"`
+	Evaluator          Evaluator `json:"evaluator"`
+	Judgment           Judgment  `json:"judgment"`
+	Teams              []Team    `json:"teams"`
+}
+
+// Evaluator scores submissions.
+type Evaluator struct {
+	DefaultModel string   `json:"default_model" toml:"default_model"`
+	Metrics      []Metric `json:"metrics" toml:"metrics"`
+}
+
+// Metric is one of an evaluator's. The weights of all sum to 1.
+type Metric struct {
+	Name              string  `json:"name" toml:"name"`
+	Weight            float64 `json:"weight" toml:"weight"`
+	Model             string  `json:"model" toml:"model"`                           // empty: the evaluator's
+	SystemInstruction string  `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
+}
+
+// Judgment decides whether another round is worth it.
+type Judgment struct {
+	Model             string `json:"model" toml:"model"`
+	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one
+}
