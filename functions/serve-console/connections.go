@@ -19,5 +19,5 @@ func connections(cfg aws.Config, env environment, rows *tasks.Store, bot *bots.K
 		oauth.Freee("", cmp.Or(env.FreeeTokenURL, oauth.FreeeTokenURL)), oauth.Google("", cmp.Or(env.GoogleTokenURL, oauth.GoogleTokenURL)))
 	out := outbound.Allowing(env.OutboundAllow).Client()
 	held.Outbound = out.Transport
-	return Connections{Vault: held, Outbound: out, Bot: bot.Token, Own: bot.Own}
+	return Connections{Vault: held, Outbound: out, Bot: bot.Token}
 }

@@ -104,7 +104,7 @@ func (c *Console) endInstall(w http.ResponseWriter, r *http.Request, v *viewer) 
 // installed is the tenant of an installation, which calls Slack with its own bot from now on. In the deployment's own
 // workspace whoever runs it says who administers it: there any member can install an app that is installed already.
 func (c *Console) installed(ctx context.Context, made signin.Installation) (tenancy.Tenant, error) {
-	own, err := c.Connect.Own(ctx, aggregate.TenantID(made.Team))
+	own, err := c.Own.Own(ctx, aggregate.TenantID(made.Team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}

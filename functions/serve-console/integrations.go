@@ -21,8 +21,6 @@ type Connections struct {
 	Outbound *http.Client
 	// Bot is the token of a tenant's bot.
 	Bot func(ctx context.Context, tenant string) (string, error)
-	// Own reports whether a tenant is the deployment's own workspace, which needs no connection to Slack of its own.
-	Own func(ctx context.Context, tenant string) (bool, error)
 }
 
 // integrationsRoutes are the page of the workspace's connections to vendors, and what is done from it.
@@ -163,7 +161,7 @@ func (c *Console) elsewhere(ctx context.Context, words integrationTexts, row ten
 }
 
 func (c *Console) isOwn(ctx context.Context, tenant string) bool {
-	own, err := c.Connect.Own(ctx, tenant)
+	own, err := c.Own.Own(ctx, tenant)
 	return err == nil && own
 }
 

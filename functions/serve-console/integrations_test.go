@@ -49,7 +49,6 @@ func newConnecting(t *testing.T, db *storetest.Server) *connecting {
 	w.c.Connect = Connections{
 		Vault: held, Outbound: out,
 		Bot: func(context.Context, string) (string, error) { return "xoxb-first", nil },
-		Own: func(_ context.Context, tenant string) (bool, error) { return tenant == w.tenant.ID, nil },
 	}
 	return w
 }
