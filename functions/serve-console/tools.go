@@ -207,6 +207,11 @@ func (c *Console) saveTool(w http.ResponseWriter, r *http.Request, v *viewer) er
 	if !ok {
 		return errNoPage
 	}
+	for _, name := range spec.Knows() {
+		if !r.PostForm.Has(string(name)) { // an empty field takes a bound away, a missing one says nothing about it
+			return aggregate.ErrField{Field: string(name), Limit: "must be in the form, if only empty"}
+		}
+	}
 	sent := typedTool{name: spec.Name, form: r.PostForm}
 	allowed := r.PostForm.Get("allowed")
 	bounds, wrong := boundsOf(r.PostForm, spec.Knows())

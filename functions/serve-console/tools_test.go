@@ -56,7 +56,7 @@ func (w *world) permission(name string) tenancy.ToolPermission {
 func TestTools(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"a permission and its limits are saved": testToolSaved, "what is wrong is said and kept": testToolRefused, "nobody's change is lost": testToolConflict,
+		"a permission and its limits are saved": testToolSaved, "what is wrong is said and kept": testToolRefused, "nobody's change is lost": testToolConflict, "a form that lacks a bound takes none away": testToolLacking,
 		"a server's tool is allowed as it was shown": testServerTool, "a tool that changed shows both": testServerToolChanged, "nothing that a server says becomes markup": testServerMarkup,
 		"only administrators decide": testToolsAreForAdministrators, "a server that does not answer": testSilentServer, "sixty tools are searched": testManyTools,
 	} {
@@ -87,7 +87,7 @@ func testToolSaved(t *testing.T, w *world) {
 			t.Errorf("%s: %d %s", locale, a.status, a.text())
 		}
 	}
-	a := b.post("/console/tools/own/list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {" 人事部\r\n\r\n営業部, 第一 "}, "max_rows": {"１，０００"}})
+	a := b.saveTool("list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {" 人事部\r\n\r\n営業部, 第一 "}, "max_rows": {"１，０００"}})
 	if a.status != http.StatusSeeOther || a.to != "/console/tools?done=saved#list_attendance" {
 		t.Fatalf("%d %s", a.status, a.text())
 	}
@@ -97,13 +97,42 @@ func testToolSaved(t *testing.T, w *world) {
 	if a := b.get("/console/tools?q=Attendance"); strings.Contains(a.body, "send_slack_dm") || !strings.Contains(a.body, "人事部\n営業部, 第一</textarea>") {
 		t.Errorf("%s", a.body)
 	}
-	expect.Same(t, http.StatusSeeOther, b.post("/console/tools/own/list_attendance", url.Values{"rev": {"1"}, "allowed": {"false"}}).status)
+	expect.Same(t, http.StatusSeeOther, b.saveTool("list_attendance", url.Values{"rev": {"1"}, "allowed": {"false"}}).status)
 	if p := w.permission("list_attendance"); p.Allowed || p.Constraints != "{}" {
 		t.Errorf("%+v", p)
 	}
 	log := expect.Value(w.Store.Audit(t.Context(), w.tenant.ID, store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
 	if len(log.Items) != 2 || log.Items[0].ActorID != workspace.Suzuki {
 		t.Errorf("%+v", log.Items)
+	}
+}
+
+// saveTool sends a tool's form as a browser does: with each of its fields, if only empty.
+func (b *browser) saveTool(name string, f url.Values) answer {
+	b.w.T.Helper()
+	spec, _ := expect.Value(tool.Builtin())(b.w.T).Lookup(name)
+	for _, c := range spec.Knows() {
+		if !f.Has(string(c)) {
+			f.Set(string(c), "")
+		}
+	}
+	return b.post("/console/tools/own/"+name, f)
+}
+
+// A form that was cut short, or made by hand, must not take away what it does not mention.
+func testToolLacking(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	expect.Same(t, http.StatusSeeOther, b.saveTool("list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "departments": {"人事部"}, "max_rows": {"10"}}).status)
+	was := w.permission("list_attendance")
+	for _, f := range []url.Values{
+		{"rev": {"1"}, "allowed": {"true"}}, {"rev": {"1"}, "allowed": {"true"}, "max_rows": {"10"}}, {"rev": {"1"}, "allowed": {"false"}, "departments": {"人事部"}},
+	} {
+		if a := b.post("/console/tools/own/list_attendance", f); a.status != http.StatusBadRequest {
+			t.Errorf("%v: %d %s", f, a.status, a.text())
+		}
+	}
+	if p := w.permission("list_attendance"); p.Rev != was.Rev || p.Constraints != was.Constraints {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -120,13 +149,13 @@ func testToolRefused(t *testing.T, w *world) {
 	} {
 		for _, locale := range language.All {
 			b.locale = locale
-			a := b.post("/console/tools/own/"+tt.tool, url.Values{"rev": {"0"}, "allowed": {"true"}, string(tt.name): {tt.value}})
+			a := b.saveTool(tt.tool, url.Values{"rev": {"0"}, "allowed": {"true"}, string(tt.name): {tt.value}})
 			if a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), toolsWords.In(locale).Bounds[tt.name].Wrong) || !strings.Contains(a.body, html.EscapeString(tt.value)) {
 				t.Errorf("%s %s=%.20q in %s: %d", tt.tool, tt.name, tt.value, locale, a.status)
 			}
 		}
 	}
-	a := b.post("/console/tools/own/list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {"x"}, "departments": {strings.Repeat("人", 101)}})
+	a := b.saveTool("list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {"x"}, "departments": {strings.Repeat("人", 101)}})
 	for _, name := range []tenancy.Constraint{tenancy.MaxRows, tenancy.OnlyDepartments} {
 		if !strings.Contains(a.text(), toolsEN.Bounds[name].Wrong) {
 			t.Errorf("not all is said at once: %s", name)
@@ -142,8 +171,8 @@ func testToolRefused(t *testing.T, w *world) {
 
 func testToolConflict(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
-	expect.Same(t, http.StatusSeeOther, b.post("/console/tools/own/send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"false"}}).status)
-	a := b.post("/console/tools/own/send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"true"}, "recipients": {"sato@example.com"}})
+	expect.Same(t, http.StatusSeeOther, b.saveTool("send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"false"}}).status)
+	a := b.saveTool("send_slack_dm", url.Values{"rev": {"0"}, "allowed": {"true"}, "recipients": {"sato@example.com"}})
 	if a.status != http.StatusConflict || !strings.Contains(a.text(), toolsJA.Conflict) || !strings.Contains(a.body, "sato@example.com") || !strings.Contains(a.body, `name="rev" value="1"`) || w.permission("send_slack_dm").Allowed {
 		t.Errorf("%d %s", a.status, a.text())
 	}
@@ -220,7 +249,7 @@ func testServerMarkup(t *testing.T, w *world) {
 	if a := b.get("/console/tools?q=" + url.QueryEscape(evil)); strings.Contains(a.body, "<script>alert") {
 		t.Error("markup of a search")
 	}
-	if a := b.post("/console/tools/own/list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {evil}, "departments": {"</textarea>" + evil}}); strings.Contains(a.body, "<script>alert") {
+	if a := b.saveTool("list_attendance", url.Values{"rev": {"0"}, "allowed": {"true"}, "max_rows": {evil}, "departments": {"</textarea>" + evil}}); strings.Contains(a.body, "<script>alert") {
 		t.Error("markup of a form")
 	}
 }
