@@ -22,11 +22,34 @@ func exportKey(x auditlog.Export) (item, error) {
 	return key("EXPORT#"+x.Tenant, x.ID), nil
 }
 
+// lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only one goes on.
+type lastExport struct {
+	ID string `json:"id"`
+}
+
+// lastExportKey sorts behind all exports: their ids begin with a digit.
+const lastExportKey = "LAST"
+
 // BeginExport keeps an export that nobody has begun to write. It returns auditlog.ErrBusy while too many are under way.
 func (s *Store) BeginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
+	for range auditlog.MaxAtOnce + 1 { // as often as others can be faster before they are too many
+		err := s.beginExport(ctx, x, now)
+		if !errors.Is(err, aggregate.ErrMoved) {
+			return err
+		}
+	}
+	return auditlog.ErrBusy
+}
+
+// beginExport returns aggregate.ErrMoved when another was begun since those under way were counted.
+func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Time) error {
 	k, err := exportKey(x)
 	if err != nil {
 		return err
+	}
+	var last lastExport // read before the others: they are in the table when it names them
+	if err := s.get(ctx, textOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return fmt.Errorf("read the last export: %w", err)
 	}
 	newest, err := s.newestExports(ctx, x.Tenant)
 	if err != nil {
@@ -46,9 +69,26 @@ func (s *Store) BeginExport(ctx context.Context, x auditlog.Export, now time.Tim
 		return err
 	}
 	it["delete_after"] = number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
-	e := newExpression()
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names})
+	next, err := pack("last_export", textOf(k, "PK"), lastExportKey, lastExport{x.ID})
 	if err != nil {
+		return err
+	}
+	e, was := newExpression(), newExpression()
+	var unmoved string
+	if last.ID == "" {
+		unmoved = was.absent()
+	} else {
+		unmoved = was.is("id", "=", last.ID)
+	}
+	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names}},
+		{Put: &types.Put{TableName: &s.table, Item: next, ConditionExpression: &unmoved, ExpressionAttributeNames: was.names, ExpressionAttributeValues: was.values}},
+	})
+	var l *lost
+	switch {
+	case errors.As(err, &l):
+		return aggregate.ErrMoved
+	case err != nil:
 		return fmt.Errorf("begin an export: %w", err)
 	}
 	return nil
@@ -58,7 +98,7 @@ func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Ex
 	e := newExpression()
 	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
-		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant), e.is("SK", "<", lastExportKey)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list exports: %w", err)

@@ -3,6 +3,9 @@ package store
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,6 +20,7 @@ func testExports(t *testing.T, st *taskStore) {
 		{"a finished export and its audit entry are one", testExportFinished},
 		{"only the newest try may finish it", testExportTries},
 		{"so many are under way at once, and no more", testExportsAtOnce},
+		{"those begun at once are no more", testExportsBegunAtOnce},
 		{"an export is its tenant's, and is gone after a day", testExportOfATenant},
 		{"rows are exported as the table has them", testAuditRows},
 	})
@@ -80,6 +84,27 @@ func testExportsAtOnce(t *testing.T, st *taskStore) {
 	more := expect.Value(auditlog.New("01F", "01EXPORT3", "U1", auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
 	wantError(t, st.BeginExport(t.Context(), more, now), auditlog.ErrBusy)
 	expect.NoError(t, st.BeginExport(t.Context(), more, now.Add(auditlog.GivenUp)))
+}
+
+func testExportsBegunAtOnce(t *testing.T, st *taskStore) {
+	now := time.Now()
+	var all sync.WaitGroup
+	var begun atomic.Int32
+	for i := range 8 {
+		all.Go(func() {
+			x := expect.Value(auditlog.New(fmt.Sprintf("01R%d", i), "01EXPORT6", "U1", auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
+			switch err := st.BeginExport(t.Context(), x, now); {
+			case err == nil:
+				begun.Add(1)
+			case !errors.Is(err, auditlog.ErrBusy):
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if n := begun.Load(); n != auditlog.MaxAtOnce {
+		t.Errorf("%d were begun, want %d", n, auditlog.MaxAtOnce)
+	}
 }
 
 func testExportOfATenant(t *testing.T, st *taskStore) {
