@@ -172,6 +172,9 @@ func (v Outcome) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).R
 // Measure counts how long what was decided had waited.
 func (v Outcome) Measure(now time.Time) {
 	if !v.Asked.IsZero() {
-		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: now.Sub(v.Asked).Seconds()})
+		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
 }
+
+// waited is never below 0: the clock of whoever asked may be ahead of ours.
+func (v Outcome) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }

@@ -27,3 +27,12 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 		}
 	}
 }
+
+func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
+	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
+		if got := (Outcome{Asked: asked}).waited(asked.Add(wait)); got != want {
+			t.Errorf("%s after: %s, want %s", wait, got, want)
+		}
+	}
+}
