@@ -39,7 +39,7 @@ var inEach = language.InEach(
 func wordsIn(locale string) words { return inEach.In(locale) }
 
 func sentence(locale string, f task.Failure) string {
-	return reason.Sentence(locale, f.Reason, f.Detail)
+	return reason.InTalk(locale, f.Reason, f.Detail)
 }
 
 // limits says why no model is asked: the session has cost enough, the tenant's budgets are used up, or somebody has written too

@@ -38,7 +38,7 @@ func (t talkTexts) trouble(locale string, r aggregate.Reason, detail string) str
 	if says, ok := t.Troubles[r]; ok {
 		return says
 	}
-	return reason.Sentence(locale, r, card.OneLine(detail))
+	return reason.InTalk(locale, r, card.OneLine(detail))
 }
 
 // unread says why nothing of an attachment was read.

@@ -10,13 +10,18 @@ import (
 	"ringi/shared/task"
 )
 
-// words are the texts of one language. {detail} in a sentence is where its detail stands.
+// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons.
+type goOn struct{ again, press, button string }
+
+// words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button} where
+// people are told how to go on: a task's card has buttons for it, in a conversation they write.
 type words struct {
 	detail, seconds string
 	spent           string // what was spent, and the limit
 	atMost          string // a limit of tasks
 	people          string // whom a policy mentions, and the limit
 	step            string
+	task, talk      goOn
 	sentences       map[aggregate.Reason]string
 }
 
@@ -27,20 +32,35 @@ func wordsOf(locale string) words { return language.InEach(japanese, english).In
 // reason that is not known is said to be our own fault, a locale that is not is Japanese.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
+	return w.sentence(w.task, r, detail)
+}
+
+// InTalk is Sentence where people talk with an agent.
+func InTalk(locale string, r aggregate.Reason, detail string) string {
+	w := wordsOf(locale)
+	return w.sentence(w.talk, r, detail)
+}
+
+func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 	text, ok := w.sentences[r]
 	if !ok {
 		text = w.sentences[task.ReasonRunFailed]
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
-		return detail + "\n" + put(text, "detail", "")
+		return detail + "\n" + how.put(text, "")
 	}
-	return put(text, "detail", w.inBrackets(r, detail))
+	return how.put(text, w.inBrackets(r, detail))
+}
+
+func (how goOn) put(text, detail string) string {
+	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button)
 }
 
 // Known is the sentence of a code without its detail. It reports false for what is no code of ours, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
-	text, known := wordsOf(locale).sentences[aggregate.Reason(code)]
-	return put(text, "detail", ""), known
+	w := wordsOf(locale)
+	text, known := w.sentences[aggregate.Reason(code)]
+	return w.task.put(text, ""), known
 }
 
 // Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.

@@ -56,3 +56,27 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		}
 	}
 }
+
+// A conversation has no buttons to try again with.
+func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
+	models := 0
+	for locale, write := range map[string]string{"ja": "もう一度書", "en": "rite again"} {
+		for _, r := range task.Reasons {
+			ofModel := strings.HasPrefix(string(r), "model_") || r == task.ReasonDayBudget || r == task.ReasonMonthBudget
+			if !ofModel {
+				continue
+			}
+			models++
+			text := InTalk(locale, r, "x")
+			if strings.ContainsAny(text, "🔄[]{}") {
+				t.Errorf("%s %s names what a conversation lacks: %s", locale, r, text)
+			}
+			if strings.Contains(Sentence(locale, r, "x"), "🔄") && !strings.Contains(text, write) {
+				t.Errorf("%s %s does not say how to go on: %s", locale, r, text)
+			}
+		}
+	}
+	if models < 20 {
+		t.Errorf("looked at %d sentences", models)
+	}
+}
