@@ -1,0 +1,133 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ringi/shared/language"
+	"ringi/shared/model"
+	"ringi/shared/submission"
+)
+
+var (
+	// ErrBlankPrompt: there is nothing to work on.
+	ErrBlankPrompt = errors.New("the prompt must not be empty")
+	// ErrAgain: the caller's time is up; the same round goes on where it stopped when it is played again.
+	ErrAgain = errors.New("the time of this invocation is up")
+	// ErrStopped: the contest no longer stands.
+	ErrStopped = errors.New("the contest was ended")
+	// ErrBudget: the team has spent its part of the budget. Round returns it as an *Error.
+	ErrBudget = errors.New("the team's budget is spent")
+)
+
+// Error is a round that ends its team: at its best scored round, or without one as a failed team.
+type Error struct {
+	Exit  submission.ExitReason // partial_failure, team_timeout, budget_exhausted
+	Agent string                // Leader or Evaluator; empty when time or budget ended
+	Kind  model.Kind            // what its model did; empty: its answers could not be used
+	Spent model.Usage           // of the round so far
+	Err   error
+}
+
+// Agents of a team that can end a round.
+const (
+	Leader    = "leader"
+	Evaluator = "evaluator"
+	judge     = "judge"
+)
+
+func (e *Error) Error() string {
+	s := "round ended: " + string(e.Exit)
+	if e.Agent != "" {
+		s += ", " + e.Agent
+	}
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// failure is an agent's that ends the round, nil when err already says how the round goes on.
+func failure(agent string, err error) error {
+	var e *Error
+	var m *model.Error
+	switch {
+	case errors.As(err, &e), !errors.As(err, &m):
+		return err
+	}
+	return &Error{Exit: submission.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
+}
+
+// unusable is an agent whose answers could not be used.
+func unusable(agent, why string) *Error {
+	return &Error{Exit: submission.PartialFailure, Agent: agent, Err: errors.New(why)}
+}
+
+// ofAgent reports whether an error is an agent's own, and not the end of the round.
+func ofAgent(err error) bool {
+	var e *Error
+	var m *model.Error
+	return errors.As(err, &m) && !errors.As(err, &e) && !errors.Is(err, ErrAgain) && !errors.Is(err, context.Canceled)
+}
+
+// Sentence says to people why the team ended.
+func (e *Error) Sentence(locale string) string {
+	w := words.In(locale)
+	switch e.Exit {
+	case submission.TeamTimeout:
+		return w.timeout
+	case submission.BudgetExhausted:
+		return w.budget
+	}
+	who := w.leader
+	if e.Agent == Evaluator {
+		who = w.evaluator
+	}
+	return fmt.Sprintf(w.failed, who, w.why(e.Kind))
+}
+
+// texts are what people, and a leader, read of failures.
+type texts struct {
+	timeout, budget             string
+	failed                      string // who, why
+	leader, evaluator           string
+	kinds                       map[model.Kind]string
+	unreachable, unusable       string
+	noReads, noSandbox, noWords string // of a member
+	tooLong                     string
+}
+
+func (w texts) why(kind model.Kind) string {
+	if kind == "" {
+		return w.unusable
+	}
+	if s, ok := w.kinds[kind]; ok {
+		return s
+	}
+	return w.unreachable
+}
+
+var words = language.InEach(
+	texts{
+		timeout: "チームの持ち時間が終わりました。", budget: "チームに割り当てられた予算を使い切りました。", failed: "%sが最後まで進めませんでした: %s", leader: "リーダー", evaluator: "評価者",
+		kinds: map[model.Kind]string{
+			model.Refused: "AI モデルが回答を断りました。", model.BadRequest: "AI モデルの提供元が内容を受け付けませんでした。", model.Unauthorized: "AI モデルの API キーが登録されていないか、正しくありません。",
+			model.Forbidden: "このモデルを使う権限がありません。", model.NoCredit: "AI モデルの提供元の残高または利用枠がありません。", model.UnknownModel: "設定されている AI モデルが使えません。",
+			model.Misplaced: "AI モデルの接続先に接続できません。", model.Unpriced: "費用に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。", model.Timeout: "AI モデルの回答が時間内に届きませんでした。", model.Demo: "デモ用のモデルが、頼まれたとおりに失敗しました。",
+		},
+		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
+		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。", tooLong: "メンバーが答えをまとめきれませんでした。",
+	},
+	texts{
+		timeout: "The team's time is over.", budget: "The team has spent its part of the budget.", failed: "The %s could not go on: %s", leader: "leader", evaluator: "evaluator",
+		kinds: map[model.Kind]string{
+			model.Refused: "the AI model declined to answer.", model.BadRequest: "the AI model's vendor did not accept what was sent.", model.Unauthorized: "the AI model's API key is missing or not valid.",
+			model.Forbidden: "this model may not be used.", model.NoCredit: "the account with the AI model's vendor has no credit or quota left.", model.UnknownModel: "the configured AI model can't be used.",
+			model.Misplaced: "the AI model's endpoint may not be called.", model.Unpriced: "costs are limited, but nobody knows this model's price, so it was not called.", model.Timeout: "the AI model's answer did not come in time.", model.Demo: "the demo model failed, as it was asked to.",
+		},
+		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",
+		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.", noWords: "The member answered nothing.", tooLong: "The member came to no answer.",
+	})

@@ -1,0 +1,141 @@
+package round
+
+import (
+	"context"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/language"
+	"ringi/shared/legible"
+	"ringi/shared/model"
+	"ringi/shared/submission"
+)
+
+//go:embed prompts/*.md
+var prompts embed.FS
+
+// prompt is one of the files in prompts/, whose first line is its version, or one with a configured text in its place.
+type prompt struct{ name, text string }
+
+// mark is where a file has the text that a configuration may replace: above it stands what an agent is, below it how it
+// reads and answers.
+const mark = "\n---\n"
+
+func promptIn(purpose, locale string) (prompt, error) {
+	if !slices.Contains(language.All, locale) {
+		locale = language.All[0]
+	}
+	file, err := prompts.ReadFile("prompts/" + purpose + "." + locale + ".md")
+	if err != nil {
+		return prompt{}, fmt.Errorf("prompt of %s: %w", purpose, err)
+	}
+	first, text, _ := strings.Cut(string(file), "\n")
+	version, found := strings.CutPrefix(first, "version: ")
+	if !found {
+		return prompt{}, fmt.Errorf("the prompt of %s must begin with a line such as version: 1", purpose)
+	}
+	return prompt{fmt.Sprintf("%s.%s.%s", purpose, locale, version), strings.TrimSpace(text)}, nil
+}
+
+// with puts a configured text in the place of what the prompt says about the agent, or of the one put there before.
+func (p prompt) with(configured string) prompt {
+	_, rules, _ := strings.Cut(p.text, mark)
+	return prompt{p.name, strings.TrimSpace(configured) + "\n" + mark + rules}
+}
+
+// and adds a configured text to what stands above the mark.
+func (p prompt) and(configured string) prompt {
+	about, rules, _ := strings.Cut(p.text, mark)
+	return prompt{p.name, strings.TrimSpace(about) + "\n\n" + strings.TrimSpace(configured) + "\n" + mark + rules}
+}
+
+// fenced is data as models read it: JSON in which no < stands, so that nothing in it can end it.
+func fenced(data any) string {
+	b, err := json.Marshal(data)
+	if err != nil {
+		panic(fmt.Sprintf("encode what a model is shown: %v", err)) // of texts and numbers
+	}
+	return "<data>\n" + string(b) + "\n</data>"
+}
+
+// brief is what a leader is shown. The judge is shown the same without the team and its ranking.
+type brief struct {
+	Request     string   `json:"request"`
+	Team        string   `json:"team,omitempty"`
+	Round       int      `json:"round"`
+	MaxRounds   int      `json:"max_rounds"`
+	History     []past   `json:"history"`
+	Ranking     *ranking `json:"ranking,omitempty"`
+	SecondsLeft int      `json:"seconds_left,omitempty"`
+}
+
+// past is a scored round. Only the best and the last have their submissions.
+type past struct {
+	Round      int     `json:"round"`
+	Score      float64 `json:"score"` // 0 to 100
+	Feedback   string  `json:"feedback"`
+	Submission string  `json:"submission,omitempty"`
+}
+
+// ranking is where the team stands. The others have no names here.
+type ranking struct {
+	Place int       `json:"place"`
+	Of    int       `json:"of"`
+	Best  []float64 `json:"best_scores"` // of each team, the best first
+}
+
+// opening is the leader's first message, the saved one if there is one, and when the round began.
+func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
+	var o opening
+	key := p.key("opening")
+	if ok, err := p.kept(ctx, key, &o); err != nil || ok {
+		return o.Data, time.Unix(0, o.At), err
+	}
+	b := p.brief(p.History)
+	b.Team, b.Ranking = p.Team.TeamName, p.ranking()
+	if !p.Until.IsZero() {
+		b.SecondsLeft = max(0, int(p.left()/time.Second))
+	}
+	now := p.Now()
+	o = opening{fenced(b), now.UnixNano()}
+	return o.Data, now, p.keep(ctx, key, o, model.Usage{})
+}
+
+func (p *playing) brief(history []submission.RoundResult) brief {
+	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}}
+	for i, h := range history {
+		x := past{Round: h.RoundNumber, Score: submission.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
+		if i == len(history)-1 || i == best(history) {
+			x.Submission = h.SubmissionContent
+		}
+		b.History = append(b.History, x)
+	}
+	return b
+}
+
+// best is the round with the highest score, the later one in a tie.
+func best(history []submission.RoundResult) int {
+	found := 0
+	for i, h := range history {
+		if h.EvaluationScore >= history[found].EvaluationScore {
+			found = i
+		}
+	}
+	return found
+}
+
+func (p *playing) ranking() *ranking {
+	place := slices.IndexFunc(p.Ranking, func(s Standing) bool { return s.TeamID == p.Team.TeamID })
+	if place < 0 {
+		return nil
+	}
+	r := &ranking{Place: place + 1, Of: len(p.Ranking)}
+	for _, s := range p.Ranking {
+		r.Best = append(r.Best, submission.Round2(s.Score*100))
+	}
+	return r
+}
