@@ -25,7 +25,7 @@ var ranks = [][]string{
 	{"secret/oauth", "tool"},
 	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"chat"},
-	{"decision", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
+	{"decision", "round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/runner"},
 }
 
