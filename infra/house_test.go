@@ -15,7 +15,7 @@ var ranks = [][]string{
 	{"agent", "fact", "modelname", "sandbox/invoke", "teamconfig", "web", "workspace"},
 	{"payload", "tenancy", "workspace/versions"},
 	{"task"},
-	{"session"},
+	{"contest", "session"},
 	{"reason"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
@@ -31,7 +31,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "submission", "tool/line", "workspace"}
+var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "submission", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
