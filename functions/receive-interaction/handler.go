@@ -171,8 +171,11 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 		return inbound.Response{}, inbound.Bad("payload.actions must not be empty")
 	}
 	a := p.Actions[0] // Slack sends one for each click
-	if p.View.CallbackID == card.ReviewCallback {
-		return inbound.OK(), h.turn(ctx, p, a)
+	switch p.View.CallbackID {
+	case card.ReviewCallback:
+		return inbound.OK(), h.turn(ctx, p, a, h.turned)
+	case card.TalkReviewCallback:
+		return inbound.OK(), h.turn(ctx, p, a, h.turnedTalk)
 	}
 	if session.ValidID(a.BlockID) {
 		return h.talkButton(ctx, p, a)

@@ -64,8 +64,11 @@ func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, lo
 	return view, nil
 }
 
-// turn shows another page of an open Review.
-func (h *Handler) turn(ctx context.Context, p payload, a action) error {
+// drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it can't be drawn.
+type drawPage func(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error)
+
+// turn shows another page of an open Review to whoever could open it now.
+func (h *Handler) turn(ctx context.Context, p payload, a action, draw drawPage) error {
 	var r card.Review
 	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
 		return inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
@@ -75,26 +78,27 @@ func (h *Handler) turn(ctx context.Context, p payload, a action) error {
 		return inbound.Bad("payload.actions.0.value must be the number of a page")
 	}
 	r.Page = page
-	ref := p.click(r.TaskID, r.ID).Ref
-	if !aggregate.ValidID(ref.ID) {
-		return nil
-	}
-	settings, err := h.Store.Settings(ctx, ref.Tenant)
-	var loaded *task.Aggregate
-	if err == nil {
-		loaded, err = h.Store.Load(ctx, ref)
-	}
-	var view slack.ModalViewRequest
-	if err == nil {
-		view, err = h.page(ctx, loaded, r, settings.Locale)
-	}
+	view, err := draw(ctx, p, r)
 	if err == nil {
 		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
 	}
 	if err != nil { // the page stays as it is, and so does its button
-		slog.WarnContext(ctx, "the page was not turned", "task_id", ref.ID, "user", p.User.ID, "err", err)
+		slog.WarnContext(ctx, "the page was not turned", "id", r.TaskID, "user", p.User.ID, "err", err)
 	}
 	return nil
+}
+
+// turned draws another page of a task's gate, also of one that was decided while it was read.
+func (h *Handler) turned(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error) {
+	var a *task.Aggregate
+	v := h.check(ctx, p.click(r.TaskID, r.ID), func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+		a = now
+		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
+	})
+	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
+		return slack.ModalViewRequest{}, v.Err
+	}
+	return h.page(ctx, a, r, v.Settings.Locale)
 }
 
 // approveRead handles the submission of a Review's last page: an approval. A refusal is told

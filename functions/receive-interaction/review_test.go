@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -10,6 +11,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/expect"
+	"ringi/shared/people"
+	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -29,6 +32,7 @@ func TestReviews(t *testing.T) {
 		"what was read is not what is asked now": testReadSomethingElse,
 		"decided meanwhile":                      testReviewLate,
 		"not saved":                              testReviewUnsaved,
+		"turned by those who could open it":      testReviewTurned,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -70,14 +74,62 @@ func (w *world) turn(user, action string) bool {
 	if action == card.ReviewTurn+"back" {
 		to = r.Page - 1
 	}
-	p := person("block_actions", user, slacktest.Team)
-	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
-	p["view"] = v
-	p["actions"] = []any{map[string]any{"action_id": action, "block_id": w.Ref.ID, "value": strconv.Itoa(to), "type": "button"}}
-	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
+	if out := w.post(page(user, v, to)); out.StatusCode != 200 || out.Body != "" {
 		w.T.Fatalf("answered %d %s", out.StatusCode, out.Body)
 	}
 	return true
+}
+
+// page is a payload of the button that turns an open dialog to a page.
+func page(user string, v workspace.View, to int) map[string]any {
+	p := person("block_actions", user, slacktest.Team)
+	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
+	p["view"] = v
+	p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": "x", "value": strconv.Itoa(to), "type": "button"}}
+	return p
+}
+
+// departed are Slack's people of whom one has left.
+type departed struct {
+	people.Directory
+	who string
+}
+
+func (d departed) User(ctx context.Context, id string) (slackapi.User, error) {
+	u, err := d.Directory.User(ctx, id)
+	u.Gone = u.Gone || id == d.who
+	return u, err
+}
+
+// turnsForReadersOnly wants Suzuki's open dialog to stay as it is for people who could not open it, and to be turned for Suzuki.
+func (w *world) turnsForReadersOnly() {
+	w.T.Helper()
+	was := w.view(workspace.Suzuki)
+	stays := func(who string, p map[string]any) {
+		w.T.Helper()
+		if out := w.post(p); out.StatusCode != 200 || w.view(workspace.Suzuki).Hash != was.Hash {
+			w.T.Errorf("%s turned a page: %d %s", who, out.StatusCode, out.Body)
+		}
+	}
+	others := page(workspace.Suzuki, was, 1)
+	others["team"].(map[string]any)["id"] = "T0OTHER"
+	stays("another tenant", others)
+	stays("a guest", page(workspace.Guest, was, 1))
+	stays("another workspace's person", page(workspace.Stranger, was, 1))
+	all := w.h.People
+	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
+	stays("who has left", page(workspace.Suzuki, was, 1))
+	w.h.People = all
+	w.quiet(w.post(page(workspace.Suzuki, was, 1)), workspace.Suzuki)
+	if w.view(workspace.Suzuki).Hash == was.Hash {
+		w.T.Error("whoever may read can't turn the page")
+	}
+}
+
+func testReviewTurned(t *testing.T, w *world) {
+	p := w.asked()
+	w.quiet(w.post(w.click(workspace.Suzuki, "review_prompt", p.ID)), workspace.Suzuki)
+	w.turnsForReadersOnly()
 }
 
 func (w *world) submission(user string, v workspace.View) map[string]any {

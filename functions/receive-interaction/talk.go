@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"strconv"
 	"strings"
 
 	"github.com/slack-go/slack"
@@ -53,9 +52,6 @@ func (h *Handler) talks() decision.SessionMaker {
 
 // talkButton is a click on a card of a session, whose id is the block's.
 func (h *Handler) talkButton(ctx context.Context, p payload, a action) (inbound.Response, error) {
-	if p.View.CallbackID == card.TalkReviewCallback {
-		return inbound.OK(), h.turnTalk(ctx, p, a)
-	}
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
@@ -174,28 +170,14 @@ func (h *Handler) talkPage(ctx context.Context, ref aggregate.Ref, r card.Review
 	return view, nil
 }
 
-// turnTalk shows another page of the open dialog.
-func (h *Handler) turnTalk(ctx context.Context, p payload, a action) error {
-	var r card.Review
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
-		return inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
+// turnedTalk draws another page of an action, also of one that was decided while it was read.
+func (h *Handler) turnedTalk(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error) {
+	c := p.talkClick(r.TaskID)
+	v := h.talks().Check(ctx, c.Want, c.ref, decision.ReadSession())
+	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
+		return slack.ModalViewRequest{}, v.Err
 	}
-	page, err := strconv.Atoi(a.Value)
-	if err != nil {
-		return inbound.Bad("payload.actions.0.value must be the number of a page")
-	}
-	r.Page = page
-	if !session.ValidID(r.TaskID) {
-		return nil
-	}
-	view, err := h.talkPage(ctx, p.talkClick(r.TaskID).ref, r)
-	if err == nil {
-		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
-	}
-	if err != nil { // the page stays as it is, and so does its button
-		slog.WarnContext(ctx, "the page was not turned", "session_id", r.TaskID, "user", p.User.ID, "err", err)
-	}
-	return nil
+	return h.talkPage(ctx, c.ref, r)
 }
 
 // submitTalk handles an action's form, a rejection, or the dialog's last page, an approval. What failed and may pass is shown

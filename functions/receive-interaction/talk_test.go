@@ -139,16 +139,17 @@ func TestPeopleDecideOnActions(t *testing.T) {
 			}
 			var r card.Review
 			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
-			p := person("block_actions", workspace.Suzuki, slacktest.Team)
-			p["container"] = map[string]any{"type": "view", "view_id": v.ID}
-			p["view"] = map[string]any{"id": v.ID, "hash": v.Hash, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata}
-			p["actions"] = []any{map[string]any{"action_id": card.ReviewTurn + "on", "block_id": k.of.ID, "value": string(rune('1' + r.Page)), "type": "button"}}
-			k.quiet(k.post(p), workspace.Suzuki)
+			k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
 		}
 		k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
 		if x := k.action(); x.Status != session.ActionApproved {
 			t.Errorf("it is %s", x.Status)
 		}
+	})
+	t.Run("a page is turned for those alone who could open it", func(t *testing.T) {
+		k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+		k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+		k.turnsForReadersOnly()
 	})
 	t.Run("a session that was closed begins anew", func(t *testing.T) {
 		k := newTalk(t, db, "make")

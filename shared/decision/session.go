@@ -73,6 +73,13 @@ func CloseSession() SessionAct { return SessionAct{ends: true, decide: (*session
 // ReopenSession begins anew in the thread of a session that was closed.
 func ReopenSession() SessionAct { return SessionAct{decide: (*session.Aggregate).Reopen} }
 
+// ReadSession changes nothing. It is refused as an approval of whatever the opener asked for would be, by the person alone.
+func ReadSession() SessionAct {
+	return SessionAct{decide: func(a *session.Aggregate, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, p.Approve(by, a.Session.Opener)
+	}}
+}
+
 // SessionVerdict is what became of an act.
 type SessionVerdict struct {
 	Outcome
