@@ -45,6 +45,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if open, waits := a.OpenGate(); waits && a.Head.Parked == nil {
 		return aggregate.Next{State: task.StateFinish, Gate: open.Key, Outcome: "waiting"}, nil
 	}
+	if p := a.Contesting(); p != nil && a.Head.Parked == nil { // its end is answered by the next run
+		return aggregate.Next{State: task.StateFinish, Gate: p.Key(), Outcome: "waiting"}, nil
+	}
 	return a.Next(h.Now()), nil
 }
 

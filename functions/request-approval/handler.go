@@ -67,10 +67,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return h.wake(ctx, a, wait)
 }
 
-// parked reports whether this run still has to wait at its gate.
+// parked reports whether this run still has to wait at its gate, or for the contest that drafts what will be asked there.
 func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
-	open, waits := a.OpenGate()
-	return waits && open.Key == in.Gate && a.Head.Run == in.Run
+	return a.Awaits(in.Gate) && a.Head.Run == in.Run
 }
 
 // approve stamps a gate in the system's name, as the settings asked when it opened.

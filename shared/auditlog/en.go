@@ -20,6 +20,7 @@ func english() Words {
 			task.AuditTaskRefused:                "Refused the request",
 			task.AuditPromptApproved:             "Approved the policy",
 			task.AuditPromptRejected:             "Rejected the policy",
+			task.AuditPromptPicked:               "Put another draft in the policy's place",
 			task.AuditProcessApproved:            "Approved the steps",
 			task.AuditProcessRejected:            "Rejected the steps",
 			task.AuditStepApproved:               "Checked and approved a step",
@@ -64,7 +65,7 @@ func english() Words {
 		},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
-			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "max_versions": "Most versions", "fields": "Changed fields",
+			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "team": "Team", "score": "Score", "max_versions": "Most versions", "fields": "Changed fields",
 			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
 			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
 			"session_id": "Session", "agent": "Agent", "type": "Kind of action", "rule": "Rule", "number": "Number", "requested_by": "Proposed by", "approved_by": "Approved by", "by": "Decided by", "outcome": "Outcome", "error": "Why it failed", "detail": "In detail", "status": "Status", "task": "Request", "asked_by": "Asked for by", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",

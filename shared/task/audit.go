@@ -11,6 +11,7 @@ const (
 	AuditTaskRefused        aggregate.Action = "task.refused"
 	AuditPromptApproved     aggregate.Action = "prompt.approved"
 	AuditPromptRejected     aggregate.Action = "prompt.rejected"
+	AuditPromptPicked       aggregate.Action = "prompt.picked" // another team's submission
 	AuditProcessApproved    aggregate.Action = "process.approved"
 	AuditProcessRejected    aggregate.Action = "process.rejected"
 	AuditStepApproved       aggregate.Action = "step.approved"

@@ -28,7 +28,7 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	if err := a.mustBeOpen(g); err != nil {
 		return aggregate.Change{}, err
 	}
-	if err := p.Approve(by, a.Head.Requester); err != nil {
+	if err := a.mayStamp(row, by, p); err != nil {
 		return aggregate.Change{}, err
 	}
 	if by.Type == aggregate.ActorSystem && g.Terms.ApprovalRequired {
@@ -56,6 +56,17 @@ func (a *Aggregate) Approve(id string, by aggregate.Actor, p aggregate.Policy, n
 	return c.done(), nil
 }
 
+// mayStamp reports, as ErrNotAllowed, why by may not stamp a row: the author of a version counts as who asked for it.
+func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) error {
+	if err := p.Approve(by, a.Head.Requester); err != nil {
+		return err
+	}
+	if n, ok := row.(*Prompt); ok && n.Author != "" {
+		return p.Approve(by, n.Author)
+	}
+	return nil
+}
+
 // decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take is
 // counted from the audit log alone.
 func decided(row Gated, details map[string]any) map[string]any {
@@ -69,7 +80,7 @@ func decided(row Gated, details map[string]any) map[string]any {
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "hash": hash}))
+		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(map[string]any{"version": row.Version, "hash": hash})))
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {
@@ -125,7 +136,7 @@ func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Po
 	switch row := row.(type) {
 	case *Prompt:
 		c.audit(by, AuditPromptRejected, "prompt", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
-		return a.afterRejection(c, row.Version, g.Terms)
+		return a.afterRejection(c, generated(a.Prompts, row.Version), g.Terms)
 	case *Process:
 		c.audit(by, AuditProcessRejected, "process", row.ID, decided(row, map[string]any{"version": row.Version, "reason": reason}))
 		return a.afterRejection(c, row.Version, g.Terms)
@@ -148,8 +159,9 @@ func CheckReason(reason string) (string, error) {
 	return reason, nil
 }
 
-func (a *Aggregate) afterRejection(c *change, version int, terms aggregate.Terms) (aggregate.Change, error) {
-	if version < terms.MaxVersions {
+// afterRejection ends the task when as many versions were generated as may be.
+func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Terms) (aggregate.Change, error) {
+	if generated < terms.MaxVersions {
 		return c.done(), nil
 	}
 	c.audit(aggregate.System(), AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonMaxVersions, "max_versions": terms.MaxVersions})

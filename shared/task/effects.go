@@ -18,9 +18,9 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 			Run:   a.Head.Run,
 		}
 	}
-	open, waits := a.OpenGate()
+	out.Make, out.Tell = a.contests(now)
 	for _, w := range a.Waits {
-		if w.Run != a.Head.Run || !waits || w.Gate != open.Key {
+		if w.Run != a.Head.Run || !a.Awaits(w.Gate) {
 			out.Wake = append(out.Wake, w)
 		}
 	}
@@ -55,7 +55,7 @@ func (a *Aggregate) work(now time.Time) bool {
 		return a.closing(now)
 	}
 	switch n := a.Next(now); n.State {
-	case StateFinish, StateFail, StatePause:
+	case StateFinish, StateFail, StatePause, StateAwaitContest:
 		return false
 	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		open, _ := a.OpenGate()
@@ -129,6 +129,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		} else if a.OpenSession() != nil {
 			by(soon)
 		}
+		if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
+			by(soon)
+		}
 	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
 		by(*asked.DecideBy)
 		if !a.Choosing().GateOver { // nothing of this task moves when the gate beside is decided
@@ -169,6 +172,7 @@ func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggrega
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) }), Beside: true},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.failOverLimit(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.loseContest(now) }), Repair: true},
 		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
 	}
 }

@@ -247,7 +247,7 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		return aggregate.Change{}, nil
 	}
 	switch {
-	case a.Head.Parked != nil, a.Choosing() != nil: // a decision starts the next run
+	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision, or the contest's end, starts the next run
 		return aggregate.Change{}, nil
 	case a.justDecided():
 		return a.restart(now), nil

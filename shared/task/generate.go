@@ -48,10 +48,10 @@ func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now ti
 }
 
 // FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
-// when the newest version is not generating.
+// when the newest version is not generating, or a contest drafts it.
 func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
-	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
 	return a.openGate(p, s.PromptApprovalRequired, s, now, func(n Gated) { n.(*Prompt).Content = content })
@@ -106,13 +106,13 @@ func (a *Aggregate) Generating() Generation {
 	return Generation{}
 }
 
-// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile or is
-// parked already. The run number alone would not tell, since it is the same for the next version.
+// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile, is
+// parked already, or was left to a contest. The run number alone would not tell, since it is the same for the next version.
 func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
 	if err := a.working(run); err != nil {
 		return false, err
 	}
-	return a.Head.Parked == nil && g != (Generation{}) && a.Generating() == g, nil
+	return a.Head.Parked == nil && a.Contesting() == nil && g != (Generation{}) && a.Generating() == g, nil
 }
 
 // Park records that g failed: the run ends, a person may try again. It is no change when another invocation finished
@@ -200,6 +200,9 @@ func (a *Aggregate) TryingSince() time.Time {
 		return latest(p.CreatedAt, again)
 	}
 	if p := a.Prompt(); p != nil {
+		if p.Contest.Over() {
+			return latest(p.CreatedAt, again, p.Contest.EndedAt)
+		}
 		return latest(p.CreatedAt, again)
 	}
 	var chosen *time.Time

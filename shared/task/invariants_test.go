@@ -57,7 +57,8 @@ func (w *world) moves(before, after *Aggregate) {
 			now, _, _ := gateOf(r.(aggregate.Row))
 			was, _, _ := gateOf(old[key])
 			_, step := r.(*StepGate)
-			begins := !step && now == aggregate.Generating || step && now == aggregate.PendingApproval
+			prompt, _ := r.(*Prompt)
+			begins := !step && now == aggregate.Generating || (step || prompt != nil && prompt.Author != "") && now == aggregate.PendingApproval
 			w.require(was == "" && begins || was == now || aggregate.GateMoves.Allows(was, now), "%s: %q became %s", key, was, now)
 		case *Execution:
 			was, _ := old[key].(*Execution)
@@ -106,7 +107,9 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 			}
 		case *Prompt, *Process, *StepGate:
 			was, _, _ := gateOf(old[key])
-			if now, _, _ := gateOf(r); was != now {
+			if p, ok := r.(*Prompt); ok && was == "" && p.Author != "" {
+				want[AuditPromptPicked]++
+			} else if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.(aggregate.Row).Key()[:4]][now]]++
 			}
 		case *Execution:
@@ -283,17 +286,18 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 	paused := a.Head.PausedUntil != nil && w.now.Before(*a.Head.PausedUntil)
 	s := a.OpenSession()
 	leased := func(e *Execution) bool { _, held := a.leased(e, "", w.now); return held }
-	idle := a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
+	idle := a.Contesting() != nil || a.Head.Ended != nil && !a.closing(w.now) || a.Head.Ended == nil && s != nil && leased(s) || a.Head.Parked != nil || asks || paused || a.LiveLease(w.now) != nil || leased(a.Execution())
 	w.require(idle == (e.Run == nil), "a run to open: %v, and idle: %v", e.Run, idle)
 	w.require(e.Run == nil || e.Run.Run == a.Head.Run, "the run to open is %v", e.Run)
 	for _, wait := range a.Waits {
 		woken := slices.Contains(e.Wake, wait)
-		w.require(woken == !(waits && wait.Gate == open.Key && wait.Run == a.Head.Run), "%+v woken: %v", wait, woken)
+		contested := !waits && a.Contesting() != nil && wait.Gate == a.Contesting().Key()
+		w.require(woken == !((contested || waits && wait.Gate == open.Key) && wait.Run == a.Head.Run), "%+v woken: %v", wait, woken)
 	}
 	out := slices.ContainsFunc(a.Steps, func(s *StepResult) bool { return s.Status == StepRunning })
 	a.Head.ShownRev = a.Head.Rev
 	due := a.DueAt(w.now)
-	w.require((due != nil) == (out || s != nil || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
+	w.require((due != nil) == (out || !w.contestsAreOver(a) || s != nil || a.Head.Ended == nil && a.Head.Parked == nil), "due at %v", due)
 	w.require(due == nil || !asks || !due.After(later(*open.Terms.DecideBy, w.now.Add(5*time.Minute))), "due at %v, to be decided by %v", due, open.Terms.DecideBy)
 }
 

@@ -102,8 +102,8 @@ func TestStatusesAreWrittenInOnePlace(t *testing.T) {
 			return true
 		})
 	}
-	if seen != 6 {
-		t.Errorf("%d places make rows with a status, want 6: a task, a version of a prompt or process, a gate, a step, and an execution with its retry", seen)
+	if seen != 7 {
+		t.Errorf("%d places make rows with a status, want 7: a task, a version of a prompt or process, one that is picked, a gate, a step, and an execution with its retry", seen)
 	}
 }
 

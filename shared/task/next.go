@@ -10,6 +10,7 @@ import (
 const (
 	StateExtractTask          = "ExtractTask"
 	StateDraftPrompt          = "DraftPrompt"
+	StateAwaitContest         = "AwaitContest"
 	StateAwaitPromptApproval  = "AwaitPromptApproval"
 	StatePlanProcess          = "PlanProcess"
 	StateAwaitProcessApproval = "AwaitProcessApproval"
@@ -26,7 +27,7 @@ const (
 
 // NextStates are all values of Next.State.
 var NextStates = []string{
-	StateExtractTask, StateDraftPrompt, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
+	StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
 	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
 }
 
@@ -53,6 +54,9 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	if open, ok := a.OpenGate(); ok {
 		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
 		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
+	}
+	if p := a.Contesting(); p != nil {
+		return awaitContest(p, now)
 	}
 	switch {
 	case a.Choosing() != nil: // the decision starts the next run

@@ -41,6 +41,9 @@ func (w *world) click() {
 		add("reject prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Reject(r.ID, "短く", by, p, now)
 		})
+		add("pick another draft", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.PickDraft(r.ID, rapid.SampledFrom([]string{"a", "b"}).Draw(w.rt, "team"), "方針", "別の案", by, p, now)
+		})
 		add("approve prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(r.ID, by, p, now) })
 	}
 	for _, r := range a.Processes {
@@ -152,6 +155,7 @@ func (w *world) sweep() {
 		}
 		return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
 	})
+	w.decide("sweeper: lost", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) })
 	w.decide("sweeper: stuck", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		if !a.Stuck(now) {
 			return aggregate.Change{}, aggregate.ErrNotDue

@@ -64,6 +64,8 @@ func (w *world) step() {
 		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.WaitUntil(run, g, now.Add(time.Minute), now)
 		})
+	case 15:
+		w.contestEnds()
 	case 24: // a result that comes long after
 		w.echo()
 	}
@@ -123,7 +125,7 @@ func (w *world) comesToAnEnd() {
 		w.now = w.now.Add(90 * time.Second)
 		w.sweep()
 		a := w.load()
-		if a.Head.Ended != nil && a.LiveLease(w.now) == nil && a.OpenSession() == nil {
+		if a.Head.Ended != nil && a.LiveLease(w.now) == nil && a.OpenSession() == nil && w.contestsAreOver(a) {
 			break
 		}
 		if round > 120 {
@@ -134,6 +136,8 @@ func (w *world) comesToAnEnd() {
 				w.stamp()
 			}
 		}
+		w.makeContests()
+		w.contestEnds()
 		w.work(w.head.Run)
 		for len(w.out) > 0 {
 			w.fly(0, false)

@@ -130,6 +130,9 @@ type Prompt struct {
 	Version   int              `json:"version"`
 	Content   string           `json:"content"`
 	Usage     *aggregate.Usage `json:"usage,omitempty"`
+	Contest   *Contest         `json:"contest,omitempty"` // that drafts it, or drafted the one that it was picked instead of
+	Entry     *Entry           `json:"entry,omitempty"`   // the submission that it is; nil of one that no contest drafted
+	Author    string           `json:"author,omitempty"`  // who picked it; empty of one that was generated
 	CreatedAt time.Time        `json:"created_at"`
 	aggregate.Gate
 }

@@ -64,11 +64,13 @@ func (a *Aggregate) relyOnStep(c *change, e *Execution) {
 	c.RelyOn(row, gate)
 }
 
-// justDecided reports whether a gate's decision is the last thing that happened:
+// justDecided reports whether a gate's decision, or the end of a contest, is the last thing that happened:
 // whatever failed, failed before it.
 func (a *Aggregate) justDecided() bool {
 	return slices.ContainsFunc(a.gates(), func(row Gated) bool {
 		s := row.gate().Status
-		return row.Revision() == a.Head.Rev-a.Head.Aside && (s == aggregate.Approved || s == aggregate.Rejected) && a.superseding(row) == 0
+		p, ok := row.(*Prompt)
+		drafted := ok && s == aggregate.Generating && p.Contest.Over()
+		return row.Revision() == a.Head.Rev-a.Head.Aside && (s == aggregate.Approved || s == aggregate.Rejected || drafted) && a.superseding(row) == 0
 	})
 }

@@ -31,6 +31,7 @@ type world struct {
 	kind     string          // of the decision that is being committed, for the checks
 	run      int             // that commits, when kind says that one does
 	failed   Generation
+	contests bool // draft policies
 	calm     bool // no tears, no lost answers, no delays any more
 }
 
@@ -54,7 +55,8 @@ func newWorld(rt *rapid.T) *world {
 	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
 	w := &world{
 		table: create(rt, c), rt: rt, now: dawn, settings: s,
-		calls: map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
+		contests: rapid.Bool().Draw(rt, "contests"),
+		calls:    map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
 	}
 	w.decide("accept", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 		return a.Accept(a.Head.Run, person(requester), w.settings, now)
@@ -167,6 +169,9 @@ func (w *world) work(run int) {
 		})
 	case StateDraftPrompt:
 		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(run, now) })
+		if w.contests && w.leaveToContest(run) {
+			return
+		}
 		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {
 			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.FinishPrompt(run, "方針", w.settings, now)
@@ -179,7 +184,7 @@ func (w *world) work(run int) {
 				return a.FinishProcess(run, w.plan(), "", w.settings, now)
 			})
 		}
-	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
+	case StateAwaitContest, StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
 		w.await(run, n.Gate)
 	case StateExecuteProcess:
 		w.execute(run)
@@ -219,10 +224,10 @@ func (w *world) usage(id string) aggregate.Usage {
 func (w *world) await(run int, gate string) {
 	a := w.load()
 	open, waits := a.OpenGate()
-	if !waits || open.Key != gate || a.Head.Run != run {
+	if !a.Awaits(gate) || a.Head.Run != run {
 		return
 	}
-	if open.Terms.ApprovalRequired {
+	if !waits || open.Terms.ApprovalRequired {
 		w.waits[gate] = aggregate.Wait{Gate: gate, Token: fmt.Sprint("token-", run), Run: run, Entered: w.now}
 		return
 	}

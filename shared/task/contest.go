@@ -1,0 +1,234 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+)
+
+// contestKind is the kind of what drafts a version of the policy in a task's place. It imports tasks, so that it is only named here.
+const contestKind = "contest"
+
+// Contest is what a version of the policy knows of the contest that drafts it.
+type Contest struct {
+	ExecutionID string             `json:"execution_id"`
+	File        string             `json:"file"`            // the orchestrator file that its teams come from
+	Order       aggregate.JSON     `json:"order,omitempty"` // what the contest begins with, until it is there
+	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
+	AskedAt     time.Time          `json:"asked_at"`
+	Until       time.Time          `json:"until"` // by when it was to have ended
+	EndedAt     *time.Time         `json:"ended_at,omitempty"`
+	As          ContestStatus      `json:"status,omitempty"`
+	Entries     []Entry            `json:"entries,omitempty"` // the best of each team that has one, the best first
+	Failed      int                `json:"failed_teams,omitempty"`
+}
+
+// Entry is a team's best submission.
+type Entry struct {
+	TeamID   string  `json:"team_id"`
+	TeamName string  `json:"team_name"`
+	Round    int     `json:"round_number"`
+	Score    float64 `json:"score"` // 0 to 100
+	Hash     string  `json:"hash"`  // of its text, as HashOf has it
+}
+
+// ContestStatus is how a contest ended.
+type ContestStatus string
+
+const (
+	ContestCompleted ContestStatus = "completed"
+	ContestPartial   ContestStatus = "partial_failure" // some of its teams failed
+	ContestFailed    ContestStatus = "failed"          // all of them
+	ContestCancelled ContestStatus = "cancelled"
+	ContestLost      ContestStatus = "lost" // nothing was heard of it
+)
+
+// ContestOutcome is what a contest tells the task that asked for it.
+type ContestOutcome struct {
+	ExecutionID string
+	As          ContestStatus
+	Entries     []Entry
+	Failed      int
+	Usage       aggregate.Usage // of all its calls
+}
+
+// contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
+const contestLateBy = time.Hour
+
+// Over reports whether the contest has ended; it is not there, or not heard of, before.
+func (c *Contest) Over() bool { return c != nil && c.EndedAt != nil }
+
+// ref names the contest.
+func (c *Contest) ref(tenant string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: contestKind, ID: c.ExecutionID}
+}
+
+// Contesting is the version that a contest drafts now, nil when none does.
+func (a *Aggregate) Contesting() *Prompt {
+	p := a.Prompt()
+	if a.Head.Ended != nil || p == nil || p.Status != aggregate.Generating || p.Contest == nil || p.Contest.Over() {
+		return nil
+	}
+	return p
+}
+
+// Awaits reports whether a run that waits at the row with this key has to go on waiting: for a person's decision, or for a contest.
+func (a *Aggregate) Awaits(key string) bool {
+	if open, waits := a.OpenGate(); waits {
+		return open.Key == key
+	}
+	p := a.Contesting()
+	return p != nil && p.Key() == key
+}
+
+// AskContest leaves the newest version to a contest. It is no change when that version is not generating, or was left to one before.
+func (a *Aggregate) AskContest(run int, contest Contest, now time.Time) (aggregate.Change, error) {
+	p := a.Prompt()
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	n := *p
+	contest.AskedAt = c.Now
+	n.Contest = &contest
+	c.Put(&n)
+	return c.done(), nil
+}
+
+// contestMade notes that the contest of a version is there.
+func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
+	p := aggregate.Find(a.Prompts, key)
+	if p == nil || p.Contest == nil || p.Contest.Order == "" {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(a.Head.ChangedAt)
+	c.Put(p.contested(func(x *Contest) { x.Order = "" }))
+	return c.done(), nil
+}
+
+// contested is the row with another state of its contest.
+func (p *Prompt) contested(edit func(*Contest)) *Prompt {
+	n, x := *p, *p.Contest
+	edit(&x)
+	n.Contest = &x
+	return &n
+}
+
+// ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's. A version
+// that still waits for it goes on. What a contest costs of which nothing more was expected is charged all the same. It
+// returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
+func (a *Aggregate) ContestEnded(key string, o ContestOutcome, now time.Time) (aggregate.Change, error) {
+	p := aggregate.Find(a.Prompts, key)
+	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.ExecutionID {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	c, err := Charge(o.Usage, now, func(a *Aggregate) (aggregate.Change, error) {
+		if p.Contest.Over() {
+			return aggregate.Change{}, nil
+		}
+		return a.endContest(p, o, now), nil
+	})(a)
+	if err == nil && c.Empty() {
+		err = aggregate.ErrNotDue
+	}
+	return c, err
+}
+
+func (a *Aggregate) endContest(p *Prompt, o ContestOutcome, now time.Time) aggregate.Change {
+	c := a.begin(now)
+	if a.Contesting() == p {
+		c.progress()
+	}
+	n := p.contested(func(x *Contest) {
+		x.EndedAt, x.Order, x.As, x.Entries, x.Failed = &c.Now, "", o.As, o.Entries, o.Failed
+	})
+	c.Put(n)
+	c.Made = n
+	return c.done()
+}
+
+// loseContest ends the wait for a contest of which nothing is heard. It returns ErrNotDue while there is still hope.
+func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
+	p := a.Contesting()
+	if p == nil || now.Before(p.Contest.Until.Add(contestLateBy)) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.endContest(p, ContestOutcome{As: ContestLost}, now), nil
+}
+
+// FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no change when the
+// newest version is not generating, or its contest goes on. It returns ErrNotFound for a team without a submission.
+func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	p := a.Prompt()
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || !p.Contest.Over() {
+		return aggregate.Change{}, err
+	}
+	entry := p.Contest.Entry(team)
+	if entry == nil || entry.Hash != aggregate.HashOf(content) {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	return a.openGate(p, s.PromptApprovalRequired, s, now, func(n Gated) { n.(*Prompt).Content, n.(*Prompt).Entry = content, entry })
+}
+
+// Entry is a team's submission, nil when it has none.
+func (c *Contest) Entry(team string) *Entry {
+	if c == nil {
+		return nil
+	}
+	if i := slices.IndexFunc(c.Entries, func(e Entry) bool { return e.TeamID == team }); i >= 0 {
+		return &c.Entries[i]
+	}
+	return nil
+}
+
+// Others are the submissions of the other teams, the best first; none where no contest drafted the version.
+func (p *Prompt) Others() (out []Entry) {
+	if p.Entry == nil || p.Contest == nil {
+		return nil
+	}
+	for _, e := range p.Contest.Entries {
+		if e.TeamID != p.Entry.TeamID {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task.
+func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
+	self := a.Ref()
+	for _, p := range a.Prompts {
+		if p.Contest == nil || p.Contest.Over() {
+			continue
+		}
+		ref, key := p.Contest.ref(a.Head.TenantID), p.Key()
+		switch {
+		case p.Contest.Order != "":
+			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
+				return x.(*Aggregate).contestMade(key)
+			}})
+		case a.Head.Ended != nil:
+			withdraw = append(withdraw, aggregate.Telling{Ref: ref, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
+				if w, ok := x.(Withdrawable); ok {
+					return w.Withdraw(self, now)
+				}
+				return aggregate.Change{}, fmt.Errorf("%s can't be withdrawn by %s", ref, self)
+			}})
+		}
+	}
+	return begin, withdraw
+}
+
+// Withdrawable is what a task asked for, and does not want any more once it is over. ErrNotDue: it has ended, or knows already.
+type Withdrawable interface {
+	Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error)
+}
+
+// awaitContest is where a run goes while a contest drafts.
+func awaitContest(p *Prompt, now time.Time) aggregate.Next {
+	left := max(time.Minute, p.Contest.Until.Sub(now))
+	return aggregate.Next{State: StateAwaitContest, Gate: p.Key(), TimeoutSeconds: int((left + contestLateBy + fuse).Seconds())}
+}

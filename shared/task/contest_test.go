@@ -1,0 +1,186 @@
+package task
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+)
+
+const execution = "3f1c2b1e-0000-4000-8000-000000000001"
+
+func (s *story) askContest(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.AskContest(s.head.Run, Contest{ExecutionID: execution, File: "contest.toml", Order: "{}", Until: now.Add(5 * time.Minute)}, now)
+}
+
+func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.contestMade(PromptKey(1))
+}
+
+// contestEnds with two teams that have a submission, and one that failed.
+func (s *story) contestEnds(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.ContestEnded(PromptKey(1), ContestOutcome{
+		ExecutionID: execution, As: ContestPartial, Failed: 1, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
+		Entries: []Entry{
+			{TeamID: "a", TeamName: "総務", Round: 2, Score: 91.5, Hash: aggregate.HashOf("総務の案")},
+			{TeamID: "b", TeamName: "経理", Round: 1, Score: 80, Hash: aggregate.HashOf("経理の案")},
+		},
+	}, now)
+}
+
+func (s *story) finishContest(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishContest(s.head.Run, "a", "総務の案", s.settings, now)
+}
+
+func (s *story) pick(by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.PickDraft(idOf(a.Prompt()), "b", "経理の案", "別の案を選びました", by, s.policy, now)
+	}
+}
+
+// contested is a task whose policy a contest has drafted.
+func contested(t testing.TB) *story {
+	s := begin(t)
+	return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+}
+
+func details(t *testing.T, e aggregate.AuditEntry) (d map[string]any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal([]byte(e.Details), &d))
+	return d
+}
+
+func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest)
+	s.nothing(s.askContest)
+	s.nothing(s.finishPrompt) // of an invocation that had begun before
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateAwaitContest || n.Gate != PromptKey(1) || n.TimeoutSeconds < 300+3600 {
+		t.Errorf("next is %+v", n)
+	}
+	e := a.Effects(s.now)
+	if e.Run != nil || len(e.Make) != 1 || e.Make[0].Ref != (aggregate.Ref{Tenant: a.Head.TenantID, Kind: "contest", ID: execution}) || e.Make[0].Order != "{}" {
+		t.Errorf("effects are %+v", e)
+	}
+	s.do(s.contestMade)
+	if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Prompt().Contest.Order != "" {
+		t.Errorf("it is made again: %+v", e.Make)
+	}
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
+	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
+	if e := s.load().Effects(s.now); len(e.Wake) > 0 {
+		t.Errorf("woken too early: %+v", e.Wake)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded) // there is nothing to run
+}
+
+func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
+	s.do(s.contestEnds)
+	s.refused(s.contestEnds, aggregate.ErrNotDue)
+	a := s.load()
+	if e := a.Effects(s.now); len(e.Wake) != 1 || e.Run == nil || a.Next(s.now).State != StateDraftPrompt {
+		t.Errorf("nobody goes on: %+v, %+v", e, a.Next(s.now))
+	}
+	if a.Spent() != 700 || s.spent != 700 {
+		t.Errorf("the task cost %s, the day %s", a.Spent(), s.spent)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishContest(1, "a", "他人の案", s.settings, now)
+	}, aggregate.ErrNotFound)
+	s.do(s.finishContest, s.approvePrompt)
+	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "総務" || d["score"] != 91.5 {
+		t.Errorf("approved as %v", d)
+	}
+}
+
+func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.cancel)
+	if e := s.load().Effects(s.now); len(e.Make) != 1 || len(e.Tell) != 0 {
+		t.Errorf("one that may have been made is not settled: %+v", e)
+	}
+	s.do(s.contestMade)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if e := a.Effects(s.now); len(e.Tell) != 1 || a.DueAt(s.now) == nil {
+		t.Errorf("nobody tells the contest: %+v, due %v", e, a.DueAt(s.now))
+	}
+	s.do(s.contestEnds)
+	a = s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if e := a.Effects(s.now); len(e.Tell) != 0 || a.DueAt(s.now) != nil || e.Run != nil {
+		t.Errorf("it is over, and not left alone: %+v", e)
+	}
+	if a.Spent() != 700 {
+		t.Errorf("the task cost %s", a.Spent())
+	}
+}
+
+func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	lose := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }
+	s.refused(lose, aggregate.ErrNotDue)
+	s.now = s.now.Add(2 * time.Hour)
+	s.do(lose, s.finishPrompt)
+	c, err := s.try(s.contestEnds) // it was late
+	if err != nil || c.Head != nil || s.load().Spent() != 700 || s.load().Prompt().Content != "方針" {
+		t.Errorf("%v, spent %s, drafted %q", err, s.load().Spent(), s.load().Prompt().Content)
+	}
+}
+
+func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
+	s := contested(t)
+	s.settings.MaxVersions = 1
+	s.refused(s.pick(person("U_OUTSIDER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+	first := s.load().Prompt()
+	s.do(s.pick(person(suzuki)))
+	a := s.load()
+	old, n := a.Prompts[0], a.Prompt()
+	if old.Status != aggregate.Rejected || old.RejectedBy != suzuki || n.Version != 2 || n.Status != aggregate.PendingApproval || n.Author != suzuki || n.Content != "経理の案" || n.Entry.TeamName != "経理" {
+		t.Fatalf("%+v\n%+v", old, n)
+	}
+	if n.Terms.DecideBy.Before(*first.Terms.DecideBy) || a.Next(s.now).State != StateAwaitPromptApproval {
+		t.Errorf("to be decided by %v, next is %+v", n.Terms.DecideBy, a.Next(s.now))
+	}
+	if others := n.Others(); len(others) != 1 || others[0].TeamID != "a" {
+		t.Errorf("others are %+v", others)
+	}
+	s.policy.AllowSelf = false
+	s.refused(s.approvePrompt, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	approve := func(by string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Approve(idOf(a.Prompt()), person(by), s.policy, now)
+		}
+	}
+	s.do(approve(tanaka))
+	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "経理" || d["score"] != 80.0 {
+		t.Errorf("approved as %v", d)
+	}
+	_, err := s.try(s.pick(person(suzuki)))
+	if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) {
+		t.Errorf("picked after the stamp: %v", err)
+	}
+}
+
+func TestPickedVersionsDontCountTowardsTheMost(t *testing.T) {
+	s := contested(t)
+	s.do(s.pick(person(suzuki)), s.rejectPrompt)
+	if p := s.load().Prompts[0]; p.Terms.MaxVersions != 5 || s.head.Ended != nil {
+		t.Fatalf("ended: %+v", s.head.Ended)
+	}
+	if n := generated(s.load().Prompts, 2); n != 1 {
+		t.Errorf("%d versions were generated, want 1", n)
+	}
+	s.do(s.beginPrompt)
+	if p := s.load().Prompt(); p.Version != 3 || p.Author != "" || p.Contest != nil {
+		t.Errorf("%+v", p)
+	}
+}
