@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -105,16 +106,17 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if why, err := t.limits(ctx); err != nil || why != nil {
 		return t.refused(ctx, why, err)
 	}
-	w := wordsIn(t.settings.Locale)
 	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
 	d, known := agent.Find(defs, t.a.Session.AgentID)
 	if !known {
 		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", session.CodeAgentNotFound, "the settings have no such agent")
-		return t.refused(ctx, &session.Refusal{Reason: reasonNoAgent, Detail: t.a.Session.AgentID, Text: fmt.Sprintf(w.noAgent, t.a.Session.AgentID), Failed: true}, nil)
+		return t.refused(ctx, &session.Refusal{
+			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: session.Unanswered(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+		}, nil)
 	}
 	wire, err := t.Open(d, t.settings.MaxSessionCost() > 0)
 	if err != nil {
-		return t.failed(ctx, err, model.Usage{})
+		return t.failed(ctx, err, session.Answer{})
 	}
 	history, err := t.history(ctx)
 	if err != nil {
@@ -131,9 +133,13 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	busy := t.a.Current() != nil
 	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, nil)
 	used := x.Usage.Plus(reply.Usage)
-	used.ID = reply.Usage.ID
+	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
-		return t.failed(ctx, err, used)
+		if x.Usage.Free() { // the summary is not the model's: another try makes one
+			x.Summary, x.Through = "", ""
+		}
+		x.Usage = used
+		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
 		session.LogError(ctx, session.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
@@ -230,13 +236,32 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposa
 }
 
 // failed says what a model's error means: what another try may mend is left to the state machine, all else is a sentence.
-func (t *turn) failed(ctx context.Context, err error, used model.Usage) (aggregate.Next, error) {
+// What was paid until then is x's.
+func (t *turn) failed(ctx context.Context, err error, x session.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
 	session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
-	if f.Transient && used.Free() {
-		return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
+	if f.Transient {
+		return t.tried(ctx, f.Reason, x, err)
 	}
-	return t.refused(ctx, &session.Refusal{Reason: f.Reason, Detail: f.Detail, Text: sentence(t.settings.Locale, f), Failed: true, Usage: used}, nil)
+	return t.refused(ctx, &session.Refusal{
+		Reason: f.Reason, Detail: f.Detail, Text: session.Unanswered(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
+	}, nil)
+}
+
+// tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is recorded
+// first: where nothing more is tried, it is known what it cost, and what to tell people.
+func (t *turn) tried(ctx context.Context, why aggregate.Reason, x session.Answer, err error) (aggregate.Next, error) {
+	if x.Usage.Free() {
+		x.Usage = aggregate.Usage{}
+	}
+	a, failed := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
+	switch {
+	case failed != nil:
+		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
+	case a.Next(t.Now()).State != session.StateAnswer: // meanwhile there is nothing to answer any more
+		return t.again(ctx)
+	}
+	return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
 }
 
 // refused answers by a sentence.

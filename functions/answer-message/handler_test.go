@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,7 @@ import (
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/store/storetest"
+	"ringi/shared/task"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )
@@ -143,6 +145,8 @@ func TestAnswers(t *testing.T) {
 	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
 	run("an agent that is gone is said to be", session.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
+	run("after the last try people are told why", codex, usual, testUnreached)
+	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
 	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
@@ -244,7 +248,7 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != reasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
+	if m := w.said(); m.Reason != session.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -264,6 +268,54 @@ func testDown(t *testing.T, w *world) {
 	w.wake()
 	expect.Value(w.handle())(t)
 	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != session.Open || s.Error != "" {
+		t.Errorf("%+v %+v", m, s)
+	}
+}
+
+// testTried: the summary is made, then the answer breaks off in its middle; the next try goes on from there.
+func testTried(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	for i := range 3 {
+		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+	}
+	w.wake()
+	before, calls := w.load().Session.Usage.Cost, len(w.vendor.requests)
+	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
+	w.vendor.says.Usage = paid
+	w.vendor.asked = func() {
+		if len(w.vendor.requests) == calls+2 {
+			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	s := w.load().Session
+	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != session.Open || len(w.load().Inbox) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	w.vendor.err, w.vendor.asked = nil, nil
+	expect.Value(w.handle())(t)
+	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Session.TriedError != "" {
+		t.Errorf("%d calls, the last message is %+v", n, w.said())
+	}
+	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Said))(t)), "summary") {
+		t.Error("the model was not told the summary")
+	}
+}
+
+// testUnreached: when nothing more is tried, people are told that the model can't be reached.
+func testUnreached(t *testing.T, w *world) {
+	w.vendor.err = &model.Error{Provider: "openai", Kind: model.RateLimited, Retryable: true}
+	for range 2 {
+		if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+			t.Fatal(err)
+		}
+	}
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, session.ReasonRunFailed, time.Now())
+	}))(t)
+	if m, s := w.said(), w.load().Session; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != session.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }

@@ -8,39 +8,30 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
 	"ringi/shared/pipeline"
-	"ringi/shared/reason"
 	"ringi/shared/session"
-	"ringi/shared/task"
 )
 
 const (
-	reasonNoAgent     aggregate.Reason = "agent_not_found"
 	reasonSessionCost aggregate.Reason = "session_cost"
 	reasonHourly      aggregate.Reason = "messages_per_hour"
 )
 
 // words are what is said where no model answers.
-type words struct{ noAgent, cost, hourly, busy string }
+type words struct{ cost, hourly, busy string }
 
 var inEach = language.InEach(
 	words{
-		noAgent: "エージェント「%s」は今の設定にありません。管理者が設定に戻すと、この会話を続けられます。",
-		cost:    "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
-		hourly:  "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
-		busy:    "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
+		cost:   "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
+		hourly: "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
+		busy:   "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
 	},
 	words{
-		noAgent: "The settings have no agent \"%s\" now. When an administrator puts it back, this conversation goes on.",
-		cost:    "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
-		hourly:  "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
-		busy:    "Another action waits for approval, so this one could not be proposed.",
+		cost:   "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
+		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
+		busy:   "Another action waits for approval, so this one could not be proposed.",
 	})
 
 func wordsIn(locale string) words { return inEach.In(locale) }
-
-func sentence(locale string, f task.Failure) string {
-	return reason.InTalk(locale, f.Reason, f.Detail)
-}
 
 // limits says why no model is asked: the session has cost enough, the tenant's budgets are used up, or somebody has written too
 // much within the hour.
@@ -54,7 +45,7 @@ func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 		return nil, err
 	}
 	if over.Reason != "" {
-		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: sentence(t.settings.Locale, over)}, nil
+		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: session.Unanswered(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {

@@ -274,7 +274,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 		p.Forgotten = *t.is.Head.ForgottenAt
 	}
 	if s.Status == session.Failing {
-		p.Trouble = words.trouble(v.Locale, s.Error, s.ErrorDetail)
+		p.Trouble = session.Unanswered(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	u := s.Usage
 	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced

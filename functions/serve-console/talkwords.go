@@ -7,7 +7,6 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/language"
-	"ringi/shared/reason"
 	"ringi/shared/session"
 	"ringi/shared/task"
 )
@@ -30,15 +29,7 @@ type talkTexts struct {
 	Action                                                                     map[session.ActionStatus]string
 	Act, Confirm, ActAbout                                                     map[talkAct]string
 	Surface                                                                    map[aggregate.Surface]string
-	Why, Troubles                                                              map[aggregate.Reason]string
-}
-
-// trouble says why an agent can't answer.
-func (t talkTexts) trouble(locale string, r aggregate.Reason, detail string) string {
-	if says, ok := t.Troubles[r]; ok {
-		return says
-	}
-	return reason.InTalk(locale, r, card.OneLine(detail))
+	Why                                                                        map[aggregate.Reason]string
 }
 
 // unread says why nothing of an attachment was read.
@@ -92,12 +83,5 @@ var talkJA = talkTexts{
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "コンソール"},
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "会話を終えたため", session.ReasonIdle: "しばらく動きがなかったため", session.ReasonRejected: "却下されたため", session.ReasonExpired: "期限切れ", session.ReasonWithdrawn: "取り消したため",
-	},
-	Troubles: map[aggregate.Reason]string{
-		"agent_not_found": "このエージェントは、今の設定にありません。管理者が設定に戻すと、続けられます。", task.ReasonModelKey: "このエージェントの鍵が登録されていないか、正しくありません。Ringi を運用している方に、モデル用シークレットへの登録を頼んでください。",
-		task.ReasonModelUnavailable: "AI モデルから応答がありませんでした。もう一度話しかけてください。", task.ReasonModelForbidden: "このモデルを使う権限がありません。Ringi を運用している方に、提供元での許可を確かめてもらってください。",
-		task.ReasonModelNoCredit: "AI モデルの提供元の残高または利用枠がありません。契約を管理している方に確かめてもらってください。", task.ReasonModelMisplaced: "エージェントの接続先に接続できません。管理者に設定を確かめてもらってください。",
-		task.ReasonModelUnknown: "設定されている AI モデルが使えません。管理者に設定を確かめてもらってください。", task.ReasonModelUnpriced: "会話の予算に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。管理者に、別のモデルにするか上限を 0 にしてもらってください。",
-		session.ReasonRunFailed: "Ringi の内部で問題が起きました。もう一度話しかけてください。続くときは管理者に伝えてください。",
 	},
 }

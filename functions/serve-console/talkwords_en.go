@@ -3,7 +3,6 @@ package main
 import (
 	"ringi/shared/aggregate"
 	"ringi/shared/session"
-	"ringi/shared/task"
 )
 
 var talkEN = talkTexts{
@@ -33,12 +32,5 @@ var talkEN = talkTexts{
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "console"},
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "because the conversation was closed", session.ReasonIdle: "because nothing had happened for a while", session.ReasonRejected: "because it was rejected", session.ReasonExpired: "Nobody decided in time", session.ReasonWithdrawn: "because somebody withdrew it",
-	},
-	Troubles: map[aggregate.Reason]string{
-		"agent_not_found": "There is no such agent in the settings. When an administrator puts it back, this conversation goes on.", task.ReasonModelKey: "This agent’s key is missing or wrong. Ask whoever runs Ringi to put it into the model secret.",
-		task.ReasonModelUnavailable: "The model did not answer. Please write again.", task.ReasonModelForbidden: "This model may not be used. Ask whoever runs Ringi to check that with its vendor.",
-		task.ReasonModelNoCredit: "The vendor’s credit or quota is used up. Ask whoever manages the contract.", task.ReasonModelMisplaced: "The agent’s address can’t be reached. Ask an administrator to check the settings.",
-		task.ReasonModelUnknown: "There is no such model. Ask an administrator to check the settings.", task.ReasonModelUnpriced: "Conversations have a budget, but the price of this model is not known, so it was not called. Ask an administrator for another model, or for no limit.",
-		session.ReasonRunFailed: "Something went wrong in Ringi. Please write again; if it stays so, tell an administrator.",
 	},
 }

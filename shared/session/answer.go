@@ -97,7 +97,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			return aggregate.Change{}, err
 		}
 	}
-	if x.Text != "" || proposed != "" {
+	if x.Text != "" || proposed != "" || len(x.Read) > 0 {
 		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read})
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
@@ -110,10 +110,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			return aggregate.Change{}, err
 		}
 	}
-	if x.Summary != "" {
-		m := c.say(Message{Sender: FromSystem, Content: x.Summary, Collapsed: true, Through: x.Through})
-		c.Session.CollapsedThrough, c.Session.SummaryKey = x.Through, m.Key()
-	}
+	c.fold(x.Summary, x.Through)
 	switch {
 	case x.Refused != "":
 		c.Session.Refused++
@@ -125,6 +122,34 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 		c.Session.Refused = 0
 	}
 	c.rest()
+	return c.done(), nil
+}
+
+// fold has a summary stand for the messages through a key.
+func (c *change) fold(summary, through string) {
+	if summary == "" {
+		return
+	}
+	m := c.say(Message{Sender: FromSystem, Content: summary, Collapsed: true, Through: through})
+	c.Session.CollapsedThrough, c.Session.SummaryKey = through, m.Key()
+}
+
+// Tried records that a try of an answer came to nothing, and that another follows: what it cost, and the summary that was
+// made for it, are not lost. What waits is not answered.
+func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Session.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
+		return aggregate.Change{}, nil
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.charge(x.Usage)
+	c.fold(x.Summary, x.Through)
+	c.Session.TriedError = why
 	return c.done(), nil
 }
 
@@ -166,6 +191,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 	if askers != nil {
 		c.Session.Askers = askers
 	}
+	c.Session.TriedError = ""
 	c.progress()
 	c.active()
 	c.tidy()

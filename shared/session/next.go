@@ -215,5 +215,8 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		}
 		return a.Crashed(now)
 	}
-	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: wordsIn(a.Session.Locale).gone, Failed: true}, now)
+	if a.Session.TriedError != "" { // more than that something went wrong
+		why = a.Session.TriedError
+	}
+	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: Unanswered(a.Session.Locale, why, ""), Failed: true}, now)
 }

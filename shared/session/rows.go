@@ -64,7 +64,8 @@ type Session struct {
 	SummaryKey       string           `json:"summary_key,omitempty"`       // key of the message that is the summary
 	Error            aggregate.Reason `json:"error_code,omitempty"`
 	ErrorDetail      string           `json:"error_detail,omitempty"`
-	ClosedBy         string           `json:"closed_by,omitempty"` // Slack user id, empty for the system
+	TriedError       aggregate.Reason `json:"tried_error,omitempty"` // why the last try of the answer under way came to nothing; another follows
+	ClosedBy         string           `json:"closed_by,omitempty"`   // Slack user id, empty for the system
 	ClosedAt         *time.Time       `json:"closed_at,omitempty"`
 	CloseReason      aggregate.Reason `json:"close_reason,omitempty"`
 	DeleteAfter      int64            `json:"delete_after,omitempty"`

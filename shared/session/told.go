@@ -11,7 +11,7 @@ import (
 // the agent alike.
 type words struct {
 	succeeded, failed, unknown, rejected, expired, cancelled string
-	exit, dropped, output, stopped, gone                     string
+	exit, dropped, output, stopped                           string
 }
 
 var said = map[string]words{
@@ -20,14 +20,12 @@ var said = map[string]words{
 		rejected: "操作 #%d は却下されました。理由: %s", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
 		stopped: "回答を止めました。続けるには、もう一度書いてください。",
-		gone:    "エージェントが答えられませんでした。少し待ってから、もう一度話しかけてください。",
 	},
 	"en": {
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: %s", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
 		stopped: "The answer was stopped. Write again to go on.",
-		gone:    "The agent could not answer. Please wait a little and write again.",
 	},
 }
 

@@ -1,0 +1,77 @@
+package driver
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/tasks"
+	"ringi/shared/websession"
+)
+
+// Desk is a person at the console, whose sign-in is another test's.
+type Desk struct {
+	T            T
+	S            *stack.Stack
+	cookie, form string
+}
+
+// SitDown is a person who has signed in at the console.
+func SitDown(t T, s *stack.Stack, user string) Desk {
+	t.Helper()
+	team := s.Sandbox.TeamID()
+	x := websession.New(aggregate.TenantID(team), team, user, user, false, time.Now().UTC())
+	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
+	if err := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).BeginWebSession(context.Background(), d.cookie, x); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Get is a page's text.
+func (d Desk) Get(path string) (status int, page string) {
+	d.T.Helper()
+	return d.do(http.MethodGet, path, "")
+}
+
+// Act sends the form of an act on an action's newest state.
+func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
+	d.T.Helper()
+	form := url.Values{"form": {d.form}, "act": {act}, "reason": {reason}}
+	if x := of.Load().Current(); x != nil {
+		form.Set("id", x.ActionID)
+		form.Set("hash", x.Payload.Hash())
+	}
+	return d.do(http.MethodPost, "/console/sessions/"+of.Ref().ID+"/act", form.Encode())
+}
+
+func (d Desk) do(method, path, form string) (status int, page string) {
+	d.T.Helper()
+	r, err := http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form))
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	if method == http.MethodPost {
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Origin", d.S.URL)
+	}
+	r.AddCookie(&http.Cookie{Name: "ringi", Value: d.cookie})
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(r)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}

@@ -1,0 +1,191 @@
+package driver
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
+)
+
+// Dialogue is a thread in which people talk with an agent.
+type Dialogue struct {
+	T       T
+	S       *stack.Stack
+	User    string // who began it
+	Channel string
+	Root    string
+	Timeout time.Duration // how long one thing may take
+}
+
+// Talk begins a dialogue in somebody's direct messages.
+func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
+	t.Helper()
+	d := &Dialogue{T: t, S: s, User: user, Channel: workspace.DirectMessage(user), Timeout: defaultTimeout}
+	var err error
+	if d.Root, err = s.Sandbox.Say(user, d.Channel, text); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// Reply says something more in it, and returns the message's timestamp.
+func (d *Dialogue) Reply(text string) string {
+	d.T.Helper()
+	ts, err := d.S.Sandbox.Reply(d.User, d.Channel, d.Root, text)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return ts
+}
+
+// Faces are the app's messages in the thread, as people see them.
+func (d *Dialogue) Faces() (all []workspace.Message, texts []string) {
+	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
+		if m.User == workspace.Bot {
+			all, texts = append(all, m), append(texts, m.Text+"\n"+Face(m))
+		}
+	}
+	return all, texts
+}
+
+// Shows waits for a message with all of these texts, and returns the newest.
+func (d *Dialogue) Shows(texts ...string) workspace.Message {
+	d.T.Helper()
+	var found workspace.Message
+	d.Eventually("a message with "+strings.Join(texts, ", "), func() bool {
+		all, faces := d.Faces()
+		for i, face := range faces {
+			has := true
+			for _, text := range texts {
+				has = has && strings.Contains(face, text)
+			}
+			if has {
+				found = all[i]
+			}
+		}
+		return found.TS != ""
+	})
+	return found
+}
+
+// Count is how often a text stands in the app's messages.
+func (d *Dialogue) Count(text string) (n int) {
+	_, faces := d.Faces()
+	for _, face := range faces {
+		n += strings.Count(face, text)
+	}
+	return n
+}
+
+// Status waits until Slack shows this of the agent.
+func (d *Dialogue) Status(want string) {
+	d.T.Helper()
+	d.Eventually("the agent is "+want, func() bool {
+		for _, x := range d.S.Sandbox.Workspace().Sessions(d.Channel) {
+			if x.ThreadTS == d.Root && x.Status == want {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// Press is a person's press of a button, again while the card shows that it was not taken.
+func (d *Dialogue) Press(user string, m workspace.Message, action string) {
+	d.T.Helper()
+	d.untilTaken(m, action, func() { _ = d.S.Sandbox.Click(user, d.Channel, m.TS, action) })
+}
+
+// Reject is a press of a 却下 button with the reason, likewise.
+func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
+	d.T.Helper()
+	d.untilTaken(m, card.RejectAction, func() {
+		if d.S.Sandbox.Click(user, d.Channel, m.TS, card.RejectAction) != nil {
+			return
+		}
+		for _, v := range d.S.Sandbox.Workspace().OpenViews(user) {
+			if problems, err := d.S.Sandbox.Submit(user, v.ID, map[string]any{card.ReasonBlock: reason}); err == nil && len(problems) > 0 {
+				d.T.Fatalf("the dialog says %v", problems)
+			}
+		}
+	})
+}
+
+// pressAgain is after how long a person presses a button again that still stands there.
+const pressAgain = 5 * time.Second
+
+func (d *Dialogue) untilTaken(m workspace.Message, action string, press func()) {
+	d.T.Helper()
+	var pressed time.Time
+	d.Eventually(action+" is taken", func() bool {
+		if !d.offers(m.TS, action) {
+			return true
+		}
+		if time.Since(pressed) > pressAgain {
+			press()
+			pressed = time.Now()
+		}
+		return false
+	})
+}
+
+// offers reports whether a message has a button.
+func (d *Dialogue) offers(ts, action string) bool {
+	for _, m := range d.S.Sandbox.Messages(d.Channel, d.Root) {
+		text, err := json.Marshal(m)
+		if err == nil && m.TS == ts {
+			return strings.Contains(string(text), `"`+action+`"`)
+		}
+	}
+	return false
+}
+
+// Eventually polls until what holds.
+func (d *Dialogue) Eventually(what string, holds func() bool) {
+	d.T.Helper()
+	if !within(d.T.Context(), d.Timeout, poll, holds) {
+		_, faces := d.Faces()
+		d.T.Fatalf("session %s: not within %s: %s; the thread says\n%s", d.Ref().ID, d.Timeout, what, strings.Join(faces, "\n---\n"))
+	}
+}
+
+// Ref names the session.
+func (d *Dialogue) Ref() aggregate.Ref {
+	team := d.S.Sandbox.TeamID()
+	return session.RefOf(aggregate.TenantID(team), session.ID(team, d.Channel, d.Root))
+}
+
+// Rows are where the session is.
+func (d *Dialogue) Rows() *sessions.Store {
+	return sessions.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+}
+
+// Load is every row of the session as it is now.
+func (d *Dialogue) Load() *session.Aggregate {
+	d.T.Helper()
+	a, err := d.Rows().Load(context.Background(), d.Ref())
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	return a
+}
+
+// Rests waits until the agent has nothing to do, and all of it is shown.
+func (d *Dialogue) Rests() *session.Aggregate {
+	d.T.Helper()
+	var a *session.Aggregate
+	d.Eventually("it rests", func() bool {
+		a = d.Load()
+		return a.Head.Resting && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev
+	})
+	return a
+}

@@ -1,0 +1,217 @@
+// Package wires talks with agents whose models are vendors': through the front door, with the vendors' streams at the back.
+package wires
+
+import (
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/card"
+	"ringi/shared/expect"
+	"ringi/shared/session"
+	"ringi/shared/store"
+)
+
+var (
+	running *stack.Stack
+	vendors *llm.Models
+	logged  log
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	vendors = llm.New()
+	server := httptest.NewServer(vendors.Handler())
+	defer server.Close()
+	at, err := url.Parse(server.URL)
+	if err != nil {
+		panic(err)
+	}
+	o := driver.Options()
+	o.Model, o.Allow, o.FunctionLog = "", []string{at.Host}, &logged
+	o.Parameters = map[string]string{"Model": "", "Sandbox": "on", "AnthropicBaseUrl": server.URL + "/anthropic", "OpenAiBaseUrl": server.URL + "/openai/v1"}
+	o.ModelKeys = map[string]any{"anthropic": vendors.Key, "openai": vendors.Key}
+	return driver.Run(m, o, func(s *stack.Stack) { running = s })
+}
+
+// agents are the built-in ones, by the vendor whose wire they speak.
+var agents = map[string]string{"anthropic": "claude", "openai": "codex"}
+
+// eachWire tests something with every vendor.
+func eachWire(t *testing.T, test func(t *testing.T, agent, vendor string)) {
+	for vendor, agent := range agents {
+		t.Run(vendor, func(t *testing.T) {
+			driver.Leave(t, running)
+			test(t, agent, vendor)
+		})
+	}
+}
+
+func begin(t *testing.T, agent, text string) *driver.Dialogue {
+	t.Helper()
+	return driver.Talk(t, running, workspace.Sato, agent+": "+text)
+}
+
+// call is one of a tool, in pieces that end in the middle of a character's escape.
+func call(id, name, input string) llm.ScriptedCall {
+	half := len(input) / 2
+	for input[half]&0xc0 == 0x80 {
+		half--
+	}
+	return llm.ScriptedCall{ID: id, Name: name, Input: []string{input[:half], input[half:]}}
+}
+
+// heard are the requests since so many.
+func heard(since int) []string { return vendors.Asked()[since:] }
+
+// What an agent proposes is done as it was approved, once, and the model is told what came of it and nothing that is secret.
+func TestAConversationOnEachWire(t *testing.T) {
+	eachWire(t, func(t *testing.T, agent, vendor string) {
+		before := len(vendors.Asked())
+		script := "echo '出力 <b>' && echo $((6*7)) # \\\"\\n"
+		vendors.Scripted(
+			llm.Script{Odd: true, Texts: []string{"コマンドを", "提案します。"}, Calls: []llm.ScriptedCall{
+				call("first", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"計算します"}`),
+				call("second", "code_generate", `{"files":[{"path":"a.txt","content":"x"}],"summary":"書きます"}`),
+			}},
+			llm.Script{Texts: []string{"答えは 42 でした。"}},
+		)
+		d := begin(t, agent, "6×7 を計算して")
+		asks := d.Shows("操作 #1 の確認", "echo '出力 &lt;b&gt;' &amp;&amp; echo $((6*7))")
+		d.Shows("コマンドを提案します。")
+		pending := d.Load().Current()
+		d.Press(workspace.Sato, asks, card.ApproveAction)
+		d.Shows("操作 #1 完了", "出力 &lt;b&gt;", "42")
+		d.Shows("答えは 42 でした。")
+		a := d.Rests()
+		x := a.Actions[0]
+		if x.Status != session.ActionSucceeded || x.Gate.ApprovedBy != workspace.Sato || x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
+			t.Errorf("%+v", x)
+		}
+		approved := 0
+		for _, e := range expect.Value(d.Rows().Of.Store.Audit(t.Context(), a.Ref().Tenant, store.AuditFilter{Resource: a.Ref().ID}, "", 50))(t).Items {
+			if e.Action == session.AuditApproved {
+				approved++
+				if !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != workspace.Sato || e.ResourceID != x.ActionID {
+					t.Errorf("%+v", e)
+				}
+			}
+		}
+		asked := heard(before)
+		if approved != 1 || len(asked) != 2 || a.Session.Usage.Cost == 0 || a.Session.Usage.Output != 60 {
+			t.Fatalf("%d approvals, %d requests, %+v", approved, len(asked), a.Session.Usage)
+		}
+		first, then := asked[0], asked[1]
+		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"hand_over"`, "6×7 を計算して", "佐藤"} {
+			if !strings.Contains(first, part) {
+				t.Errorf("the first request lacks %s", part)
+			}
+		}
+		for _, part := range []string{"操作 #1 が完了しました", "Not taken: one action at a time", "42", "コマンドを提案します。"} {
+			if !strings.Contains(then, part) {
+				t.Errorf("the second request lacks %s", part)
+			}
+		}
+		for _, text := range append(asked, logged.String()) {
+			if strings.Contains(text, vendors.Key) || strings.Contains(text, "xoxb-") {
+				t.Error("a secret stands in a request or in the logs")
+			}
+		}
+	})
+}
+
+// An answer that is none is said in words, and what can be mended is asked for again.
+func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
+	overloaded := map[string]string{"anthropic": "overloaded_error", "openai": "server_error"}
+	eachWire(t, func(t *testing.T, agent, vendor string) {
+		long := call("x", "shell_command", `{"script":"echo this is not all of `)
+		for name, test := range map[string]struct {
+			scripts []llm.Script
+			fails   []llm.Failure
+			shows   string
+			calls   int
+		}{
+			"refused":            {scripts: []llm.Script{{Stop: "refused"}}, shows: "この内容には答えられません", calls: 1},
+			"cut off":            {scripts: []llm.Script{{Texts: []string{"長い話の"}, Stop: "length"}}, shows: "長い話の\n\n(答えが長すぎたため、ここで切れています。", calls: 1},
+			"cut off in a call":  {scripts: []llm.Script{{Calls: []llm.ScriptedCall{long}, Stop: "length"}, {Texts: []string{"短くしました"}}}, shows: "短くしました", calls: 2},
+			"an unknown tool":    {scripts: []llm.Script{{Calls: []llm.ScriptedCall{call("x", "launch", "{}")}}, {Texts: []string{"それはできません"}}}, shows: "それはできません", calls: 2},
+			"an error in it":     {scripts: []llm.Script{{Texts: []string{"途中まで"}, Error: overloaded[vendor]}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
+			"a broken stream":    {scripts: []llm.Script{{Texts: []string{"途中", "まで"}, Cut: 4}, {Texts: []string{"最後まで"}}}, shows: "最後まで", calls: 2},
+			"a limit":            {fails: []llm.Failure{{Status: 429, RetryAfter: "1"}}, scripts: []llm.Script{{Texts: []string{"待ちました"}}}, shows: "待ちました", calls: 1},
+			"overloaded":         {fails: []llm.Failure{{Status: 529}, {Status: 503}}, scripts: []llm.Script{{Texts: []string{"動きました"}}}, shows: "動きました", calls: 1},
+			"no credit":          {fails: []llm.Failure{{Status: 402}}, shows: "残高または利用枠がありません"},
+			"no such model":      {fails: []llm.Failure{{Status: 404}}, shows: "設定されている AI モデルが使えません"},
+			"it does not accept": {fails: []llm.Failure{{Status: 400}}, shows: "この内容を受け付けませんでした"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				before := vendors.Calls(vendor)
+				vendors.Fail(test.fails...)
+				vendors.Scripted(test.scripts...)
+				d := begin(t, agent, "お願いします")
+				d.Shows(test.shows)
+				a := d.Rests()
+				if n := vendors.Calls(vendor) - before; n != test.calls || d.Count(test.shows) != 1 || d.Count("途中") != 0 || d.Count("再試行") != 0 || len(a.Actions) != 0 || len(a.Cards) != 1 {
+					_, faces := d.Faces()
+					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
+				}
+				if failed := test.calls == 0; failed != (a.Session.Status == session.Failing) || a.Session.TriedError != "" {
+					t.Errorf("%+v", a.Session)
+				}
+			})
+		}
+	})
+}
+
+// A vendor that is down for long is said to be, in words and in the console; nothing is lost, and a word is enough when it
+// is back.
+func TestAVendorThatIsDownLosesNothing(t *testing.T) {
+	driver.Leave(t, running)
+	vendors.Fail(slices.Repeat([]llm.Failure{{Status: 503}}, 5)...)
+	d := begin(t, "codex", "最初のお願いです")
+	d.Timeout *= 3 // of which the tries take more than one
+	d.Shows("AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。")
+	if a := d.Rests(); a.Session.Status != session.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
+		t.Errorf("%+v", a.Session)
+	}
+	desk := driver.SitDown(t, running, workspace.Sato)
+	if status, page := desk.Get("/console/sessions/" + d.Ref().ID); status != 200 || !strings.Contains(page, "AI モデルから応答がない") {
+		t.Errorf("the page is %d, and does not say that the model does not answer", status)
+	}
+	before := len(vendors.Asked())
+	vendors.Scripted(llm.Script{Texts: []string{"戻りました"}})
+	d.Reply("続けて")
+	d.Shows("戻りました")
+	if a := d.Rests(); a.Session.Status != session.Open || a.Session.Error != "" {
+		t.Errorf("%+v", a.Session)
+	}
+	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0], "続けて") {
+		t.Error("the model was not told what was said before")
+	}
+}
+
+// log is what the functions print.
+type log struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *log) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
