@@ -15,6 +15,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
+	"ringi/shared/reason"
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
@@ -111,7 +112,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if !known {
 		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", session.CodeAgentNotFound, "the settings have no such agent")
 		return t.refused(ctx, &session.Refusal{
-			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: session.Unanswered(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: reason.InTalk(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
 		}, nil)
 	}
 	wire, err := t.Open(d, t.settings.MaxSessionCost() > 0)
@@ -244,7 +245,7 @@ func (t *turn) failed(ctx context.Context, err error, x session.Answer) (aggrega
 		return t.tried(ctx, f.Reason, x, err)
 	}
 	return t.refused(ctx, &session.Refusal{
-		Reason: f.Reason, Detail: f.Detail, Text: session.Unanswered(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
+		Reason: f.Reason, Detail: f.Detail, Text: reason.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
 	}, nil)
 }
 

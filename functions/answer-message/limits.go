@@ -8,6 +8,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
 	"ringi/shared/pipeline"
+	"ringi/shared/reason"
 	"ringi/shared/session"
 )
 
@@ -45,7 +46,7 @@ func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 		return nil, err
 	}
 	if over.Reason != "" {
-		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: session.Unanswered(t.settings.Locale, over.Reason, over.Detail)}, nil
+		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: reason.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/legible"
 	"ringi/shared/payload"
+	"ringi/shared/reason"
 	"ringi/shared/refusal"
 	"ringi/shared/session"
 	"ringi/shared/store"
@@ -274,7 +275,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 		p.Forgotten = *t.is.Head.ForgottenAt
 	}
 	if s.Status == session.Failing {
-		p.Trouble = session.Unanswered(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
+		p.Trouble = reason.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	u := s.Usage
 	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced

@@ -488,7 +488,7 @@ func saysWhyNobodyAnswers(t *testing.T, w *world) {
 		return a.Refused(a.Head.Run, a.Waiting(), session.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
 	})
 	page := w.as(workspace.Sato).get(k.page())
-	holds(t, page, "応答なし", "このエージェントの鍵が登録されていないか", "鍵がありません")
+	holds(t, page, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
 	if about, _, _ := strings.Cut(page.body, `id="acts"`); strings.Contains(about, "再試行") {
 		t.Error("a button is named that there is not")
 	}

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
+	"ringi/shared/session"
 	"ringi/shared/task"
 )
 
@@ -38,6 +39,9 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 // InTalk is Sentence where people talk with an agent.
 func InTalk(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
+	if text, own := session.Unanswered(locale, r); own {
+		return text + w.inBrackets(r, detail)
+	}
 	return w.sentence(w.talk, r, detail)
 }
 

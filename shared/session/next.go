@@ -215,8 +215,12 @@ func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggreg
 		}
 		return a.Crashed(now)
 	}
-	if a.Session.TriedError != "" { // more than that something went wrong
+	if a.Session.TriedError != "" { // that says more
 		why = a.Session.TriedError
 	}
-	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: Unanswered(a.Session.Locale, why, ""), Failed: true}, now)
+	text, known := Unanswered(a.Session.Locale, why)
+	if !known {
+		text, _ = Unanswered(a.Session.Locale, ReasonRunFailed)
+	}
+	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: text, Failed: true}, now)
 }
