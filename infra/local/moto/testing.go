@@ -4,22 +4,39 @@ import (
 	"context"
 	"errors"
 	"os"
+	"sync"
 	"testing"
 )
 
-// StartForTest starts a server for one test, or for all of one if it is called
-// by the outermost, and returns its endpoint. The server is empty, and ends
-// with the test. Without a suitable Python the test is skipped on a laptop and
-// fails when CI is set.
+// shared is one server per test binary: a start takes more than most tests that need one.
+var shared = sync.OnceValues(func() (*Server, error) { return Start(context.Background(), Options{}) })
+
+// ForTests returns the endpoint of the server that all tests of a package share, so each
+// makes tables, queues and buckets of its own. It ends with the test binary. Without a suitable Python
+// the test is skipped on a laptop and fails when CI is set.
+func ForTests(t testing.TB) string {
+	t.Helper()
+	s, err := shared()
+	ready(t, err)
+	return s.URL
+}
+
+// StartForTest starts an empty server for one test and returns its endpoint. It ends with the test. Without
+// a suitable Python the test is skipped on a laptop and fails when CI is set.
 func StartForTest(t testing.TB) string {
 	t.Helper()
 	s, err := Start(context.Background(), Options{})
+	ready(t, err)
+	t.Cleanup(s.Stop)
+	return s.URL
+}
+
+func ready(t testing.TB, err error) {
+	t.Helper()
 	if errors.Is(err, ErrPython) && os.Getenv("CI") == "" {
 		t.Skip(err)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(s.Stop)
-	return s.URL
 }

@@ -25,16 +25,16 @@ import (
 	"ringi/shared/tasks"
 )
 
-// Server stands in for AWS, for a test and its subtests.
-type Server struct {
-	*storetest.Server
-	worlds atomic.Int32
-}
+// Server stands in for AWS, for all tests of a package.
+type Server struct{ *storetest.Server }
 
-// Start starts a server that ends with the test.
+// worlds counts those of all tests, since they share the server.
+var worlds atomic.Int32
+
+// Start starts the server, unless a test before did.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	return &Server{Server: storetest.Start(t)}
+	return &Server{storetest.Start(t)}
 }
 
 // Each runs tests over one server, each with a world of its own.
@@ -68,7 +68,7 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn
 // World makes one.
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
-	n := s.worlds.Add(1)
+	n := worlds.Add(1)
 	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
 	w.Config.HTTPClient = &http.Client{Transport: w.Transport}

@@ -19,17 +19,19 @@ import (
 	"ringi/shared/tasks"
 )
 
-// Server is one database for a test and its subtests.
+// Server is the one database of a test binary.
 type Server struct {
 	DB     *dynamodb.Client
 	Config aws.Config // of every other service that the server stands in for
-	tables atomic.Int32
 }
 
-// Start starts a server that ends with the test.
+// tables counts those of all tests, since they share the server.
+var tables atomic.Int32
+
+// Start starts the server, unless a test before did. Other tests' tables are on it, and what else they made.
 func Start(t testing.TB) *Server {
 	t.Helper()
-	endpoint := moto.StartForTest(t)
+	endpoint := moto.ForTests(t)
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 	return &Server{DB: dynamodb.NewFromConfig(cfg), Config: cfg}
 }
@@ -39,7 +41,7 @@ func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
 	root := expect.Value(process.ModuleRoot())(t)
 	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, nil))(t)
-	name := fmt.Sprintf("rows-%d", s.tables.Add(1))
+	name := fmt.Sprintf("rows-%d", tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), input(described.Tables[0], name)))(t)
 	return tasks.New(s.DB, name), name
 }
