@@ -66,6 +66,7 @@ func fenced(data any) string {
 type brief struct {
 	Request     string   `json:"request"`
 	Team        string   `json:"team,omitempty"`
+	TeamID      string   `json:"team_id,omitempty"`
 	Round       int      `json:"round"`
 	MaxRounds   int      `json:"max_rounds"`
 	History     []past   `json:"history"`
@@ -96,7 +97,7 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 		return o.Data, time.Unix(0, o.At), err
 	}
 	b := p.brief(p.History)
-	b.Team, b.Ranking = p.Team.TeamName, p.ranking()
+	b.Team, b.TeamID, b.Ranking = p.Team.TeamName, p.Team.TeamID, p.ranking()
 	if !p.Until.IsZero() {
 		b.SecondsLeft = max(0, int(p.left()/time.Second))
 	}

@@ -1,0 +1,54 @@
+package demo
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"ringi/shared/lazy"
+)
+
+// Trouble is what a request wants to go wrong in a contest of drafts.
+type Trouble struct {
+	Hang       bool // the leader's model never answers
+	Refuse     bool // the leader's model declines
+	Unscored   bool // the evaluator's model fails
+	Slow       time.Duration
+	Cost       float64 // of each call, in dollars
+	NeverStops bool    // the judge always wants another round
+}
+
+// "demo: hang team-b" makes the leader of that team hang, "demo: refuse team-b" makes it decline, "demo: unscored team-b"
+// makes the evaluator fail for it; "round 2" behind one of them restricts it to that round. "demo: slow 3" makes each call of
+// a contest take so many seconds, "demo: cost 0.10 contest" cost so many dollars, "demo: play on" lets teams play all rounds.
+var (
+	troubleForm = lazy.Regexp(`(?i)demo:\s*(hang|refuse|unscored)\s+([\w.-]*\w)(?:\s+round\s+(\d{1,2}))?`)
+	slowForm    = lazy.Regexp(`(?i)demo:\s*slow\s+(\d{1,3}(?:\.\d{1,3})?)`)
+	playOnForm  = lazy.Regexp(`(?i)demo:\s*play on`)
+)
+
+// TroubleOf reads what a request wants for a team in a round.
+func TroubleOf(request, team string, round int) (t Trouble) {
+	for _, m := range troubleForm().FindAllStringSubmatch(request, -1) {
+		if m[2] != team || m[3] != "" && m[3] != strconv.Itoa(round) {
+			continue
+		}
+		switch strings.ToLower(m[1]) {
+		case "hang":
+			t.Hang = true
+		case "refuse":
+			t.Refuse = true
+		default:
+			t.Unscored = true
+		}
+	}
+	if m := slowForm().FindStringSubmatch(request); m != nil {
+		s, _ := strconv.ParseFloat(m[1], 64) // of digits and a point
+		t.Slow = time.Duration(s * float64(time.Second))
+	}
+	if m := costForm().FindStringSubmatch(request); m != nil && (m[2] == "" || strings.ToLower(m[2]) == "contest") {
+		t.Cost, _ = strconv.ParseFloat(m[1], 64) // likewise
+	}
+	t.NeverStops = playOnForm().MatchString(request)
+	return t
+}

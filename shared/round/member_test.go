@@ -1,0 +1,77 @@
+package round_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/chat"
+	"ringi/shared/expect"
+	"ringi/shared/round"
+	"ringi/shared/submission"
+)
+
+type sandbox struct{}
+
+func (sandbox) About() string { return "sh" }
+func (sandbox) Run(_ context.Context, script string) (string, error) {
+	if strings.Contains(script, "exit 1") {
+		return "", errors.New("exit status 1")
+	}
+	return "ran " + script, nil
+}
+
+type reads struct{}
+
+func (reads) Tools() []chat.Tool {
+	return []chat.Tool{{Name: "list_rules", Description: "Lists rules", Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
+}
+
+func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string, error) {
+	return tool + strings.Repeat("あ", 20_000), nil
+}
+
+func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
+	m := models{}
+	use := func(tool, input string) says {
+		return func(_ context.Context, r chat.Request) (chat.Response, error) {
+			if got := results(r); got != nil {
+				return text(got[0].Text)
+			}
+			return chat.Response{Calls: []chat.Call{{Name: tool, Input: json.RawMessage(input)}}}, nil
+		}
+	}
+	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`), use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
+	m["none"], m["other"] = use("execute_code", `{"script":""}`), use("list_rules", `{"word":"x"}`)
+	p := play()
+	for name, of := range map[string]submission.AgentType{"code": submission.CodeExec, "bad": submission.CodeExec, "none": submission.CodeExec, "other": submission.CodeExec, "search": submission.WebSearch} {
+		x := member(name, of)
+		x.Model = name
+		p.Team.Members = append(p.Team.Members, x)
+	}
+	out := expect.Value(round.Runner{Models: m, Sandbox: sandbox{}, Reads: reads{}}.Round(t.Context(), p))(t)
+	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "other": "There is no tool", "search": "list_rulesあ"}
+	for _, s := range out.Record.Submissions {
+		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != submission.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
+			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
+		}
+	}
+	if len(out.Record.Submissions) != 5 {
+		t.Errorf("%d submissions", len(out.Record.Submissions))
+	}
+}
+
+func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
+	x := member("loop", submission.CodeExec)
+	x.Model = "loop"
+	n := 0
+	out := expect.Value(round.Runner{Sandbox: sandbox{}, Models: models{"loop": func(context.Context, chat.Request) (chat.Response, error) {
+		n++
+		return chat.Response{Calls: []chat.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
+	}}}.Round(t.Context(), play(x)))(t)
+	if s := out.Record.Submissions[0]; s.Status != submission.Error || n != 8 || s.Usage.Requests != 8 {
+		t.Errorf("%d: %+v", n, s)
+	}
+}
