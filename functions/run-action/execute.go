@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,8 +33,11 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 	if err == nil {
 		t, err = t.Apply(j.payload.Files)
 	}
-	if errors.Is(err, workspace.ErrRefused) || errors.Is(err, versions.ErrGone) { // it has expired, which no other try changes
-		return session.Result{Status: session.ActionFailed, Error: reasonRefused, ErrorDetail: err.Error()}, nil
+	switch { // what no other try changes
+	case errors.Is(err, workspace.ErrRefused):
+		return j.says(ctx, reasonRefused, j.words().refused, err), nil
+	case errors.Is(err, versions.ErrGone):
+		return j.says(ctx, reasonRefused, j.words().gone, err), nil
 	}
 	if err != nil {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
@@ -73,7 +77,7 @@ func (j *job) run(ctx context.Context) (session.Result, error) {
 	stop()
 	l.flush(ctx)
 	if errors.Is(err, sandbox.ErrCannot) {
-		return session.Result{Status: session.ActionFailed, Error: session.ReasonNotBegun, ErrorDetail: err.Error()}, nil
+		return j.says(ctx, session.ReasonNotBegun, "", err), nil
 	}
 	if err != nil {
 		return session.Result{}, err
@@ -101,15 +105,17 @@ func (j *job) watch(ctx context.Context) {
 
 // result is what a command's end means.
 func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Result {
-	r := session.Result{Status: session.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-session.MostLines) + end.Dropped, Tail: l.tail()}
-	code := end.ExitCode
+	r := session.Result{
+		Status: session.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-session.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
+	}
+	w, code := j.words(), end.ExitCode
 	switch {
 	case end.Missing != "":
 		r.Error, r.ErrorDetail = reasonMissing, end.Missing
 	case end.Cancelled:
 		r.Error = session.ReasonWithdrawn
 	case end.TimedOut:
-		r.Error, r.ErrorDetail = session.ReasonTimeout, fmt.Sprint(j.payload.TimeoutSeconds)
+		r.Error, r.ErrorDetail = session.ReasonTimeout, fmt.Sprintf(w.seconds, j.payload.TimeoutSeconds)
 	case end.Signal != "":
 		r.Error, r.ErrorDetail = reasonSignal, end.Signal
 	case code != 0:
@@ -121,27 +127,30 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 	if r.Error != "" {
 		r.Status = session.ActionFailed
 	}
+	said := []string{r.ErrorDetail, w.limit(end.Limit)}
 	if end.Limit != "" {
-		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + end.Limit)
+		j.log(ctx, "LIMIT", errors.New(end.Limit))
 	}
 	if len(end.Left) > 0 {
-		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + strings.Join(end.Left[:min(len(end.Left), 5)], ", "))
+		said = append(said, fmt.Sprintf(w.left, strings.Join(end.Left[:min(len(end.Left), mostLeft)], ", ")))
 	}
-	if end.Version == "" {
-		return r
+	if end.Version != "" {
+		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
+		if r.Version = version; err != nil { // the command has run; only its files stay as they were
+			j.log(ctx, "WORKSPACE_NOT_KEPT", err)
+			r.Version, said = "", append(said, w.notKept)
+		}
 	}
-	version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
-	if err != nil { // the command has run; only its files stay as they were
-		r.ErrorDetail = strings.TrimSpace(r.ErrorDetail + "\n" + err.Error())
-		return r
-	}
-	r.Version = version
+	r.ErrorDetail = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")
 	return r
 }
 
+// mostLeft is how many names are told of what a workspace can't keep.
+const mostLeft = 5
+
 // logged writes the action's end into the structured log.
 func (j *job) logged(ctx context.Context, r session.Result) {
-	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped}
+	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped, "held", r.Held}
 	code := string(r.Error)
 	switch r.Error {
 	case "":

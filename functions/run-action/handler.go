@@ -38,6 +38,8 @@ const (
 	reasonRefused    aggregate.Reason = "workspace_refused"
 	reasonMissing    aggregate.Reason = "missing_command"
 	reasonSignal     aggregate.Reason = "signal"
+	reasonChanged    aggregate.Reason = "payload_changed"
+	reasonUnread     aggregate.Reason = "payload_unread"
 )
 
 // Store is what run-action reads and commits.
@@ -176,11 +178,13 @@ func (j *job) prepare(ctx context.Context) (why *session.Result, err error) {
 		return nil, fmt.Errorf("open the payload: %w", err)
 	}
 	if aggregate.HashOf(string(text)) != j.action.Payload.Hash() {
-		return &session.Result{Error: reasonRefused, ErrorDetail: "payload"}, nil
+		r := j.says(ctx, reasonChanged, "", errors.New("the payload is not what was approved"))
+		return &r, nil
 	}
 	p, problems := payload.Read(j.action.ActionType, text)
 	if problems != nil {
-		return &session.Result{Error: reasonRefused, ErrorDetail: problems[0]}, nil
+		r := j.says(ctx, reasonUnread, "", errors.New(problems[0]))
+		return &r, nil
 	}
 	j.payload = p
 	if j.action.ActionType != session.CodeGenerate && j.Sandbox == nil {

@@ -123,7 +123,7 @@ func TestAForkBombEndsWithItsTime(t *testing.T) {
 		close(stop)
 		highest := <-most
 		expect.NoError(t, got.err)
-		if !got.end.TimedOut && got.end.Limit != endedByMemory || got.took > 20*time.Second {
+		if !got.end.TimedOut && got.end.Limit != sandbox.EndedByMemory || got.took > 20*time.Second {
 			t.Errorf("%+v after %s", got.end, got.took)
 		}
 		if highest < 50 || highest > maxProcesses+20 {
@@ -198,7 +198,7 @@ func TestMemoryIsWithheld(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		got := run(t, l, armed(t, newStore(t), "memory"))
 		expect.NoError(t, got.err)
-		if got.end.Limit != endedByMemory || got.end.Signal != "SIGKILL" {
+		if got.end.Limit != sandbox.EndedByMemory || got.end.Signal != "SIGKILL" {
 			t.Errorf("%+v\n%s", got.end, got.text())
 		}
 		noneIsLeft(t)

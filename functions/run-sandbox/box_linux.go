@@ -74,16 +74,13 @@ func (e event) tell(end *sandbox.End) {
 		end.ExitCode, end.Signal = e.Exit.Code, e.Exit.Signal
 	case e.Packed:
 		end.Left = e.Left
-		if end.Limit == endedEarly {
+		if end.Limit == sandbox.EndedEarly {
 			end.Limit = ""
 		}
 	case e.Refused != "":
-		end.Limit = "the changed workspace was not kept: " + e.Refused
+		end.Limit = sandbox.NotKept + ": " + e.Refused
 	}
 }
-
-// endedEarly is what an end says until inside has said that all is done.
-const endedEarly = "the sandbox ended before its work was done"
 
 // box is one room with one command in it.
 type box struct {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ringi/shared/sandbox"
 )
 
 // process is one of a room's.
@@ -130,12 +132,6 @@ func (in *inside) endAll() {
 // The most that a room without a file system of its own takes from the disk.
 const roomBytes = 384 << 20
 
-// What ended a command, for people.
-const (
-	endedByMemory = "the command's processes used more memory together than they may"
-	endedByDisk   = "the command wrote more to the disk than it may"
-)
-
 // watch ends a command that takes more than the kernel was told to withhold.
 func (in *inside) watch() {
 	for !in.finished.Load() {
@@ -145,9 +141,9 @@ func (in *inside) watch() {
 		}
 		switch {
 		case resident > in.plan.Memory:
-			in.end(endedByMemory)
+			in.end(sandbox.EndedByMemory)
 		case !in.alone && size(in.plan.Folder) > roomBytes:
-			in.end(endedByDisk)
+			in.end(sandbox.EndedByDisk)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

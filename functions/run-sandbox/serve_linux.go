@@ -152,7 +152,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 	defer send.Stop()
 	timeUp := time.NewTimer(limit)
 	defer timeUp.Stop()
-	end = sandbox.End{ExitCode: -1, Limit: endedEarly}
+	end = sandbox.End{ExitCode: -1, Limit: sandbox.EndedEarly}
 	for {
 		select {
 		case e, ok := <-b.events:
@@ -174,7 +174,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 		case <-timeUp.C:
 			if end.ExitCode >= 0 || end.Signal != "" {
 				b.kill()
-				end.Limit = "the changed workspace was not kept: it could not be packed in time"
+				end.Limit = sandbox.NotKept + ": it could not be packed in time"
 				return end, false, nil
 			}
 			end.TimedOut = true
@@ -222,7 +222,7 @@ func (s *supervisor) keep(ctx context.Context, b *box, o sandbox.Order, end *san
 		err = s.objects.upload(ctx, o.Upload, archive)
 	}
 	if err != nil {
-		end.Limit = "the changed workspace was not kept: " + err.Error()
+		end.Limit = sandbox.NotKept + ": " + err.Error()
 		return
 	}
 	end.Version = version

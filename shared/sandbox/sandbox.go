@@ -53,6 +53,14 @@ type Form struct {
 	Fields map[string]string `json:"fields,omitempty"`
 }
 
+// What End.Limit says. EndedEarly stands in an end until all is done; behind NotKept stands why.
+const (
+	EndedEarly    = "the sandbox ended before its work was done"
+	EndedByMemory = "the command's processes used more memory together than they may"
+	EndedByDisk   = "the command wrote more to the disk than it may"
+	NotKept       = "the changed workspace was not kept"
+)
+
 // Line is one of the command's output. Unfinished is the last one, if no line end followed it.
 type Line struct {
 	Text       string `json:"text"`
@@ -68,7 +76,7 @@ type End struct {
 	Cancelled bool     `json:"cancelled,omitempty"`
 	Missing   string   `json:"missing,omitempty"` // the tool that is not installed
 	Dropped   int      `json:"dropped,omitempty"` // lines that came faster than they could be sent; the oldest went
-	Limit     string   `json:"limit,omitempty"`   // what kept the workspace from being kept, or ended the command; for people
+	Limit     string   `json:"limit,omitempty"`   // what kept the workspace from being kept, or ended the command: one of the sentences above
 	Left      []string `json:"left,omitempty"`    // what is in the workspace and can't be kept
 	Version   string   `json:"version,omitempty"` // sha256 of the uploaded workspace; empty if none was uploaded
 	Held      []string `json:"held,omitempty"`    // the isolation that held, strongest first

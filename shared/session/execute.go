@@ -2,6 +2,7 @@ package session
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -18,7 +19,8 @@ type Result struct {
 	Lines       int              `json:"lines"`
 	Dropped     int              `json:"dropped"`
 	At          time.Time        `json:"at"`
-	Tail        string           `json:"-"` // of the output, for the agent
+	Held        []string         `json:"held,omitempty"` // the isolation that held, as the sandbox says
+	Tail        string           `json:"-"`              // of the output, for the agent
 }
 
 const (
@@ -27,6 +29,8 @@ const (
 	mostDetail  = 2000
 	// mostNotBegun is how often a sandbox is asked for before the action fails.
 	mostNotBegun = 5
+	// mostHeld and mostHeldText bound what a sandbox says of its isolation.
+	mostHeld, mostHeldText = 10, 60
 )
 
 // Claim gives invocation the right to execute the approved action: it begins with the workspace as it is now. What executes
@@ -217,12 +221,16 @@ func (c *change) takeVersion(x *Action, r Result) {
 func (r Result) into(n *Action) {
 	r = r.bounded()
 	n.ResultSummary, n.Error, n.ErrorDetail, n.ExitCode = r.Summary, r.Error, r.ErrorDetail, r.ExitCode
-	n.Version, n.Lines, n.Dropped = r.Version, r.Lines, r.Dropped
+	n.Version, n.Lines, n.Dropped, n.Held = r.Version, r.Lines, r.Dropped, r.Held
 	n.tail = r.Tail
 }
 
 func (r Result) bounded() Result {
 	r.Summary, r.ErrorDetail = cutRunes(r.Summary, mostSummary), cutRunes(r.ErrorDetail, mostDetail)
+	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
+	for i, s := range r.Held {
+		r.Held[i] = cutRunes(s, mostHeldText)
+	}
 	return r
 }
 

@@ -160,6 +160,7 @@ type Action struct {
 	CancelReason   aggregate.Reason `json:"cancel_reason,omitempty"`
 	Lines          int              `json:"lines"`          // of output
 	Dropped        int              `json:"dropped"`        // of them that are kept no more
+	Held           []string         `json:"held,omitempty"` // the isolation that held while it ran
 	Late           *Result          `json:"late,omitempty"` // what it came to after it had been cancelled
 	tail           string           // of its output, for what is said about it
 	DeleteAfter    int64            `json:"delete_after,omitempty"`

@@ -1,0 +1,95 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/payload"
+	"ringi/shared/sandbox"
+	"ringi/shared/session"
+	"ringi/shared/store/storetest"
+	"ringi/shared/workspace"
+	"ringi/shared/workspace/versions"
+)
+
+// swapped opens every payload as another one: the bucket's is not what people stamped.
+type swapped struct{ text string }
+
+func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(s.text), nil
+}
+
+func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
+	server := storetest.Start(t)
+	other := payload.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
+	files := payload.Payload{Files: []workspace.File{{Path: "other", Content: "x"}}}.JSON()
+	for name, w := range map[string]*world{
+		string(session.ShellCommand): approved(t, server, session.ShellCommand, command),
+		string(session.CodeGenerate): approved(t, server, session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a", Content: "x"}}}),
+	} {
+		w.Payloads = swapped{string(other)}
+		if name == string(session.CodeGenerate) {
+			w.Payloads = swapped{string(files)}
+		}
+		expect.Value(w.handle())(t)
+		if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.shelf.trees) != 0 {
+			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.shelf.trees))
+		}
+	}
+}
+
+// What an error says of this machine is for the log, not for people.
+func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
+	server, w := storetest.Start(t), inEach.In("en")
+	for name, tt := range map[string]struct {
+		end  sandbox.End
+		want string
+	}{
+		"the changes were not kept": {sandbox.End{Limit: sandbox.NotKept + ": open /tmp/room/x: permission denied"}, w.notKept},
+		"memory":                    {sandbox.End{ExitCode: -1, Signal: "SIGKILL", Limit: sandbox.EndedByMemory}, "SIGKILL\n" + w.memory},
+		"ended early":               {sandbox.End{ExitCode: -1, Limit: sandbox.EndedEarly}, w.early},
+		"an upload that is gone":    {sandbox.End{Version: "x"}, w.notKept},
+		"what can't be kept":        {sandbox.End{Left: []string{"a", "b"}}, "What the folder can't keep: a, b"},
+		"too long":                  {sandbox.End{TimedOut: true}, "Time limit: 60 s"},
+	} {
+		k := approved(t, server, session.ShellCommand, command)
+		tt.end.Held = []string{"namespaces", "seccomp", strings.Repeat("x", 1000)}
+		k.box.end = tt.end
+		expect.Value(k.handle())(t)
+		if x := k.action(); x.ErrorDetail != tt.want || len(x.Held) != 3 || x.Held[0] != "namespaces" || len(x.Held[2]) > 100 {
+			t.Errorf("%s: %q, held by %q", name, x.ErrorDetail, x.Held)
+		}
+	}
+}
+
+// folders have lost the version that an action begins with, or hold a folder where a file is to be.
+type folders struct {
+	*shelf
+	err error
+}
+
+func (f folders) Get(context.Context, versions.Session, string) (*workspace.Tree, error) {
+	if f.err != nil {
+		return nil, f.err
+	}
+	return (&workspace.Tree{}).Apply([]workspace.File{{Path: "a/b", Content: "x"}})
+}
+
+func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
+	server, words := storetest.Start(t), inEach.In("en")
+	for _, tt := range []struct {
+		err  error
+		want string
+	}{{versions.ErrGone, words.gone}, {nil, words.refused}} {
+		w := approved(t, server, session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a", Content: "x"}}})
+		w.Files = folders{w.shelf, tt.err}
+		expect.Value(w.handle())(t)
+		if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonRefused || x.ErrorDetail != tt.want {
+			t.Errorf("%+v", x)
+		}
+	}
+}
