@@ -144,6 +144,9 @@ var methodScopes = map[string][]string{
 	"chat.postEphemeral":                    {"chat:write"},
 	"chat.postMessage":                      {"chat:write"},
 	"chat.update":                           {"chat:write"},
+	"chat.startStream":                      {"chat:write"},
+	"chat.appendStream":                     {"chat:write"},
+	"chat.stopStream":                       {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
 	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages conversations.open says it
 	"conversations.open":                    {"im:write"},

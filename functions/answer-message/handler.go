@@ -47,8 +47,11 @@ type Handler struct {
 	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
 	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
 	File     func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
-	Allow    []string                                                                                 // endpoints outside of the public internet that agents may have
-	Sandbox  bool                                                                                     // commands can be executed here
+	Streamer Streamer                                                                                 // shows answers while they are made; nil: none is
+	Notes    Notes
+	Every    time.Duration // between two calls that show more of an answer
+	Allow    []string      // endpoints outside of the public internet that agents may have
+	Sandbox  bool          // commands can be executed here
 	Now      func() time.Time
 }
 
@@ -66,6 +69,7 @@ type turn struct {
 // Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ref := in.Ref()
+	ctx = slackapi.For(ctx, ref.Tenant)
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
 		if errors.Is(err, aggregate.ErrNotFound) {
@@ -87,7 +91,11 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 	}
 	t := &turn{Handler: h, in: in, ref: ref, a: a, seen: a.Waiting(), settings: settings}
-	return t.answer(ctx)
+	next, err := t.answer(ctx)
+	if errors.Is(err, aggregate.ErrSuperseded) && t.Streamer != nil {
+		t.orphaned(ctx)
+	}
+	return next, err
 }
 
 // rest ends the run. What came meanwhile is answered instead.
@@ -132,7 +140,9 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	t.attach(ctx, history)
 	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
-	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, nil)
+	onText, end := t.grow(ctx)
+	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
+	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
@@ -194,6 +204,10 @@ func (t *turn) again(ctx context.Context) (aggregate.Next, error) {
 	a, err := t.Store.Load(ctx, t.ref)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
+	}
+	t.a = a
+	if row := a.Leftover(); row != nil && t.Streamer != nil {
+		t.discard(ctx, row)
 	}
 	if a.Head.Run != t.in.Run {
 		return aggregate.Next{}, aggregate.ErrSuperseded

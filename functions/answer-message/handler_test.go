@@ -34,10 +34,14 @@ type vendor struct {
 	says     chat.Response
 	err      error
 	asked    func() // while it is asked
+	writes   func(onText func(string))
 }
 
-func (v *vendor) Say(_ context.Context, r chat.Request, _ func(string)) (chat.Response, error) {
+func (v *vendor) Say(_ context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
 	v.requests = append(v.requests, r)
+	if v.writes != nil {
+		v.writes(onText)
+	}
 	if v.asked != nil {
 		v.asked()
 	}
@@ -70,8 +74,14 @@ func inbound(ts, user, text string) session.Inbound {
 // talking is a session in which U1 said hello.
 func talking(t *testing.T, server *storetest.Server, o session.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
+	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
+}
+
+// talkingOf is a session that begins with in.
+func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o session.Opening, change func(*tenancy.Settings)) *world {
+	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: sessions.New(server.DB, name), ref: inbound(root, "", "").Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
+	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
@@ -86,7 +96,7 @@ func talking(t *testing.T, server *storetest.Server, o session.Opening, change f
 			return out
 		},
 	}
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(inbound(root, "U1", "hello"), o, time.Now()))(t)))
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(in, o, time.Now()))(t)))
 	return w
 }
 

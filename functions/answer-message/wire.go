@@ -44,7 +44,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Open: func(d agent.Definition, limited bool) (chat.Wire, error) {
 			return models.OpenAgent(d, env.Model, limited)
 		},
-		File: reader(slack),
+		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
 		},

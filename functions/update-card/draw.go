@@ -36,6 +36,7 @@ type Rows interface {
 	ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error
 	ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
+	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
 	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
 }
@@ -65,6 +66,8 @@ type Slack interface {
 	Post(ctx context.Context, channel, thread string, m card.Message, about slackapi.Metadata) (ts string, err error)
 	Update(ctx context.Context, channel, ts string, m card.Message, about slackapi.Metadata) error
 	Delete(ctx context.Context, channel, ts string) error
+	StopStream(ctx context.Context, channel, ts string) error
+	FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error)
 	FindCards(ctx context.Context, channel, thread string, about slackapi.Metadata) ([]string, error)
 	Direct(ctx context.Context, user, text string) error
 	Suggest(ctx context.Context, channel string, suggestions []card.Suggestion) error
@@ -125,6 +128,9 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	}
 	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID()}
 	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
+	if err := d.leftover(ctx); err != nil {
+		return err
+	}
 	behind, err := d.cards(ctx)
 	if err == nil {
 		err = d.status(ctx)
@@ -261,8 +267,13 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 			return fmt.Errorf("forget: %w", err)
 		}
 	}
-	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
+	err := d.replace(ctx, c, m)
 	switch slackapi.Code(err) {
+	case slackapi.CodeBlockMismatch:
+		if err := d.Slack.Delete(ctx, c.Channel, c.MessageTS); err != nil {
+			return fmt.Errorf("delete what can't be replaced: %w", err)
+		}
+		fallthrough
 	case slackapi.CodeMessageNotFound, slackapi.CodeCantUpdate, slackapi.CodeEditWindow:
 		d.log(c).WarnContext(ctx, "posts anew", "ts", c.MessageTS, "err", err)
 		if err := d.Rows.ResetCard(ctx, d.ref, c.Key(), c.MessageTS); err != nil {

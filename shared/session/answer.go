@@ -192,6 +192,7 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 		c.Session.Askers = askers
 	}
 	c.Session.TriedError = ""
+	c.takeOver(seen)
 	c.progress()
 	c.active()
 	c.tidy()

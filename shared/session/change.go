@@ -18,8 +18,9 @@ type change struct {
 	Head    Head    // as it shall be
 	Session Session // likewise; written by done
 	of      *Aggregate
-	said    int // messages that this Change has made
-	drawn   int // cards, likewise
+	said    int    // messages that this Change has made
+	drawn   int    // cards, likewise
+	shows   string // Slack's message that the next card takes over
 }
 
 // begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of two
@@ -140,6 +141,9 @@ func (c *change) card(typ aggregate.CardType, subject string) {
 	}
 	c.drawn++
 	if c.of.Card(card.Key()) == nil {
+		if c.shows != "" && typ == CardMessage { // it shows something, so it is drawn again
+			card.State, card.MessageTS, c.shows = aggregate.CardPosted, c.shows, ""
+		}
 		c.Put(card)
 	}
 }

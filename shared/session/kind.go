@@ -16,6 +16,7 @@ var Kind = aggregate.Kind{
 		"inbox":    func() aggregate.Row { return &Inbox{} },
 		"action":   func() aggregate.Row { return &Action{} },
 		"handover": func() aggregate.Row { return &HandOver{} },
+		"stream":   func() aggregate.Row { return &Stream{} },
 	},
 }
 
@@ -59,6 +60,7 @@ type Aggregate struct {
 	Inbox   []*Inbox  // by time
 	Actions []*Action // by number; old ones have left
 	Handed  []*HandOver
+	Stream  *Stream // nil while no message grows
 	// Said is the message that a card shows, where it was fetched for that. It is none of the session's rows.
 	Said *Message
 }
@@ -82,6 +84,8 @@ func (a *Aggregate) Add(r aggregate.Row) {
 		a.Actions = aggregate.Insert(a.Actions, r)
 	case *HandOver:
 		a.Handed = aggregate.Insert(a.Handed, r)
+	case *Stream:
+		a.Stream = r
 	default:
 		a.Shared.Add(r)
 	}
@@ -92,6 +96,9 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
 	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
+	if gone[StreamKey] != nil {
+		n.Stream = nil
+	}
 	if c.Head != nil {
 		n.Head = *c.Head.(*Head)
 		n.Head.Head = n.Head.Committed(a.Head.Head, c)

@@ -49,6 +49,9 @@ const (
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"
+	CodeStreaming       = "streaming_state_conflict"       // a message that grows can't be updated
+	CodeNotStreaming    = "message_not_in_streaming_state" // it can't grow any more
+	CodeBlockMismatch   = "block_mismatch"                 // what a message shows can't be replaced by that
 	CodeUserNotFound    = "user_not_found"
 	CodeUserNotVisible  = "user_not_visible"
 	codeUnreached       = "unreached" // ours: no connection was made

@@ -41,6 +41,7 @@ func ordinary() []string {
 		CodeMessageNotFound, CodeCantUpdate, CodeEditWindow, CodeThreadNotFound, "cant_delete_message",
 		"channel_not_found", "not_in_channel", "is_archived", "restricted_action", "user_not_in_channel",
 		"user_not_found", "users_not_found", "user_not_visible", "user_disabled", "cannot_dm_bot", CodeNoSuchGroup,
+		CodeStreaming, CodeNotStreaming, CodeBlockMismatch, "channel_type_not_supported", "stopped_by_user",
 		"expired_trigger_id", "exchanged_trigger_id", "invalid_trigger_id",
 	}
 }

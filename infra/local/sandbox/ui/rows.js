@@ -38,6 +38,7 @@ export function subject(key) {
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
     case "HANDOVER": return t("rowHandover");
+    case "STREAM": return t("rowStream");
   }
   return key;
 }

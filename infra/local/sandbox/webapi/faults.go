@@ -75,7 +75,8 @@ func (f *Faults) SetRates(r Rates) {
 // writes are the methods that "every method that writes" means.
 func writes(method string) bool {
 	switch method {
-	case "chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open", "views.update", "views.push":
+	case "chat.postMessage", "chat.update", "chat.delete", "chat.postEphemeral", "views.open", "views.update", "views.push",
+		"chat.startStream", "chat.appendStream", "chat.stopStream":
 		return true
 	}
 	return false
@@ -133,9 +134,11 @@ func pace(method, channel string) (int, time.Duration, string) {
 	switch method {
 	case "chat.postMessage":
 		return 3, 3 * time.Second, method + channel
+	case "chat.startStream", "chat.stopStream":
+		return 20, time.Minute, method
 	case "chat.update", "chat.delete", "conversations.history", "conversations.replies", "users.conversations":
 		return 50, time.Minute, method
-	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members":
+	case "chat.postEphemeral", "views.open", "views.update", "views.push", "users.info", "conversations.members", "chat.appendStream":
 		return 100, time.Minute, method
 	}
 	return 0, 0, ""

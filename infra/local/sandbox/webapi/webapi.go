@@ -104,6 +104,7 @@ func methods() map[string]method {
 		"auth.test": authTest, "auth.revoke": authRevoke, "bots.info": botsInfo, "team.info": teamInfo,
 		"chat.postMessage": postMessage, "chat.update": updateMessage, "chat.delete": deleteMessage,
 		"chat.postEphemeral": postEphemeral, "chat.getPermalink": getPermalink,
+		"chat.startStream": startStream, "chat.appendStream": appendStream, "chat.stopStream": stopStream,
 		"conversations.open": openConversation, "conversations.list": listConversations, "conversations.info": infoConversation,
 		"conversations.members": conversationMembers, "conversations.history": history, "conversations.replies": replies,
 		"users.info": userInfo, "users.conversations": userConversations, "users.list": listUsers, "users.lookupByEmail": userByEmail,

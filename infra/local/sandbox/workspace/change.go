@@ -3,8 +3,8 @@ package workspace
 import "slices"
 
 // Update changes a message of user. Text without blocks takes the old blocks
-// away; attachments that are not given stay. It returns MessageNotFound or
-// CantUpdate.
+// away; attachments that are not given stay. It returns MessageNotFound,
+// CantUpdate or IsStreaming.
 func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -19,6 +19,9 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 	before := c.messages[i]
 	if before.User != user {
 		return Message{}, CantUpdate
+	}
+	if before.Streaming {
+		return Message{}, IsStreaming
 	}
 	m := before
 	if p.Text != nil {
@@ -48,7 +51,7 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 }
 
 // Delete removes a message of user; the first message of a thread with replies
-// leaves a tombstone. It returns MessageNotFound or CantDelete.
+// leaves a tombstone. It returns MessageNotFound, or CantDelete also while it grows.
 func (w *Workspace) Delete(channelID, ts, user string) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +64,7 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 		return MessageNotFound
 	}
 	before := c.messages[i]
-	if before.User != user {
+	if before.User != user || before.Streaming {
 		return CantDelete
 	}
 	if before.ReplyCount > 0 {

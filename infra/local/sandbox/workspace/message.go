@@ -31,10 +31,11 @@ type Message struct {
 	Hidden          bool           `json:"hidden,omitempty"`
 	IsEphemeral     bool           `json:"is_ephemeral,omitempty"`
 
-	// Channel and To are for the sandbox's own use: Slack's messages don't
+	// Channel, To and Streaming are for the sandbox's own use: Slack's messages don't
 	// carry them. To is who sees an ephemeral message.
-	Channel string `json:"-"`
-	To      string `json:"-"`
+	Channel   string `json:"-"`
+	To        string `json:"-"`
+	Streaming bool   `json:"-"`
 }
 
 // BotProfile is the app behind a bot's message.
@@ -61,6 +62,7 @@ type Draft struct {
 	Attachments []any
 	Metadata    map[string]any
 	Subtype     string
+	Streaming   bool // the message grows until it is stopped
 }
 
 // Patch changes a message by the rules of chat.update: nil is "not given".
@@ -120,7 +122,7 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 
 func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
-		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(), ThreadTS: d.ThreadTS,
+		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(), ThreadTS: d.ThreadTS, Streaming: d.Streaming,
 		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.id,
 	}
 	if u, err := w.user(d.User); err == nil {

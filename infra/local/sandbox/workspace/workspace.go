@@ -26,6 +26,8 @@ const (
 	UserNotInChannel Code = "user_not_in_channel"
 	CantUpdate       Code = "cant_update_message"
 	CantDelete       Code = "cant_delete_message"
+	IsStreaming      Code = "streaming_state_conflict"
+	NotStreaming     Code = "message_not_in_streaming_state"
 	ViewNotFound     Code = "not_found"
 	HashConflict     Code = "hash_conflict"
 	PushLimit        Code = "push_limit_reached"

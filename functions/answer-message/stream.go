@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/panics"
+	"ringi/shared/session"
+	"ringi/shared/slackapi"
+)
+
+const (
+	// streamFrom is how long an answer must be before any of it is shown early, in characters.
+	streamFrom = 200
+	// streamEvery is the time between two calls: Slack takes 100 appends a minute of a workspace (its Tier 4).
+	streamEvery = 1200 * time.Millisecond
+	// streamWithin bounds each call of Slack's: the answer itself must not wait for long.
+	streamWithin = 5 * time.Second
+)
+
+// Streamer shows an answer in Slack while it is made.
+type Streamer interface {
+	StartStream(ctx context.Context, channel, thread, team, user, markdown string) (ts string, err error)
+	AppendStream(ctx context.Context, channel, ts, markdown string) error
+	StopStream(ctx context.Context, channel, ts string) error
+	FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error)
+	Delete(ctx context.Context, channel, ts string) error
+}
+
+// Notes keeps which message grows.
+type Notes interface {
+	PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error
+	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
+}
+
+// growing is the message of one turn. What goes wrong with it ends it, and never the answer: the card of the answer is drawn
+// in its place, or posted where there is none.
+type growing struct {
+	*turn
+	row    *session.Stream
+	latest chan string // holds the newest text alone
+	ended  chan struct{}
+	over   chan struct{}
+	shown  string // what Slack has got
+	failed bool
+}
+
+// grow has the text so far shown while the answer is made. end returns once nothing is sent any more. A turn that is tried
+// again begins no second message: its answer takes the first one's place.
+func (t *turn) grow(ctx context.Context) (onText func(string), end func()) {
+	if t.Streamer == nil || !t.clear(ctx) {
+		return nil, func() {}
+	}
+	g := &growing{turn: t, latest: make(chan string, 1), ended: make(chan struct{}), over: make(chan struct{})}
+	go g.run(context.WithoutCancel(ctx))
+	return g.say, func() {
+		close(g.ended)
+		<-g.over
+	}
+}
+
+// say replaces the text that waits to be shown. One goroutine says.
+func (g *growing) say(text string) {
+	select {
+	case <-g.latest:
+	default:
+	}
+	g.latest <- text
+}
+
+func (g *growing) run(ctx context.Context) {
+	defer close(g.over)
+	var err error
+	defer panics.Recover(ctx, &err, g.ref.Log()) // else it would end the answer too
+	for {
+		select {
+		case <-g.ended:
+			g.stop(ctx)
+			return
+		case text := <-g.latest:
+			if g.failed || !g.show(ctx, text) {
+				continue
+			}
+			select {
+			case <-g.ended:
+			case <-time.After(g.Every):
+			}
+		}
+	}
+}
+
+// show sends what is new of a text, and reports whether it did.
+func (g *growing) show(ctx context.Context, text string) bool {
+	if utf8.RuneCountInString(text) <= streamFrom {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(ctx, streamWithin)
+	defer cancel()
+	whole := card.Streamed(sure(text))
+	more, follows := strings.CutPrefix(whole, g.shown)
+	switch {
+	case !follows: // the model began anew, or what it wrote means something else by now
+		g.failed = true
+		return false
+	case more == "" || utf8.RuneCountInString(more) > slackapi.MaxStreamed:
+		return false
+	}
+	var err error
+	if g.row == nil {
+		err = g.begin(ctx, more)
+	} else {
+		err = g.Streamer.AppendStream(ctx, g.a.Session.Channel, g.row.TS, more)
+	}
+	g.shown = whole
+	if err != nil {
+		g.failed = true
+		slog.WarnContext(ctx, "the answer is shown when it is done", "session", g.ref.ID, "err", err)
+	}
+	return true
+}
+
+// sure is the part of a growing text that stays as it is: whole words, and no more than one message shows.
+func sure(text string) string {
+	if parts := session.Parts(text); len(parts) > 1 {
+		return parts[0]
+	}
+	text = strings.TrimLeft(text, " \n")
+	end := strings.LastIndexAny(text, " \n。、")
+	if end < 0 {
+		return ""
+	}
+	_, size := utf8.DecodeRuneInString(text[end:])
+	return text[:end+size]
+}
+
+// begin makes the row, then the message, then notes in the row which one it is.
+func (g *growing) begin(ctx context.Context, text string) error {
+	s := g.a.Session
+	row := session.NewStream(g.seen[0], g.Now())
+	if err := g.Notes.PutNote(ctx, g.ref, row, row.Of, true); err != nil {
+		return err
+	}
+	ts, err := g.Streamer.StartStream(ctx, s.Channel, s.ThreadTS, s.TeamID, asker(g.seen, s), text)
+	if unknown := (slackapi.Unknown{}); errors.As(err, &unknown) { // it may be there: the card updater looks
+		return err
+	}
+	if err != nil {
+		return errors.Join(err, g.Notes.DropNote(ctx, g.ref, row, row.Of))
+	}
+	row.TS, g.row = ts, row
+	if err := g.Notes.PutNote(ctx, g.ref, row, row.Of, false); err != nil {
+		g.discard(ctx, row)
+		g.row = nil
+		return err
+	}
+	return nil
+}
+
+// asker is who wrote last of what is answered.
+func asker(seen []*session.Inbox, s *session.Session) string {
+	for i := len(seen) - 1; i >= 0; i-- {
+		if seen[i].User != "" {
+			return seen[i].User
+		}
+	}
+	return s.Opener
+}
+
+// stop ends the message's growing, so that the card can be drawn in its place. The card updater does it where this fails.
+func (g *growing) stop(ctx context.Context) {
+	if g.row == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, streamWithin)
+	defer cancel()
+	if err := g.Streamer.StopStream(ctx, g.a.Session.Channel, g.row.TS); err != nil {
+		slog.WarnContext(ctx, "a message still grows", "session", g.ref.ID, "ts", g.row.TS, "err", err)
+	}
+}
+
+// clear deals with the message that an earlier turn left, and reports whether this one may begin its own.
+func (t *turn) clear(ctx context.Context) bool {
+	row := t.a.Stream
+	if row == nil {
+		return len(t.seen) > 0
+	}
+	ctx, cancel := context.WithTimeout(ctx, streamWithin)
+	defer cancel()
+	if row.Of != t.seen[0].Message {
+		return t.discard(ctx, row)
+	}
+	if row.TS != "" {
+		return false
+	}
+	found, err := t.Streamer.FindStreams(ctx, t.a.Session.Channel, t.a.Session.ThreadTS, row.StartedAt)
+	if found = t.unknown(found); err == nil && len(found) > 0 {
+		next := *row
+		next.TS = found[0]
+		err = t.Notes.PutNote(ctx, t.ref, &next, row.Of, false)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "a message of an earlier try is not found", "session", t.ref.ID, "err", err)
+	}
+	return false
+}
+
+// unknown are those messages that are no card's.
+func (t *turn) unknown(found []string) (out []string) {
+	for _, ts := range found {
+		if !shownBy(t.a.Cards, ts) {
+			out = append(out, ts)
+		}
+	}
+	return out
+}
+
+func shownBy(cards []*aggregate.Card, ts string) bool {
+	for _, c := range cards {
+		if c.MessageTS == ts {
+			return true
+		}
+	}
+	return false
+}
+
+// orphaned deletes a message whose answer was superseded.
+func (t *turn) orphaned(ctx context.Context) {
+	a, err := t.Store.Load(ctx, t.ref)
+	if err != nil { // the card updater deletes it, or the next answer
+		return
+	}
+	t.a = a
+	if row := a.Leftover(); row != nil {
+		t.discard(ctx, row)
+	}
+}
+
+// discard deletes a message that nobody's answer is, and its row. It reports whether both are gone.
+func (t *turn) discard(ctx context.Context, row *session.Stream) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
+	defer cancel()
+	channel, found, err := t.a.Session.Channel, []string{row.TS}, error(nil)
+	if row.TS == "" {
+		found, err = t.Streamer.FindStreams(ctx, channel, t.a.Session.ThreadTS, row.StartedAt)
+		found = t.unknown(found)
+	}
+	for _, ts := range found {
+		err = errors.Join(err, t.Streamer.StopStream(ctx, channel, ts), t.Streamer.Delete(ctx, channel, ts))
+	}
+	if err == nil {
+		err = t.Notes.DropNote(ctx, t.ref, row, row.Of)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "a message of an earlier answer stays for now", "session", t.ref.ID, "ts", row.TS, "err", err)
+	}
+	return err == nil
+}

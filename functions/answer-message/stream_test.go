@@ -1,0 +1,225 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/session"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
+)
+
+// stage is a conversation in a Slack that shows answers while they are made.
+type stage struct {
+	*world
+	slack           *slacktest.Slack
+	channel, thread string
+}
+
+func newStage(t *testing.T, db *storetest.Server) *stage {
+	t.Helper()
+	slack := slacktest.Start(t)
+	g := &stage{slack: slack, channel: expect.Value(slack.Client.OpenDM(t.Context(), workspace.Sato))(t)}
+	g.thread = slack.Say(t, workspace.Sato, g.channel, "codex: hello")
+	in := session.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread, TS: g.thread, User: workspace.Sato, Text: "hello"}
+	g.world = talkingOf(t, db, in, session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	g.Streamer, g.Notes, g.Every = slack.Client, g.rows.Of.Store, time.Millisecond
+	slack.Calls()
+	return g
+}
+
+// shows waits until the bot's only message in the thread shows text, and returns it.
+func (g *stage) shows(text string) workspace.Message {
+	g.t.Helper()
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		all := g.slack.Thread(g.t, g.channel, g.thread)
+		if len(all) == 1 && strings.Contains(all[0].Text, text) {
+			return all[0]
+		}
+		if time.Now().After(end) {
+			g.t.Fatalf("the thread shows %d messages, want %q: %+v", len(all), text, all)
+		}
+	}
+}
+
+var long = strings.Repeat("words of an answer ", 20)
+
+// writesLong has the vendor write something that is shown early, then do then, then end as it is told to.
+func (g *stage) writesLong(then func()) {
+	g.vendor.says.Text = long + "and its end."
+	g.vendor.writes = func(onText func(string)) {
+		onText(long)
+		g.shows("words of an answer")
+		if then != nil {
+			then()
+		}
+	}
+}
+
+// taken wants the stream's message to be the card's of the newest thing that was said.
+func (g *stage) taken(ts string) {
+	g.t.Helper()
+	a := g.load()
+	if a.Stream != nil || len(a.Cards) != 1 || a.Cards[0].MessageTS != ts || a.Cards[0].State != aggregate.CardPosted || a.Cards[0].Hash != "" {
+		g.t.Fatalf("%+v, cards %+v", a.Stream, a.Cards)
+	}
+}
+
+func TestAnswersGrowInSlack(t *testing.T) {
+	db := storetest.Start(t)
+	run := func(name string, test func(t *testing.T, g *stage)) {
+		t.Run(name, func(t *testing.T) { test(t, newStage(t, db)) })
+	}
+	run("a long one is shown as it is written, and its card takes the message over", testGrows)
+	run("a short one is not", testShort)
+	run("a retried turn streams no second message", testTriedAgain)
+	run("a message whose call was lost is found", testLostStart)
+	run("where Slack refuses to stream the card is posted", testNoStreams)
+	run("a person who stops the agent gets a sentence in its place", testStopped)
+	run("of a session that was closed meanwhile nothing stays", testClosed)
+	run("what an earlier answer left is deleted first", testLeft)
+}
+
+func testGrows(t *testing.T, g *stage) {
+	g.vendor.says.Text = long + "<!channel> [here](https://example.com) the end."
+	var first workspace.Message
+	g.vendor.writes = func(onText func(string)) {
+		onText(long[:150])
+		onText(long)
+		first = g.shows("answer")
+		onText(long + "<!channel> [here](https://example.com) th")
+		first = g.shows("[here")
+	}
+	if next := expect.Value(g.handle())(t); next.State != aggregate.StateFinish {
+		t.Fatalf("%+v", next)
+	}
+	m := g.shows("answer")
+	if first.TS != m.TS || strings.Contains(m.Text, "<!") || strings.Contains(m.Text, "](") || m.Streaming || m.Metadata != nil {
+		t.Errorf("%+v", m)
+	}
+	g.taken(m.TS)
+	if calls := strings.Join(g.slack.Calls(), " "); calls != "chat.startStream chat.appendStream chat.stopStream" {
+		t.Error(calls)
+	}
+}
+
+func testShort(t *testing.T, g *stage) {
+	g.vendor.writes = func(onText func(string)) { onText(long[:streamFrom]) }
+	expect.Value(g.handle())(t)
+	if calls := g.slack.Calls(); len(calls) != 0 || g.load().Cards[0].State != aggregate.CardNone {
+		t.Errorf("%q", calls)
+	}
+}
+
+func testTriedAgain(t *testing.T, g *stage) {
+	g.writesLong(nil)
+	g.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
+	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	g.vendor.err = nil
+	expect.Value(g.handle())(t)
+	g.taken(g.shows("words").TS)
+	if n := len(g.slack.Calls("chat.startStream")); n != 1 {
+		t.Errorf("%d streams began", n)
+	}
+}
+
+func testLostStart(t *testing.T, g *stage) {
+	g.slack.Faults.Add(webapi.Fault{Method: "chat.startStream", Kind: webapi.Lost})
+	g.writesLong(nil)
+	g.vendor.err = &model.Error{Provider: "openai", Kind: model.Overloaded, Retryable: true}
+	if _, err := g.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	if row := g.load().Stream; row == nil || row.TS != "" {
+		t.Fatalf("%+v", row)
+	}
+	g.vendor.err = nil
+	expect.Value(g.handle())(t)
+	g.taken(g.shows("words").TS)
+}
+
+func testNoStreams(t *testing.T, g *stage) {
+	g.slack.Faults.Add(webapi.Fault{Method: "chat.startStream", Kind: webapi.Refused, Code: "channel_type_not_supported"})
+	g.vendor.says.Text = long
+	g.vendor.writes = func(onText func(string)) {
+		onText(long)
+		for len(g.slack.Calls()) == 0 { // it has been refused
+			time.Sleep(5 * time.Millisecond)
+		}
+		onText(long + "and more ")
+	}
+	expect.Value(g.handle())(t)
+	if a := g.load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
+		t.Errorf("%+v %+v", a.Stream, a.Cards[0])
+	}
+	if calls := g.slack.Calls(); len(calls) != 0 {
+		t.Errorf("%q", calls)
+	}
+}
+
+func testStopped(t *testing.T, g *stage) {
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	g.writesLong(func() {
+		g.recorded()
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
+	})
+	if _, err := g.handle(); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Fatal(err)
+	}
+	g.taken(g.shows("words").TS)
+	if m := g.said(); m.Reason != session.ReasonStopped {
+		t.Errorf("%+v", m)
+	}
+}
+
+// recorded waits until the row names the message.
+func (g *stage) recorded() {
+	g.t.Helper()
+	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if row := g.load().Stream; row != nil && row.TS != "" {
+			return
+		}
+	}
+	g.t.Fatal("no row names the message")
+}
+
+func testClosed(t *testing.T, g *stage) {
+	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
+	run := g.load().Head.Run
+	g.writesLong(func() {
+		g.recorded()
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(by, policy, time.Now()) }))(t)
+	})
+	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
+	if !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Fatal(err)
+	}
+	if a := g.load(); a.Stream != nil || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
+		t.Errorf("%v: %+v, and %d messages", err, a.Stream, len(g.slack.Thread(t, g.channel, g.thread)))
+	}
+}
+
+func testLeft(t *testing.T, g *stage) {
+	row := session.NewStream(&session.Inbox{Message: "2026-01-01T00:00:00.000Z#gone"}, time.Now())
+	row.TS = expect.Value(g.slack.Client.StartStream(t.Context(), g.channel, g.thread, slacktest.Team, workspace.Sato, "of an earlier answer"))(t)
+	expect.NoError(t, g.Notes.PutNote(t.Context(), g.ref, row, row.Of, true))
+	g.writesLong(nil)
+	expect.Value(g.handle())(t)
+	m := g.shows("words")
+	if m.TS == row.TS {
+		t.Error("the earlier one stays")
+	}
+	g.taken(m.TS)
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/session"
+	"ringi/shared/slackapi"
+)
+
+// replace makes a message show m. One that still grows, because whoever let it grow could not end that, is ended first.
+func (d *drawing) replace(ctx context.Context, c *aggregate.Card, m card.Message) error {
+	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
+	if slackapi.Code(err) != slackapi.CodeStreaming {
+		return err
+	}
+	if err := d.Slack.StopStream(ctx, c.Channel, c.MessageTS); err != nil {
+		return fmt.Errorf("end the stream: %w", err)
+	}
+	return d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
+}
+
+// withLeftover is a kind of whose messages some grow with what may never be committed.
+type withLeftover interface {
+	Leftover(a aggregate.Aggregate) (s *session.Stream, channel string)
+}
+
+// Leftover is a message that grew with an answer which nobody makes any more.
+func (sessionCards) Leftover(a aggregate.Aggregate) (s *session.Stream, channel string) {
+	t := talkOf(a)
+	return t.Leftover(), t.Session.Channel
+}
+
+// mayCome is how long a message may take to be there whose call's answer was lost.
+const mayCome = time.Minute
+
+// leftover deletes it, so that the thread shows what the rows say. What Slack refuses to delete stays.
+func (d *drawing) leftover(ctx context.Context) error {
+	k, ok := d.kind.(withLeftover)
+	if !ok {
+		return nil
+	}
+	s, channel := k.Leftover(d.a)
+	if s == nil {
+		return nil
+	}
+	found := []string{s.TS}
+	if s.TS == "" {
+		var err error
+		if found, err = d.lost(ctx, s, channel); err != nil || len(found) == 0 && d.Now().Sub(s.StartedAt) < mayCome {
+			return err
+		}
+	}
+	for _, ts := range found {
+		err := d.Slack.StopStream(ctx, channel, ts)
+		if err == nil {
+			err = d.Slack.Delete(ctx, channel, ts)
+		}
+		var refused slackapi.Refused
+		switch {
+		case errors.As(err, &refused) && !refused.App:
+			slog.WarnContext(ctx, "the beginning of an answer stays", d.ref.Log(), "ts", ts, "err", err)
+		case err != nil:
+			return fmt.Errorf("delete the beginning of an answer: %w", err)
+		}
+	}
+	return d.Rows.DropNote(ctx, d.ref, s, s.Of)
+}
+
+// lost are the messages that may be the one of a call whose answer was lost.
+func (d *drawing) lost(ctx context.Context, s *session.Stream, channel string) (found []string, err error) {
+	all, err := d.Slack.FindStreams(ctx, channel, d.place.Thread, s.StartedAt)
+	var refused slackapi.Refused
+	if errors.As(err, &refused) {
+		slog.WarnContext(ctx, "can't be looked for", d.ref.Log(), "err", err)
+		return nil, nil
+	}
+	cards := map[string]bool{}
+	for _, c := range d.a.Common().Cards {
+		cards[c.MessageTS] = true
+	}
+	for _, ts := range all {
+		if !cards[ts] {
+			found = append(found, ts)
+		}
+	}
+	return found, err
+}

@@ -1,0 +1,95 @@
+package webapi
+
+import (
+	"unicode/utf8"
+
+	"ringi/infra/local/sandbox/blockkit"
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// maxMarkdown is how long the text of one streaming call may be.
+const maxMarkdown = 12000
+
+// streamed is the Markdown of a streaming call; chunks, which the product doesn't send, are not known here.
+func streamed(p params) (string, error) {
+	if p.has("chunks") {
+		return "", refuse("invalid_chunks")
+	}
+	text := p.str("markdown_text")
+	if utf8.RuneCountInString(text) > maxMarkdown {
+		return "", refuse("msg_too_long")
+	}
+	return text, nil
+}
+
+func startStream(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "thread_ts"} {
+		if p.str(field) == "" {
+			return nil, missing(field)
+		}
+	}
+	for _, field := range []string{"recipient_team_id", "recipient_user_id"} {
+		if p.str(field) == "" {
+			return nil, refuse("missing_" + field)
+		}
+	}
+	text, err := streamed(p)
+	if err != nil {
+		return nil, err
+	}
+	m, err := a.ws.Post(workspace.Draft{Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"), Text: text, Streaming: true})
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channel": m.Channel, "ts": m.TS}, nil
+}
+
+func appendStream(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "ts"} {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	text, err := streamed(p)
+	switch {
+	case err != nil:
+		return nil, err
+	case text == "":
+		return nil, refuse("no_text")
+	}
+	m, err := a.ws.AppendStream(p.str("channel"), p.str("ts"), workspace.Bot, text)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channel": m.Channel, "ts": m.TS}, nil
+}
+
+func stopStream(a *API, p params) (reply, error) {
+	for _, field := range []string{"channel", "ts"} {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	text, err := streamed(p)
+	if err != nil {
+		return nil, err
+	}
+	patch := workspace.Patch{Text: &text}
+	if patch.Blocks, err = p.list("blocks", "invalid_blocks"); err != nil {
+		return nil, err
+	}
+	if found := blockkit.Blocks(patch.Blocks, "/blocks", blockkit.MaxMessageBlocks); len(found) > 0 {
+		return nil, invalid("invalid_blocks", found)
+	}
+	if patch.Metadata, err = p.object("metadata", "invalid_metadata_format"); err != nil {
+		return nil, err
+	}
+	if err := checkMetadata(patch.Metadata); err != nil {
+		return nil, err
+	}
+	m, err := a.ws.StopStream(p.str("channel"), p.str("ts"), workspace.Bot, patch)
+	if err != nil {
+		return nil, err
+	}
+	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, nil
+}

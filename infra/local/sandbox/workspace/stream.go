@@ -1,0 +1,62 @@
+package workspace
+
+// AppendStream adds text to a message of user that grows. It returns MessageNotFound or NotStreaming.
+func (w *Workspace) AppendStream(channelID, ts, user, text string) (Message, error) {
+	return w.stream(channelID, ts, user, func(m *Message) { m.Text += text })
+}
+
+// StopStream ends a message's growing; a nil in the patch is "not given", and its text is added.
+func (w *Workspace) StopStream(channelID, ts, user string, p Patch) (Message, error) {
+	return w.stream(channelID, ts, user, func(m *Message) {
+		m.Streaming = false
+		if p.Text != nil {
+			m.Text += *p.Text
+		}
+		if p.Blocks != nil {
+			m.Blocks = w.fill(p.Blocks)
+		}
+		if len(p.Metadata) > 0 {
+			m.Metadata = p.Metadata
+		}
+	})
+}
+
+func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) (Message, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c, err := w.open(channelID, user)
+	if err != nil {
+		return Message{}, err
+	}
+	i := c.find(ts)
+	switch {
+	case i < 0 || c.messages[i].User != user:
+		return Message{}, MessageNotFound
+	case !c.messages[i].Streaming:
+		return Message{}, NotStreaming
+	}
+	before := c.messages[i]
+	m := before
+	change(&m)
+	c.messages[i] = m
+	w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: new(m), Previous: &before})
+	return m, nil
+}
+
+// StopStreams ends the growing of a thread's messages, as Slack does when a person presses its button, and returns which grew.
+func (w *Workspace) StopStreams(channelID, thread string) []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	stopped := []string{}
+	c, err := w.channel(channelID)
+	if err != nil {
+		return stopped
+	}
+	for i, m := range c.messages {
+		if m.Streaming && m.ThreadTS == thread {
+			c.messages[i].Streaming = false
+			stopped = append(stopped, m.TS)
+		}
+	}
+	return stopped
+}

@@ -1,0 +1,77 @@
+package slackapi
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/slack-go/slack"
+)
+
+// MaxStreamed is how long the Markdown of one streaming call may be, in characters.
+const MaxStreamed = 12000
+
+// StartStream begins a message that grows, as an answer in a thread to user, and returns its timestamp
+// (https://docs.slack.dev/reference/methods/chat.startStream). After Unknown it may be there: FindStreams.
+func (c *Client) StartStream(ctx context.Context, channel, thread, team, user, markdown string) (ts string, err error) {
+	_, ts, err = c.api.StartStreamContext(ctx, channel,
+		slack.MsgOptionTS(thread), slack.MsgOptionRecipientTeamID(team), slack.MsgOptionRecipientUserID(user), slack.MsgOptionMarkdownText(markdown))
+	if err := outcome("chat.startStream", err); err != nil {
+		return "", err
+	}
+	if ts == "" {
+		return "", fmt.Errorf("chat.startStream: %w", Unknown{Cause: "answer without ts"})
+	}
+	return ts, nil
+}
+
+// AppendStream adds text to a message that grows.
+func (c *Client) AppendStream(ctx context.Context, channel, ts, markdown string) error {
+	_, _, err := c.api.AppendStreamContext(ctx, channel, ts, slack.MsgOptionMarkdownText(markdown))
+	return outcome("chat.appendStream", err)
+}
+
+// StopStream ends a message's growing: until then Slack neither updates nor deletes it. One that grows no more is fine.
+func (c *Client) StopStream(ctx context.Context, channel, ts string) error {
+	_, _, err := c.api.StopStreamContext(ctx, channel, ts)
+	if err = outcome("chat.stopStream", err); Code(err) == CodeNotStreaming {
+		return nil
+	}
+	return err
+}
+
+// skew is by how much Slack's clock may be behind ours.
+const skew = 5 * time.Second
+
+// FindStreams returns the timestamps of our own bot's messages in a thread that were begun since a time and show no card yet:
+// those that grow, or once did.
+func (c *Client) FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error) {
+	self, err := c.whoami(ctx)
+	if err != nil {
+		return nil, err
+	}
+	since = since.Add(-skew)
+	oldest := fmt.Sprintf("%d.%06d", since.Unix(), since.Nanosecond()/1000)
+	var found []string
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Oldest: oldest, Limit: 200, IncludeAllMetadata: true}
+	for range maxPages {
+		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
+		if err := outcome("conversations.replies", err); Code(err) == CodeThreadNotFound {
+			return nil, nil
+		} else if err != nil {
+			return nil, err
+		}
+		for _, m := range replies {
+			if Ours(m, self) && m.Metadata.EventType == "" && m.Timestamp >= oldest {
+				found = append(found, m.Timestamp)
+			}
+		}
+		if !more || cursor == "" {
+			break
+		}
+		params.Cursor = cursor
+	}
+	slices.Sort(found)
+	return slices.Compact(found), nil
+}

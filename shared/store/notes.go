@@ -1,0 +1,50 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+)
+
+// PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It returns
+// ErrClaimed otherwise.
+func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
+	e := newExpression()
+	var asRead string
+	if first {
+		asRead = e.absent()
+	} else {
+		asRead = e.is("of", "=", of)
+	}
+	err := s.putIf(ctx, ref, r, e, asRead)
+	if conditionFailed(err) {
+		err = ErrClaimed
+	}
+	if err != nil {
+		return fmt.Errorf("note %s of %s: %w", r.Key(), ref, err)
+	}
+	return nil
+}
+
+// DropNote deletes a row that PutNote put, unless it is of something else by now.
+func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error {
+	pk, err := s.partition(ref)
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	same := e.is("of", "=", of)
+	err = unhindered(ctx, func() error {
+		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: &s.table, Key: key(pk, r.Key()), ConditionExpression: &same, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		})
+		return err
+	})
+	if err != nil && !conditionFailed(err) {
+		return fmt.Errorf("drop note %s of %s: %w", r.Key(), ref, err)
+	}
+	return nil
+}
