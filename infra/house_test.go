@@ -12,8 +12,8 @@ import (
 var ranks = [][]string{
 	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "submission", "websession"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
-	{"agent", "fact", "modelname", "sandbox/invoke", "teamconfig", "web", "workspace"},
-	{"payload", "tenancy", "workspace/versions"},
+	{"agent", "fact", "modelname", "sandbox/invoke", "web", "workspace"},
+	{"payload", "teamconfig", "tenancy", "workspace/versions"},
 	{"task"},
 	{"contest", "session"},
 	{"reason"},

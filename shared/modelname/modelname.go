@@ -23,6 +23,9 @@ var Providers = []string{Anthropic, OpenAI, Compatible, Bedrock, Demo}
 // Gemini is the compatible endpoint of models named gemini-…; its address is built in.
 const Gemini = "gemini"
 
+// GoogleGLA is the provider of the same models in names that Pydantic AI takes, as files of teams have them.
+const GoogleGLA = "google-gla"
+
 // Name is a model and its provider.
 type Name struct {
 	Provider string
@@ -48,7 +51,7 @@ var (
 )
 
 // Parse reads a model's name: provider:model, compatible:endpoint/model, demo, or
-// a bare model name whose beginning tells the provider (claude-, gpt-, gemini-…). It returns
+// a bare model name whose beginning tells the provider (claude-, gpt-, gemini-…), or google-gla:model. It returns
 // ErrField "model", listing all forms, for any other name.
 func Parse(name string) (Name, error) {
 	provider, model, _ := strings.Cut(name, ":")
@@ -60,6 +63,8 @@ func Parse(name string) (Name, error) {
 		n = Name{Provider: OpenAI, Model: name}
 	case strings.HasPrefix(name, "gemini-"):
 		n = Name{Provider: Compatible, Endpoint: Gemini, Model: name}
+	case provider == GoogleGLA:
+		n = Name{Provider: Compatible, Endpoint: Gemini, Model: model}
 	case provider == Compatible:
 		n.Endpoint, n.Model, _ = strings.Cut(model, "/")
 		if !endpointForm().MatchString(n.Endpoint) {

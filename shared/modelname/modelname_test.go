@@ -16,6 +16,7 @@ func TestParseModel(t *testing.T) {
 		"o3":                                         {"openai", "", "o3"},
 		"openai:ft:gpt-5.4:acme::1a2b":               {"openai", "", "ft:gpt-5.4:acme::1a2b"},
 		"gemini-2.5-flash":                           {"compatible", "gemini", "gemini-2.5-flash"},
+		"google-gla:gemini-2.5-flash-lite":           {"compatible", "gemini", "gemini-2.5-flash-lite"},
 		"compatible:ollama/llama3.2:3b":              {"compatible", "ollama", "llama3.2:3b"},
 		"compatible:hub/meta-llama/Llama-3.3":        {"compatible", "hub", "meta-llama/Llama-3.3"},
 		"bedrock:global.anthropic.claude-sonnet-4-6": {"bedrock", "", "global.anthropic.claude-sonnet-4-6"},
@@ -34,7 +35,7 @@ func TestParseModel(t *testing.T) {
 	}
 	for _, name := range []string{
 		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "mistral:large", "Claude-sonnet", "oslo",
-		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "claude-sonnet 4", "claude-\n", "demo:a b",
+		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "google-gla:", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
 		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
 	} {
 		got, err := Parse(name)

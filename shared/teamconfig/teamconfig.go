@@ -12,15 +12,17 @@ type Team struct {
 
 // Leader is the agent that submits.
 type Leader struct {
-	SystemPrompt   *string  `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
-	Model          string   `json:"model" toml:"model"`
-	Temperature    *float64 `json:"temperature" toml:"temperature"`
-	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
-	TimeoutSeconds *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
-	MaxRetries     int      `json:"max_retries" toml:"max_retries"`
-	StopSequences  []string `json:"stop_sequences" toml:"stop_sequences"`
-	TopP           *float64 `json:"top_p" toml:"top_p"`
-	Seed           *int     `json:"seed" toml:"seed"`
+	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
+	// SystemInstruction is said beside the prompt; nil: nothing is, unless the prompt is nil too.
+	SystemInstruction *string  `json:"system_instruction" toml:"system_instruction"`
+	Model             string   `json:"model" toml:"model"`
+	Temperature       *float64 `json:"temperature" toml:"temperature"`
+	MaxTokens         *int     `json:"max_tokens" toml:"max_tokens"`
+	TimeoutSeconds    *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
+	MaxRetries        int      `json:"max_retries" toml:"max_retries"`
+	StopSequences     []string `json:"stop_sequences" toml:"stop_sequences"`
+	TopP              *float64 `json:"top_p" toml:"top_p"`
+	Seed              *int     `json:"seed" toml:"seed"`
 }
 
 // Member is an agent that the leader delegates to.
@@ -64,6 +66,18 @@ type Contest struct {
 type Evaluator struct {
 	DefaultModel string   `json:"default_model" toml:"default_model"`
 	Metrics      []Metric `json:"metrics" toml:"metrics"`
+	Call
+}
+
+// Call is how an evaluator's or a judge's model is called. What is nil is left to the model, or, of a metric, to its evaluator.
+type Call struct {
+	Temperature    *float64 `json:"temperature" toml:"temperature"`
+	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`
+	TimeoutSeconds *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
+	MaxRetries     *int     `json:"max_retries" toml:"max_retries"`
+	StopSequences  []string `json:"stop_sequences" toml:"stop_sequences"`
+	TopP           *float64 `json:"top_p" toml:"top_p"`
+	Seed           *int     `json:"seed" toml:"seed"`
 }
 
 // Metric is one of an evaluator's. The weights of all sum to 1.
@@ -72,10 +86,12 @@ type Metric struct {
 	Weight            float64 `json:"weight" toml:"weight"`
 	Model             string  `json:"model" toml:"model"`                           // empty: the evaluator's
 	SystemInstruction string  `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
+	Call
 }
 
 // Judgment decides whether another round is worth it.
 type Judgment struct {
 	Model             string `json:"model" toml:"model"`
 	SystemInstruction string `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one
+	Call
 }

@@ -1,0 +1,109 @@
+package teamconfig
+
+import (
+	"encoding/json"
+	"errors"
+)
+
+// Report is what a check of one file found.
+type Report struct {
+	File     string `json:"file"`
+	Valid    bool   `json:"valid"`
+	Errors   []Said `json:"errors"`
+	Warnings []Said `json:"warnings"`
+	// Config is a Team, Contest, Evaluator, Judgment or Member as the files say it: what is neither set nor has a default is
+	// null. It is null itself when there are errors.
+	Config any `json:"config"`
+}
+
+// Said is one finding of a report.
+type Said struct {
+	Field   string `json:"field"`   // "" of the file as a whole
+	Message string `json:"message"` // names the file too when it is another than the report's
+}
+
+// Check reads a file of any kind: its first table says which.
+func Check(w Workspace, file string) Report {
+	config, found := w.any(file)
+	report := Report{File: file, Valid: Valid(found), Errors: []Said{}, Warnings: []Said{}}
+	for _, f := range found {
+		said := Said{Field: f.Field, Message: f.Message}
+		if f.Value != "" {
+			said.Message += ", got " + f.Value
+		}
+		if f.File != file {
+			said.Message = f.File + ": " + said.Message
+		}
+		if f.Warning {
+			report.Warnings = append(report.Warnings, said)
+		} else {
+			report.Errors = append(report.Errors, said)
+		}
+	}
+	if report.Valid {
+		report.Config = config
+	}
+	return report
+}
+
+var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator] or [agent], or it is an evaluator's with [[metrics]], or a judge's with model")
+
+func (w Workspace) any(file string) (any, []Finding) {
+	r := &reading{w: w}
+	tables := r.file(file, "")
+	if tables == nil {
+		return nil, r.found
+	}
+	has := func(key string) bool { _, ok := tables[key]; return ok }
+	var config any
+	switch {
+	case has("team"):
+		config = r.team(file, "", tables)
+	case has("orchestrator"):
+		config = r.contest(file, tables)
+	case has("agent"):
+		config = r.agentFile(file, "", tables).orNone()
+	case has("metrics"), has("default_model"):
+		config = r.evaluator(file, "", tables)
+	case has("model"), has("system_instruction"):
+		config = r.judgment(file, "", tables)
+	default:
+		r.found = append(r.found, Finding{File: file, Message: errKind.Error()})
+	}
+	return config, r.found
+}
+
+// orNone is a member's file, or nothing where there is no table.
+func (s *section) orNone() any {
+	if s == nil {
+		return nil
+	}
+	return s.agent()
+}
+
+// MarshalJSON writes an instruction that isn't set as null.
+func (m Metric) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Name              string  `json:"name"`
+		Weight            float64 `json:"weight"`
+		Model             *string `json:"model"`
+		SystemInstruction *string `json:"system_instruction"`
+		Call
+	}{m.Name, m.Weight, orNull(m.Model), orNull(m.SystemInstruction), m.Call})
+}
+
+// MarshalJSON writes an instruction that isn't set as null.
+func (j Judgment) MarshalJSON() ([]byte, error) {
+	return json.Marshal(struct {
+		Model             string  `json:"model"`
+		SystemInstruction *string `json:"system_instruction"`
+		Call
+	}{j.Model, orNull(j.SystemInstruction), j.Call})
+}
+
+func orNull(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}

@@ -1,0 +1,132 @@
+package teamconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// The bounds of a contest.
+const (
+	DefaultTeamTimeout = 300 // seconds
+	MinTeamTimeout     = 10
+	MaxTeamTimeout     = 3600
+	DefaultMaxRounds   = 5
+	MostRounds         = 10
+	DefaultMinRounds   = 2
+	MaxTeams           = 20
+	evaluatorFile      = "configs/evaluator.toml"
+	judgmentFile       = "configs/judgment.toml"
+)
+
+// Contest reads a contest's file and every file that it names. Where it names none of an evaluator or a judge,
+// configs/evaluator.toml and configs/judgment.toml are read if they are there.
+func (w Workspace) Contest(file string) (Contest, []Finding) {
+	r := &reading{w: w}
+	c := r.contest(file, r.file(file, ""))
+	return c, r.found
+}
+
+func (r *reading) contest(file string, tables map[string]any) (c Contest) {
+	if tables == nil {
+		return c
+	}
+	whole := r.section(file, "", tables)
+	keys := whole.table("orchestrator")
+	if _, ok := tables["orchestrator"]; !ok {
+		whole.refuse("orchestrator", "is required: a contest's file has a table [orchestrator]")
+	}
+	whole.end()
+	if keys == nil {
+		return c
+	}
+	s := r.section(file, "", keys)
+	c = Contest{TeamTimeoutSeconds: s.teamTimeout()}
+	c.MaxRounds = s.wholeOr(DefaultMaxRounds, 1, MostRounds, "max_rounds")
+	if least := s.whole("min_rounds", 1, MostRounds); least != nil {
+		c.MinRounds = *least
+	} else {
+		c.MinRounds = min(DefaultMinRounds, c.MaxRounds)
+	}
+	if c.MinRounds > c.MaxRounds {
+		s.refuse("min_rounds", "min_rounds (%d) must be <= max_rounds (%d)", c.MinRounds, c.MaxRounds)
+	}
+	c.Evaluator, c.Judgment = r.evaluatorOf(s), r.judgmentOf(s)
+	c.Teams = r.teams(s)
+	s.ignored("all teams work at once", "max_concurrent_teams")
+	s.ignored("a call has its own retries", "max_retries_per_team")
+	s.ignored("a call has its own timeout, and a team timeout_per_team_seconds", "submission_timeout_seconds", "judgment_timeout_seconds")
+	s.ignored("the environment says where the workspace is", "workspace", "workspace_path")
+	s.ignored("Ringi words the prompts itself", "prompt_builder_config")
+	s.end()
+	return c
+}
+
+// teamTimeout is how long a team has; older files call it team_timeout_seconds.
+func (s *section) teamTimeout() int {
+	now, before := "timeout_per_team_seconds", "team_timeout_seconds"
+	seconds := s.wholeOr(DefaultTeamTimeout, MinTeamTimeout, MaxTeamTimeout, now)
+	if _, ok := s.keys[before]; !ok {
+		return seconds
+	}
+	other := s.wholeOr(seconds, MinTeamTimeout, MaxTeamTimeout, before)
+	if _, both := s.keys[now]; both && other != seconds {
+		s.refuse(before, "says another thing than %s: leave one of them out", now)
+	}
+	return other
+}
+
+func (r *reading) teams(s *section) []Team {
+	entries := s.list("teams")
+	if len(entries) == 0 {
+		s.refuse("teams", "a contest needs a team: [[orchestrator.teams]] with config")
+	}
+	if len(entries) > MaxTeams {
+		s.refuse("teams", "must be at most %d teams", MaxTeams)
+	}
+	teams := []Team{}
+	var ids []string
+	for i, keys := range entries[:min(len(entries), MaxTeams)] {
+		path := fmt.Sprintf("teams[%d].", i)
+		e := r.section(s.file, path, keys)
+		name := e.needed("config")
+		e.end()
+		if blank(name) {
+			continue
+		}
+		clean, err := inside(name)
+		if err != nil {
+			e.refuse("config", "%v", err)
+			continue
+		}
+		t := r.team(clean, path, r.file(clean, path+"config"))
+		teams, ids = append(teams, t), append(ids, t.TeamID)
+	}
+	ids = slices.DeleteFunc(ids, blank)
+	if twice := repeated(ids); twice != "" {
+		s.refuse("teams", "Duplicate team_id detected: %s", twice)
+	}
+	return teams
+}
+
+// fileOr is a file that a field names, or the usual one where it is; nil: there is neither, or it can't be read.
+func (s *section) fileOr(key, usual string) (string, map[string]any) {
+	name := s.text(key)
+	if name == nil {
+		tables, err := s.r.w.tables(usual)
+		if _, set := s.keys[key]; set || errors.Is(err, fs.ErrNotExist) {
+			return "", nil
+		}
+		if err != nil {
+			s.r.found = append(s.r.found, Finding{File: usual, Field: s.path + key, Message: err.Error()})
+		}
+		return usual, tables
+	}
+	clean, err := inside(*name)
+	if err != nil {
+		s.refuse(key, "%v", err)
+		return "", nil
+	}
+	return clean, s.r.file(clean, s.path+key)
+}

@@ -1,0 +1,163 @@
+package teamconfig
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// What evaluators and judges are where files don't say it.
+const (
+	DefaultModel            = "google-gla:gemini-2.5-flash"
+	defaultEvaluatorTimeout = 300 // seconds
+	defaultJudgeTimeout     = 60  // seconds
+	// weightSlack is how far from 1 the sum of weights may be.
+	weightSlack = 0.001
+)
+
+// BuiltIn are the metrics that need no instruction, with their weights where a file names no metric.
+var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333}}
+
+func (r *reading) evaluatorOf(s *section) Evaluator {
+	file, tables := s.fileOr("evaluator_config", evaluatorFile)
+	if tables == nil {
+		return defaultEvaluator()
+	}
+	return r.evaluator(file, "evaluator.", tables)
+}
+
+func defaultEvaluator() Evaluator {
+	e := Evaluator{DefaultModel: DefaultModel, Metrics: slices.Clone(BuiltIn), Call: called(Call{}, defaultEvaluatorTimeout)}
+	for i := range e.Metrics {
+		e.Metrics[i].Model = e.DefaultModel
+	}
+	return e
+}
+
+// called is how a model is called, with what stands for the timeout and the retries that aren't set.
+func called(c Call, timeout int) Call {
+	retries := DefaultMaxRetries
+	if c.TimeoutSeconds == nil {
+		c.TimeoutSeconds = &timeout
+	}
+	if c.MaxRetries == nil {
+		c.MaxRetries = &retries
+	}
+	return c
+}
+
+func (r *reading) judgmentOf(s *section) Judgment {
+	file, tables := s.fileOr("judgment_config", judgmentFile)
+	if tables == nil {
+		return Judgment{Model: DefaultModel, Call: judged(Call{})}
+	}
+	return r.judgment(file, "judgment.", tables)
+}
+
+// judged is how a judge is called: as certain as it can be, unless its file says otherwise.
+func judged(c Call) Call {
+	if c.Temperature == nil {
+		c.Temperature = new(float64)
+	}
+	return called(c, defaultJudgeTimeout)
+}
+
+// Judgment reads a judge's file.
+func (w Workspace) Judgment(file string) (Judgment, []Finding) {
+	r := &reading{w: w}
+	tables := r.file(file, "")
+	if tables == nil {
+		return Judgment{}, r.found
+	}
+	return r.judgment(file, "", tables), r.found
+}
+
+func (r *reading) judgment(file, path string, tables map[string]any) Judgment {
+	s := r.section(file, path, tables)
+	j := Judgment{Model: s.model("model", DefaultModel), Call: judged(s.call())}
+	if t := s.instruction("system_instruction"); t != nil && !blank(*t) {
+		j.SystemInstruction = *t
+	}
+	s.ignored("after the last round there is nothing to decide", "judge_on_final_round")
+	s.end()
+	return j
+}
+
+// Evaluator reads an evaluator's file.
+func (w Workspace) Evaluator(file string) (Evaluator, []Finding) {
+	r := &reading{w: w}
+	tables := r.file(file, "")
+	if tables == nil {
+		return Evaluator{}, r.found
+	}
+	return r.evaluator(file, "", tables), r.found
+}
+
+func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator {
+	s := r.section(file, path, tables)
+	e := Evaluator{DefaultModel: s.model("default_model", DefaultModel), Metrics: []Metric{}, Call: called(s.call(), defaultEvaluatorTimeout)}
+	entries := s.list("metrics")
+	if len(entries) == 0 {
+		s.refuse("metrics", "an evaluator needs a metric: [[metrics]] with name")
+	}
+	weighed := 0
+	var names []string
+	for i, keys := range entries {
+		m := r.section(file, fmt.Sprintf("%smetrics[%d].", path, i), keys)
+		metric := m.metric(e.DefaultModel)
+		if _, ok := keys["weight"]; ok {
+			weighed++
+		}
+		if !blank(metric.Name) {
+			names = append(names, metric.Name)
+		}
+		e.Metrics = append(e.Metrics, metric)
+	}
+	if twice := repeated(names); twice != "" {
+		s.refuse("metrics", "Duplicate metric name detected: %s", twice)
+	}
+	s.weigh(e.Metrics, weighed)
+	if _, ok := s.take("custom_metrics"); ok {
+		s.refuse("custom_metrics", "can't be used: write a metric of your own as [[metrics]] with system_instruction")
+	}
+	s.end()
+	return e
+}
+
+func (s *section) metric(model string) Metric {
+	m := Metric{Name: strings.TrimSpace(s.needed("name")), Model: s.model("model", model), Call: s.call()}
+	if w := s.number("weight", 0, 1); w != nil {
+		m.Weight = *w
+	}
+	if t := s.instruction("system_instruction"); t != nil && !blank(*t) {
+		m.SystemInstruction = *t
+	}
+	known := slices.ContainsFunc(BuiltIn, func(b Metric) bool { return b.Name == m.Name })
+	if m.Name != "" && !known && m.SystemInstruction == "" {
+		s.refuse("name", "is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction")
+	}
+	s.end()
+	return m
+}
+
+// weigh gives metrics without weights equal ones, and refuses weights of some only and those that don't sum to 1.
+func (s *section) weigh(metrics []Metric, weighed int) {
+	switch {
+	case len(metrics) == 0:
+	case weighed == 0:
+		for i := range metrics {
+			metrics[i].Weight = 1 / float64(len(metrics))
+		}
+	case weighed < len(metrics):
+		s.refuse("metrics", "must have a weight each, or none: %d of %d have one", weighed, len(metrics))
+	default:
+		sum := 0.0
+		for _, m := range metrics {
+			sum += m.Weight
+		}
+		if math.Abs(sum-1) > weightSlack+1e-9 {
+			s.refuse("metrics", "must have weights that sum to 1 within %v, these sum to %.4g", weightSlack, sum)
+		}
+	}
+}

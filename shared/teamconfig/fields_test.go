@@ -1,0 +1,214 @@
+package teamconfig
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/fstest"
+)
+
+// workspace is one of files in memory.
+func workspace(files map[string]string) Workspace {
+	m := fstest.MapFS{}
+	for name, text := range files {
+		m[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return Workspace{FS: m}
+}
+
+const (
+	smallTeam   = "[team]\nteam_id = 'a'\nteam_name = 'A'\n"
+	smallMember = smallTeam + "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\nmodel = 'gpt-5'\n"
+	smallMetric = "[[metrics]]\nname = 'Coverage'\n"
+	smallRun    = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'a.toml'\n"
+)
+
+// field is one field of a file: where it is set in, what it is when it is not set, as JSON, what is taken, and what is
+// refused, with what the refusal says.
+type field struct {
+	unset   string
+	taken   []string
+	refused map[string]string
+}
+
+var (
+	temperature = field{"null", []string{"0.0", "2.0", "1"}, map[string]string{"-0.1": "must be 0.0 to 2.0, got -0.1", "2.1": "must be 0.0 to 2.0", "nan": "must be 0.0 to 2.0, got NaN", "'1'": "must be a number"}}
+	maxTokens   = field{"null", []string{"1", "4096"}, map[string]string{"0": "must be 1 or more, got 0", "1.5": "must be a whole number", "true": "must be a whole number"}}
+	timeout     = field{"null", []string{"0", "45"}, map[string]string{"-1": "must be 0 or more", "99999999999": "must be 0 to 2147483647"}}
+	maxRetries  = field{"3", []string{"0", "7"}, map[string]string{"-1": "must be 0 or more"}}
+	orRetries   = field{"null", maxRetries.taken, maxRetries.refused}
+	stops       = field{"null", []string{"[]", "['END']"}, map[string]string{"'END'": "must be a list of texts", "[1]": "must be a list of texts"}}
+	topP        = field{"null", []string{"0.0", "1.0"}, map[string]string{"1.01": "must be 0.0 to 1.0, got 1.01", "-0.01": "must be 0.0 to 1.0"}}
+	seed        = field{"null", []string{"-3", "0", "9007199254740993"}, map[string]string{"0.5": "must be a whole number"}}
+	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a text", "{txt = 'x'}": "text: is required"}}
+	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a text, got 1"}}
+	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "1": "must be a text"}}
+	model       = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the prefix "xai:", which Ringi has not`, "'grok'": "is no model's name", "1": "must be a text"}
+	models      = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
+)
+
+// kinds are the tables of files. %s is where a line goes.
+var kinds = []struct {
+	of     any
+	file   string // the file that is checked
+	text   string
+	config string // where the fields stand in the report's config
+	fields map[string]field
+}{
+	{Team{}, "a.toml", "[team]\n%s\n", "", map[string]field{
+		"team_id": named, "team_name": named,
+		"max_concurrent_members": {"15", []string{"1", "50"}, map[string]string{"0": "must be 1 to 50, got 0", "51": "must be 1 to 50, got 51"}},
+		"leader":                 {"", []string{"{}"}, map[string]string{"'x'": "must be a table"}},
+		"members":                {"[]", []string{"[]"}, map[string]string{"'x'": "must be a list of tables"}},
+	}},
+	{Leader{}, "a.toml", smallTeam + "[team.leader]\n%s\n", "leader", map[string]field{
+		"system_prompt": {"null", []string{"'Lead.'"}, map[string]string{
+			"''":       "leader.system_prompt: system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
+			"'\u3000'": "system_prompt cannot be empty string. Use None for default prompt or provide valid text.",
+		}},
+		"system_instruction": instruction,
+		"model":              {`"openai:gpt-4o"`, models, model},
+		"temperature":        temperature, "max_tokens": maxTokens,
+		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9", "601": "must be 10 to 600, got 601"}},
+		"max_retries":     maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+	}},
+	{Member{}, "a.toml", smallTeam + "[[team.members]]\n%s\n", "members.0", map[string]field{
+		"agent_name":       named,
+		"agent_type":       {"", []string{"'plain'", "'web-search'", "'code-exec'", "'web_search'", "'code_execution'"}, map[string]string{"'system'": "must be plain, web-search or code-exec", "'custom'": "can't be used: Ringi has no such agents", "'web_fetch'": "can't be used"}},
+		"tool_name":        {`"delegate_to_x"`, []string{"''", "'ask'"}, map[string]string{"'two words'": `must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to "two words"`}},
+		"tool_description": {"", []string{"'b'"}, map[string]string{"''": "tool_description cannot be empty", "'\u3000'": "tool_description cannot be empty"}},
+		"model":            {"", models, model}, "system_instruction": instruction, "system_prompt": free,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+		"config": {"null", []string{"'x.toml'"}, map[string]string{"'none.toml'": "there is no such file in the workspace", "'../x.toml'": "must be a path inside of the workspace", "'/x.toml'": "must be a path inside of the workspace", "''": "must be a path inside of the workspace"}},
+	}},
+	{Contest{}, "run.toml", "[orchestrator]\n%s\n[[orchestrator.teams]]\nconfig = 'a.toml'\n", "", map[string]field{
+		"timeout_per_team_seconds": {"300", []string{"10", "3600"}, map[string]string{"9": "must be 10 to 3600, got 9", "3601": "must be 10 to 3600, got 3601"}},
+		"max_rounds":               {"5", []string{"1", "10"}, map[string]string{"0": "must be 1 to 10, got 0", "11": "must be 1 to 10, got 11"}},
+		"min_rounds":               {"2", []string{"1", "5"}, map[string]string{"0": "must be 1 to 10, got 0", "6": "min_rounds (6) must be <= max_rounds (5)"}},
+		"evaluator":                {}, "judgment": {}, "teams": {}, // read from files of their own
+	}},
+	{Evaluator{}, "judge.toml", "%s\n" + smallMetric, "", map[string]field{
+		"default_model": {`"google-gla:gemini-2.5-flash"`, models, model}, "metrics": {},
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+	}},
+	{Metric{}, "judge.toml", "[[metrics]]\n%s\n", "metrics.0", map[string]field{
+		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "is no metric that Ringi knows", "''": "must not be empty"}},
+		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, these sum to 0.5"}},
+		"model":  {`"google-gla:gemini-2.5-flash"`, models, model}, "system_instruction": instruction,
+		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+	}},
+	{Judgment{}, "decide.toml", "model = 'demo'\n%s\n", "", map[string]field{
+		"model": {}, "system_instruction": instruction, "temperature": {"0", temperature.taken, temperature.refused},
+		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
+	}},
+}
+
+// needed are the fields that a table can't do without, with a value.
+var needed = map[string][]string{
+	"Team": {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
+	"Member": {"agent_name = 'x'", "agent_type = 'plain'", "tool_description = 'd'", "model = 'gpt-5'"},
+}
+
+func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
+	for _, k := range kinds {
+		kind := reflect.TypeOf(k.of)
+		names := tags(kind)
+		if len(names) != len(k.fields) {
+			t.Errorf("%s has the fields %v, the table %d", kind.Name(), names, len(k.fields))
+		}
+		for _, name := range names {
+			f, ok := k.fields[name]
+			if !ok {
+				t.Errorf("%s.%s is not in the table", kind.Name(), name)
+				continue
+			}
+			check := func(value string) Report { return Check(filesWith(kind.Name(), k.text, name, value, k.file), k.file) }
+			where := fmt.Sprintf("%s.%s", kind.Name(), name)
+			if f.unset != "" {
+				if r := check(""); !r.Valid || inJSON(t, r.Config, k.config, name) != f.unset {
+					t.Errorf("%s is %s when it is not set, want %s: %v", where, inJSON(t, r.Config, k.config, name), f.unset, r.Errors)
+				}
+			} else if r := check(""); len(f.refused) > 0 && name != "leader" && (r.Valid || !strings.Contains(r.Errors[0].Message, "is required")) {
+				t.Errorf("%s is not required: %v", where, r.Errors)
+			}
+			for _, value := range f.taken {
+				if r := check(value); !r.Valid {
+					t.Errorf("%s = %s: %v", where, value, r.Errors)
+				}
+			}
+			for value, want := range f.refused {
+				r := check(value)
+				said := fmt.Sprint(r.Errors)
+				for _, e := range r.Errors {
+					said += e.Field + ": " + e.Message + "\n"
+				}
+				if r.Valid || !strings.Contains(said, want) || !strings.Contains(said, name) && k.config != "metrics.0" {
+					t.Errorf("%s = %s is refused with %v, want %q", where, value, r.Errors, want)
+				}
+			}
+		}
+	}
+}
+
+// filesWith is a workspace whose file of a kind sets one field, and what it needs besides.
+func filesWith(kind, text, name, value, file string) Workspace {
+	var lines []string
+	for _, line := range needed[kind] {
+		if !strings.HasPrefix(line, name+" ") {
+			lines = append(lines, line)
+		}
+	}
+	if value != "" {
+		lines = append(lines, name+" = "+value)
+	}
+	files := map[string]string{"a.toml": smallTeam, "x.toml": "[agent]\n"}
+	files[file] = fmt.Sprintf(text, strings.Join(lines, "\n"))
+	return workspace(files)
+}
+
+// tags are the names of a struct's fields in JSON.
+func tags(kind reflect.Type) (names []string) {
+	for f := range kind.Fields() {
+		if f.Anonymous {
+			names = append(names, tags(f.Type)...)
+			continue
+		}
+		names = append(names, f.Tag.Get("json"))
+	}
+	return names
+}
+
+// inJSON is a field of a configuration as JSON writes it.
+func inJSON(t *testing.T, config any, path, name string) string {
+	t.Helper()
+	b, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var at any
+	if err := json.Unmarshal(b, &at); err != nil {
+		t.Fatal(err)
+	}
+	for _, key := range strings.Split(path, ".") {
+		switch v := at.(type) {
+		case []any:
+			at = v[0]
+		case map[string]any:
+			if key != "" {
+				at = v[key]
+			}
+		}
+	}
+	fields, ok := at.(map[string]any)
+	if !ok {
+		return string(b)
+	}
+	value, ok := fields[name]
+	if !ok {
+		return "missing"
+	}
+	out, _ := json.Marshal(value)
+	return string(out)
+}

@@ -1,0 +1,85 @@
+package teamconfig
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Finding is what is wrong with a file, or, as a warning, what of it has no effect.
+type Finding struct {
+	File    string `json:"file"`  // relative to the workspace
+	Field   string `json:"field"` // relative to the file that was asked for: members[0].model; empty: the file as a whole
+	Value   string `json:"value"` // as it is written in the file, cut; empty: not set
+	Message string `json:"message"`
+	Warning bool   `json:"warning"`
+}
+
+// String names the file, the field, what is wrong and the value.
+func (f Finding) String() string {
+	s := f.File
+	if f.Field != "" {
+		s += ": " + f.Field
+	}
+	s += ": " + f.Message
+	if f.Value != "" {
+		s += ", got " + f.Value
+	}
+	return s
+}
+
+// Valid reports whether none of the findings is more than a warning.
+func Valid(found []Finding) bool {
+	for _, f := range found {
+		if !f.Warning {
+			return false
+		}
+	}
+	return true
+}
+
+// written is a value as a file says it, short enough for a message.
+func written(v any) string {
+	var s string
+	switch v := v.(type) {
+	case nil:
+		return ""
+	case string:
+		s = fmt.Sprintf("%q", cut(v))
+	case map[string]any:
+		return "a table"
+	case []any:
+		return fmt.Sprintf("a list of %d", len(v))
+	default:
+		s = cut(fmt.Sprint(v))
+	}
+	return s
+}
+
+// maxShown is how much of a value a message repeats, in characters.
+const maxShown = 80
+
+func cut(s string) string {
+	if r := []rune(s); len(r) > maxShown {
+		return string(r[:maxShown]) + "…"
+	}
+	return s
+}
+
+// repeated are the names that stand more than once, each as often as it stands, written as Python writes a list:
+// the message is read by tools that know it so. It is empty when all differ.
+func repeated(names []string) string {
+	count := map[string]int{}
+	for _, n := range names {
+		count[n]++
+	}
+	var twice []string
+	for _, n := range names {
+		if count[n] > 1 {
+			twice = append(twice, "'"+cut(n)+"'")
+		}
+	}
+	if twice == nil {
+		return ""
+	}
+	return "[" + strings.Join(twice, ", ") + "]"
+}

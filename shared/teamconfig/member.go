@@ -1,0 +1,166 @@
+package teamconfig
+
+import (
+	"maps"
+	"slices"
+
+	"ringi/shared/lazy"
+)
+
+// agentTypes are the types of members as files write them, and what they are.
+var agentTypes = map[string]string{
+	"plain": "plain", "web-search": "web-search", "code-exec": "code-exec",
+	"web_search": "web-search", "code_execution": "code-exec",
+}
+
+// aliases are shorter names of a member's fields.
+var aliases = [][2]string{{"name", "agent_name"}, {"type", "agent_type"}, {"description", "tool_description"}}
+
+// toolForm is what vendors of models take as the name of a tool.
+var toolForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)
+
+// member reads one of [[team.members]], over the file that it names.
+func (r *reading) member(file, path string, keys map[string]any) Member {
+	own := r.named(r.section(file, path, keys))
+	config := own.text("config")
+	if config != nil {
+		own = r.over(own, *config)
+	}
+	m := own.agent()
+	m.Config = config
+	return m
+}
+
+// Member reads the file of one member, which has a table [agent].
+func (w Workspace) Member(file string) (Member, []Finding) {
+	r := &reading{w: w}
+	s := r.agentFile(file, "", r.file(file, ""))
+	if s == nil {
+		return Member{}, r.found
+	}
+	return s.agent(), r.found
+}
+
+// named puts shorter names of fields into the long ones.
+func (r *reading) named(s *section) *section {
+	keys := maps.Clone(s.keys)
+	if keys == nil {
+		keys = map[string]any{}
+	}
+	for _, a := range aliases {
+		short, long := a[0], a[1]
+		v, ok := keys[short]
+		if !ok {
+			continue
+		}
+		if other, both := keys[long]; both && other != v {
+			s.refuse(short, "says another thing than %s: leave one of them out", long)
+		}
+		delete(keys, short)
+		keys[long] = v
+	}
+	s.keys = keys
+	return s
+}
+
+// over is a member's own keys over those of the file that it names.
+func (r *reading) over(own *section, config string) *section {
+	name, err := inside(config)
+	if err != nil {
+		own.refuse("config", "%v", err)
+		return own
+	}
+	tables := r.file(name, own.path+"config")
+	if tables == nil {
+		return own
+	}
+	base := r.agentFile(name, own.path, tables)
+	if base == nil {
+		return own
+	}
+	if _, nested := base.keys["config"]; nested {
+		base.refuse("config", "is not a field of a member's own file")
+		base.take("config")
+	}
+	own.from = map[string]string{}
+	for key, v := range base.keys {
+		if _, ok := own.keys[key]; ok || key == "config" {
+			continue
+		}
+		own.keys[key], own.from[key] = v, name
+	}
+	return own
+}
+
+// agentFile is [agent] of a member's file; nil: there is none, which is recorded.
+func (r *reading) agentFile(file, path string, tables map[string]any) *section {
+	if tables == nil {
+		return nil
+	}
+	whole := r.section(file, path, tables)
+	keys := whole.table("agent")
+	if _, ok := tables["agent"]; !ok {
+		whole.refuse("agent", "is required: a member's file has a table [agent]")
+	}
+	whole.end()
+	if keys == nil {
+		return nil
+	}
+	return r.named(r.section(file, path, keys))
+}
+
+// agent reads a member's fields.
+func (s *section) agent() Member {
+	c := s.call()
+	m := Member{
+		AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"), ToolDescription: s.described(), Model: s.model("model", ""),
+		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
+		Temperature: c.Temperature, MaxTokens: c.MaxTokens, TimeoutSeconds: c.TimeoutSeconds, MaxRetries: DefaultMaxRetries,
+		StopSequences: c.StopSequences, TopP: c.TopP, Seed: c.Seed,
+	}
+	if c.MaxRetries != nil {
+		m.MaxRetries = *c.MaxRetries
+	}
+	if m.ToolName != nil && blank(*m.ToolName) {
+		m.ToolName = nil
+	}
+	if tool := m.Tool(); !blank(m.AgentName) && !toolForm().MatchString(tool) {
+		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", cut(tool))
+	}
+	if !blank(m.AgentName) {
+		tool := m.Tool()
+		m.ToolName = &tool
+	}
+	if _, ok := s.take("plugin"); ok {
+		s.refuse("plugin", "can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec")
+	}
+	s.ignored("it is kept for other programs", "metadata")
+	s.ignored("tools have the settings of the workspace's administrator", "tool_settings")
+	s.end()
+	return m
+}
+
+func (s *section) agentType() string {
+	written := s.needed("agent_type")
+	if blank(written) {
+		return ""
+	}
+	kind, ok := agentTypes[written]
+	switch {
+	case ok:
+	case slices.Contains([]string{"custom", "web_fetch", "web-fetch"}, written):
+		s.refuse("agent_type", "can't be used: Ringi has no such agents. Use plain, web-search or code-exec")
+	default:
+		s.refuse("agent_type", "must be plain, web-search or code-exec")
+	}
+	return kind
+}
+
+func (s *section) described() string {
+	if t, ok := s.keys["tool_description"].(string); ok && blank(t) {
+		s.take("tool_description")
+		s.refuse("tool_description", "tool_description cannot be empty")
+		return t
+	}
+	return s.needed("tool_description")
+}

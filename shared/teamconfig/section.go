@@ -1,0 +1,292 @@
+package teamconfig
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ringi/shared/modelname"
+)
+
+// reading is one configuration being read, with everything found so far.
+type reading struct {
+	w     Workspace
+	found []Finding
+}
+
+// section is a table of a file. Each key is taken once; end refuses those that nobody took.
+type section struct {
+	r     *reading
+	file  string // where it stands
+	path  string // before its keys in messages: "members[0]."
+	keys  map[string]any
+	from  map[string]string // the file of a key that stands elsewhere
+	taken map[string]bool
+}
+
+func (r *reading) section(file, path string, keys map[string]any) *section {
+	return &section{r: r, file: file, path: path, keys: keys, taken: map[string]bool{}}
+}
+
+// refuse records what is wrong with a key.
+func (s *section) refuse(key, format string, a ...any) {
+	s.record(key, false, fmt.Sprintf(format, a...))
+}
+
+// warn records what has no effect.
+func (s *section) warn(key, format string, a ...any) {
+	s.record(key, true, fmt.Sprintf(format, a...))
+}
+
+func (s *section) record(key string, warning bool, message string) {
+	file := s.file
+	if f, ok := s.from[key]; ok {
+		file = f
+	}
+	field := s.path + key
+	if key == "" {
+		field = strings.TrimSuffix(s.path, ".")
+	}
+	value := s.keys[key]
+	if _, list := value.([]any); list && !strings.HasPrefix(message, "must be") {
+		value = nil // it is about what is in the list, and names that
+	}
+	s.r.found = append(s.r.found, Finding{File: file, Field: field, Value: written(value), Message: message, Warning: warning})
+}
+
+// take is a key's value.
+func (s *section) take(key string) (any, bool) {
+	s.taken[key] = true
+	v, ok := s.keys[key]
+	return v, ok
+}
+
+// text is a key's text; nil: not set, or not a text, which is recorded.
+func (s *section) text(key string) *string {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	t, ok := v.(string)
+	if !ok {
+		s.refuse(key, "must be a text")
+		return nil
+	}
+	return &t
+}
+
+// needed is a text that must be there and not blank.
+func (s *section) needed(key string) string {
+	if _, ok := s.keys[key]; !ok {
+		s.take(key)
+		s.refuse(key, "is required")
+		return ""
+	}
+	t := s.text(key)
+	if t == nil {
+		return ""
+	}
+	if blank(*t) {
+		s.refuse(key, "must not be empty")
+	}
+	return *t
+}
+
+// instruction is a text, or a table with it under text.
+func (s *section) instruction(key string) *string {
+	table, ok := s.keys[key].(map[string]any)
+	if !ok {
+		return s.text(key)
+	}
+	s.take(key)
+	inner := s.r.section(s.file, s.path+key+".", table)
+	if f, ok := s.from[key]; ok {
+		inner.file = f
+	}
+	t := inner.text("text")
+	if _, ok := table["text"]; !ok {
+		inner.refuse("text", "is required")
+	}
+	inner.end()
+	return t
+}
+
+// number is a key's number within bounds.
+func (s *section) number(key string, least, most float64) *float64 {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	var x float64
+	switch v := v.(type) {
+	case float64:
+		x = v
+	case int64:
+		x = float64(v)
+	default:
+		s.refuse(key, "must be a number")
+		return nil
+	}
+	if !(x >= least && x <= most) {
+		s.refuse(key, "must be %s to %s", decimal(least), decimal(most))
+		return nil
+	}
+	return &x
+}
+
+// decimal is a bound as the files write it.
+func decimal(x float64) string {
+	s := strconv.FormatFloat(x, 'f', -1, 64)
+	if !strings.Contains(s, ".") {
+		s += ".0"
+	}
+	return s
+}
+
+// noMost is the bound of whole numbers that have none of their own: as seconds they are a duration still.
+const noMost = math.MaxInt32
+
+// whole is a key's whole number within bounds.
+func (s *section) whole(key string, least, most int) *int {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	n, ok := v.(int64)
+	if x, isFloat := v.(float64); isFloat && x == math.Trunc(x) && math.Abs(x) < 1<<53 {
+		n, ok = int64(x), true
+	}
+	switch {
+	case !ok:
+		s.refuse(key, "must be a whole number")
+	case n < int64(least) && most >= noMost:
+		s.refuse(key, "must be %d or more", least)
+	case n < int64(least), n > int64(most):
+		s.refuse(key, "must be %d to %d", least, most)
+	default:
+		x := int(n)
+		return &x
+	}
+	return nil
+}
+
+// wholeOr is a whole number, or what it is when it isn't set.
+func (s *section) wholeOr(unset, least, most int, key string) int {
+	if n := s.whole(key, least, most); n != nil {
+		return *n
+	}
+	return unset
+}
+
+// texts is a key's list of texts.
+func (s *section) texts(key string) []string {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	list, ok := v.([]any)
+	texts := make([]string, 0, len(list))
+	for _, x := range list {
+		t, isText := x.(string)
+		ok = ok && isText
+		texts = append(texts, t)
+	}
+	if !ok {
+		s.refuse(key, "must be a list of texts")
+		return nil
+	}
+	return texts
+}
+
+// table is a key's table; nil: not set or not a table.
+func (s *section) table(key string) map[string]any {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	t, ok := v.(map[string]any)
+	if !ok {
+		s.refuse(key, "must be a table")
+		return nil
+	}
+	return t
+}
+
+// list is a key's list of tables.
+func (s *section) list(key string) []map[string]any {
+	v, ok := s.take(key)
+	if !ok {
+		return nil
+	}
+	all, ok := v.([]any)
+	tables := make([]map[string]any, 0, len(all))
+	for _, x := range all {
+		t, isTable := x.(map[string]any)
+		ok = ok && isTable
+		tables = append(tables, t)
+	}
+	if !ok {
+		s.refuse(key, "must be a list of tables: [[%s]]", strings.TrimSuffix(s.path, ".")+key)
+		return nil
+	}
+	return tables
+}
+
+// model is a key's model; unset where it isn't set.
+func (s *section) model(key, unset string) string {
+	if _, ok := s.keys[key]; !ok && unset != "" {
+		s.take(key)
+		return unset
+	}
+	name := s.needed(key)
+	if blank(name) {
+		return name
+	}
+	if _, err := modelname.Parse(name); err != nil {
+		provider, _, named := strings.Cut(name, ":")
+		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", cut(provider)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			return name
+		}
+		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
+	}
+	return name
+}
+
+// call is how a model is called, with the bounds that all agents share.
+func (s *section) call() Call {
+	return Call{
+		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost), TimeoutSeconds: s.whole("timeout_seconds", 0, noMost),
+		MaxRetries: s.whole("max_retries", 0, noMost), StopSequences: s.texts("stop_sequences"), TopP: s.number("top_p", 0, 1), Seed: s.seed(),
+	}
+}
+
+func (s *section) seed() *int { return s.whole("seed", math.MinInt, math.MaxInt) }
+
+// ignored warns of keys that have no effect here.
+func (s *section) ignored(why string, keys ...string) {
+	for _, key := range keys {
+		if _, ok := s.take(key); ok {
+			s.warn(key, "has no effect: %s", why)
+		}
+	}
+}
+
+// end refuses every key that nobody took.
+func (s *section) end() {
+	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
+		switch {
+		case s.taken[key]:
+		case key == "instructions":
+			s.refuse(key, "is not a field that is known here: write system_instruction")
+		default:
+			s.refuse(key, "is not a field that is known here")
+		}
+	}
+}
+
+// blank reports whether a text has nothing in it; an ideographic space is nothing too.
+func blank(s string) bool { return strings.TrimSpace(s) == "" }

@@ -1,0 +1,114 @@
+package teamconfig
+
+import "fmt"
+
+// The bounds of a team.
+const (
+	DefaultConcurrentMembers = 15
+	MaxConcurrentMembers     = 50
+	DefaultLeaderModel       = "openai:gpt-4o"
+	DefaultLeaderTimeout     = 300 // seconds
+	MinLeaderTimeout         = 10
+	MaxLeaderTimeout         = 600
+	DefaultMaxRetries        = 3
+)
+
+// Team reads a team's file and those of its members.
+func (w Workspace) Team(file string) (Team, []Finding) {
+	r := &reading{w: w}
+	t := r.team(file, "", r.file(file, ""))
+	return t, r.found
+}
+
+// file reads a file that stands at a field; nil: it can't be read, which is recorded.
+func (r *reading) file(file, field string) map[string]any {
+	name, err := inside(file)
+	if err == nil {
+		var tables map[string]any
+		if tables, err = r.w.tables(name); err == nil {
+			if tables == nil {
+				tables = map[string]any{}
+			}
+			return tables
+		}
+	}
+	r.found = append(r.found, Finding{File: file, Field: field, Message: err.Error()})
+	return nil
+}
+
+// team reads [team]; path stands before its fields.
+func (r *reading) team(file, path string, tables map[string]any) (t Team) {
+	if tables == nil {
+		return t
+	}
+	whole := r.section(file, path, tables)
+	keys := whole.table("team")
+	if _, ok := tables["team"]; !ok {
+		whole.refuse("team", "is required: a team's file has a table [team]")
+	}
+	whole.end()
+	if keys == nil {
+		return t
+	}
+	s := r.section(file, path, keys)
+	t = Team{TeamID: s.needed("team_id"), TeamName: s.needed("team_name"), Members: []Member{}}
+	t.MaxConcurrentMembers = s.wholeOr(DefaultConcurrentMembers, 1, MaxConcurrentMembers, "max_concurrent_members")
+	t.Leader = r.leader(file, path+"leader.", s.table("leader"))
+	members := s.list("members")
+	if n := len(members); n > t.MaxConcurrentMembers {
+		s.refuse("members", "Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", n, t.MaxConcurrentMembers)
+	}
+	// Of more than any team can have only the first are read: each may name a file.
+	for i, keys := range members[:min(len(members), MaxConcurrentMembers)] {
+		t.Members = append(t.Members, r.member(file, fmt.Sprintf("%smembers[%d].", path, i), keys))
+	}
+	s.unique(t.Members)
+	s.end()
+	return t
+}
+
+// unique refuses members of one name, and tools of one name.
+func (s *section) unique(members []Member) {
+	var names, tools []string
+	for _, m := range members {
+		if !blank(m.AgentName) {
+			names, tools = append(names, m.AgentName), append(tools, m.Tool())
+		}
+	}
+	if twice := repeated(names); twice != "" {
+		s.refuse("members", "Duplicate agent_name detected: %s", twice)
+	}
+	if twice := repeated(tools); twice != "" {
+		s.refuse("members", "Duplicate tool_name detected: %s", twice)
+	}
+}
+
+func (r *reading) leader(file, path string, keys map[string]any) Leader {
+	s := r.section(file, path, keys)
+	c := s.call()
+	l := Leader{
+		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"), Model: s.model("model", DefaultLeaderModel),
+		Temperature: c.Temperature, MaxTokens: c.MaxTokens, MaxRetries: DefaultMaxRetries, StopSequences: c.StopSequences, TopP: c.TopP, Seed: c.Seed,
+	}
+	if c.MaxRetries != nil {
+		l.MaxRetries = *c.MaxRetries
+	}
+	timeout := DefaultLeaderTimeout
+	if c.TimeoutSeconds != nil {
+		timeout = *s.bounded("timeout_seconds", c.TimeoutSeconds, MinLeaderTimeout, MaxLeaderTimeout)
+	}
+	l.TimeoutSeconds = &timeout
+	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
+		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")
+	}
+	s.end()
+	return l
+}
+
+// bounded refuses a whole number that was read with wider bounds.
+func (s *section) bounded(key string, n *int, least, most int) *int {
+	if *n < least || *n > most {
+		s.refuse(key, "must be %d to %d", least, most)
+	}
+	return n
+}

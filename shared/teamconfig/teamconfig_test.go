@@ -1,0 +1,223 @@
+package teamconfig
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// said are all errors of a report, a line each.
+func said(r Report) string {
+	var lines []string
+	for _, e := range r.Errors {
+		lines = append(lines, e.Field+": "+e.Message)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func members(n int, more string) string {
+	s := smallTeam + more
+	for i := range n {
+		s += fmt.Sprintf("[[team.members]]\nname = 'm%d'\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\n", i)
+	}
+	return s
+}
+
+func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
+	two := "[[team.members]]\nagent_name = 'x'\nagent_type = 'plain'\ntool_description = 'd'\nmodel = 'demo'\n"
+	for name, c := range map[string]struct{ file, text, want string }{
+		"every field of every table": {"a.toml", "[team]\nteam_id = ''\nmax_concurrent_members = 0\n[team.leader]\ntemperature = 3\ntop_p = 2.0\n[[team.members]]\nmodel = 'xai:grok'\n",
+			"team_id: must not be empty, got \"\"\nteam_name: is required\nmax_concurrent_members: must be 1 to 50, got 0\nleader.temperature: must be 0.0 to 2.0, got 3\nleader.top_p: must be 0.0 to 1.0, got 2\n" +
+				"members[0].agent_name: is required\nmembers[0].agent_type: is required\nmembers[0].tool_description: is required\nmembers[0].model: has the prefix \"xai:\", which Ringi has not; it has anthropic, openai, compatible, bedrock, demo and google-gla, got \"xai:grok\""},
+		"too many members":            {"a.toml", members(16, ""), "members: Too many members: 16 > 15. Adjust max_concurrent_members or reduce member count."},
+		"more members than a bound":   {"a.toml", members(3, "max_concurrent_members = 2\n"), "members: Too many members: 3 > 2. Adjust max_concurrent_members or reduce member count."},
+		"a thousand members":          {"a.toml", members(1000, "max_concurrent_members = 50\n"), "members: Too many members: 1000 > 50. Adjust max_concurrent_members or reduce member count."},
+		"two members of one name":     {"a.toml", smallMember + two, "members: Duplicate agent_name detected: ['x', 'x']\nmembers: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
+		"a tool of another's name":    {"a.toml", smallMember + strings.Replace(two, "'x'", "'y'\ntool_name = 'delegate_to_x'", 1), "members: Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']"},
+		"keys that nobody knows":      {"a.toml", smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: is not a field that is known here, got a table\nleader.name: is not a field that is known here, got \"x\"\nmembers[0].instructions: is not a field that is known here: write system_instruction, got a table"},
+		"code of a plugin":            {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n", "members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
+		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
+		"no TOML":                     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
+		"a key twice":                 {"a.toml", "[team]\nteam_id = 'a'\nteam_id = 'b'\n", ": is not TOML: line 3"},
+		"nothing":                     {"a.toml", "", ": " + errKind.Error()},
+		"a contest without a team":    {"run.toml", "[orchestrator]\nteams = []\n", "teams: a contest needs a team: [[orchestrator.teams]] with config"},
+		"a team twice":                {"run.toml", smallRun + "[[orchestrator.teams]]\nconfig = './a.toml'\n", "teams: Duplicate team_id detected: ['a', 'a']"},
+		"a team's fault in a contest": {"run.toml", strings.Replace(smallRun, "a.toml", "bad.toml", 1), "teams[0].leader.max_tokens: bad.toml: must be 1 or more, got -1"},
+		"a team that is not there":    {"run.toml", strings.Replace(smallRun, "a.toml", "no.toml", 1), "teams[0].config: no.toml: there is no such file in the workspace: file does not exist"},
+		"a team outside":              {"run.toml", strings.Replace(smallRun, "a.toml", "b/../../a.toml", 1), "teams[0].config: must be a path inside of the workspace, relative to it, got \"b/../../a.toml\""},
+		"too many teams":              {"run.toml", "[orchestrator]\n" + strings.Repeat("[[orchestrator.teams]]\nconfig = 'a.toml'\n", 21), "teams: must be at most 20 teams, got a list of 21\nteams: Duplicate team_id detected: ['a', "},
+		"two timeouts":                {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 60\ntimeout_per_team_seconds = 90\n", 1), "team_timeout_seconds: says another thing than timeout_per_team_seconds: leave one of them out, got 60"},
+		"a timeout's older name":      {"run.toml", strings.Replace(smallRun, "]\n", "]\nteam_timeout_seconds = 9\n", 1), "team_timeout_seconds: must be 10 to 3600, got 9"},
+		"fewer rounds than the least": {"run.toml", strings.Replace(smallRun, "]\n", "]\nmax_rounds = 2\nmin_rounds = 3\n", 1), "min_rounds: min_rounds (3) must be <= max_rounds (2), got 3"},
+		"an evaluator outside":        {"run.toml", strings.Replace(smallRun, "]\n", "]\nevaluator_config = '/e.toml'\njudgment_config = '../j.toml'\n", 1), "evaluator_config: must be a path inside of the workspace, relative to it, got \"/e.toml\"\njudgment_config: must be a path inside of the workspace, relative to it, got \"../j.toml\""},
+		"a fault of its evaluator":    {"run.toml", strings.Replace(smallRun, "]\n", "]\nevaluator_config = 'bad_judge.toml'\n", 1), "evaluator.metrics: bad_judge.toml: an evaluator needs a metric: [[metrics]] with name"},
+		"no metric":                   {"judge.toml", "default_model = 'demo'\n", "metrics: an evaluator needs a metric: [[metrics]] with name"},
+		"a metric twice":              {"judge.toml", smallMetric + smallMetric, "metrics: Duplicate metric name detected: ['Coverage', 'Coverage']"},
+		"a metric that nobody knows":  {"judge.toml", "[[metrics]]\nname = 'Wit'\n", "metrics[0].name: is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction, got \"Wit\""},
+		"weights of some":             {"judge.toml", smallMetric + "weight = 1.0\n[[metrics]]\nname = 'Relevance'\n", "metrics: must have a weight each, or none: 1 of 2 have one"},
+		"weights that are too light":  {"judge.toml", smallMetric + "weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n", "metrics: must have weights that sum to 1 within 0.001, these sum to 0.9985"},
+		"a metric's own program":      {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n", "custom_metrics: can't be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
+	} {
+		w := workspace(map[string]string{"a.toml": smallTeam, "bad.toml": smallTeam + "[team.leader]\nmax_tokens = -1\n", "bad_judge.toml": "default_model = 'demo'\n", c.file: c.text})
+		if got := said(Check(w, c.file)); !strings.HasPrefix(got, c.want) || strings.Count(got, "\n") != strings.Count(c.want, "\n") {
+			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)
+		}
+	}
+}
+
+func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
+	w := workspace(map[string]string{
+		"team.toml": smallTeam + "[[team.members]]\nconfig = 'agents/x.toml'\nname = 'own'\ntool_name = 'ask'\ntemperature = 0.5\n",
+		"agents/x.toml": "[agent]\nname = 'file'\ntype = 'web_search'\nmodel = 'google-gla:gemini-2.5-flash-lite'\ntemperature = 0.2\nmax_tokens = 100\ntool_description = 'looks'\n" +
+			"[agent.system_instruction]\ntext = 'Look.'\n[agent.tool_settings.web_search]\nmax_results = 3\n[agent.metadata]\nversion = '1'\n",
+	})
+	team, found := w.Team("team.toml")
+	if !Valid(found) || len(team.Members) != 1 {
+		t.Fatalf("%v", found)
+	}
+	m := team.Members[0]
+	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 || *m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || m.MaxRetries != 3 {
+		t.Errorf("%+v", m)
+	}
+	if len(found) != 2 || !found[0].Warning || found[0].File != "agents/x.toml" || found[0].Field != "members[0].metadata" {
+		t.Errorf("what has no effect: %v", found)
+	}
+}
+
+func TestAFaultInAMembersFileNamesThatFile(t *testing.T) {
+	w := workspace(map[string]string{
+		"team.toml": smallTeam + "[[team.members]]\nconfig = 'x.toml'\ntop_p = 2.0\n",
+		"x.toml":    "[agent]\nname = 'x'\ntype = 'plain'\nmodel = 'demo'\ntool_description = 'd'\nmax_tokens = 0\nsystem_instruction = {txt = 'x'}\nconfig = 'y.toml'\nwhat = 1\n",
+	})
+	got := said(Check(w, "team.toml"))
+	want := "members[0].config: x.toml: is not a field of a member's own file, got \"y.toml\"\nmembers[0].max_tokens: x.toml: must be 1 or more, got 0\nmembers[0].top_p: must be 0.0 to 1.0, got 2\n" +
+		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: is not a field that is known here, got \"x\"\nmembers[0].what: x.toml: is not a field that is known here, got 1"
+	if got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
+	w := workspace(map[string]string{
+		"run.toml":               smallRun + "[[orchestrator.teams]]\nconfig = 'b.toml'\n",
+		"a.toml":                 smallTeam,
+		"b.toml":                 strings.Replace(smallMember, "'a'", "'b'", 1),
+		"configs/evaluator.toml": "default_model = 'demo'\n" + smallMetric + "[[metrics]]\nname = 'Wit'\nsystem_instruction = 'Is it witty?'\nmodel = 'gpt-5'\n",
+		"configs/judgment.toml":  "model = 'demo'\ntemperature = 0.3\njudge_on_final_round = true\n",
+	})
+	c, found := w.Contest("run.toml")
+	if !Valid(found) || len(c.Teams) != 2 || c.Teams[1].Members[0].AgentName != "x" {
+		t.Fatalf("%+v %v", c, found)
+	}
+	if e := c.Evaluator; e.Metrics[0].Weight != 0.5 || e.Metrics[0].Model != "demo" || e.Metrics[1].Model != "gpt-5" || e.Metrics[1].SystemInstruction != "Is it witty?" {
+		t.Errorf("the usual file of an evaluator: %+v", e)
+	}
+	if c.Judgment.Model != "demo" || *c.Judgment.Temperature != 0.3 || c.Judgment.SystemInstruction != "" {
+		t.Errorf("the usual file of a judge: %+v", c.Judgment)
+	}
+	if len(found) != 1 || found[0].Field != "judgment.judge_on_final_round" {
+		t.Errorf("what has no effect: %v", found)
+	}
+}
+
+func TestAContestWithoutFilesOfJudgesHasTheUsualOnes(t *testing.T) {
+	c, found := workspace(map[string]string{"run.toml": strings.Replace(smallRun, "]\n", "]\nmax_rounds = 1\n", 1), "a.toml": smallTeam}).Contest("run.toml")
+	if len(found) != 0 || c.MaxRounds != 1 || c.MinRounds != 1 || c.TeamTimeoutSeconds != 300 {
+		t.Fatalf("%+v %v", c, found)
+	}
+	var weights []float64
+	for _, m := range c.Evaluator.Metrics {
+		weights = append(weights, m.Weight)
+	}
+	if !slices.Equal(weights, []float64{0.334, 0.333, 0.333}) || c.Judgment.Model != DefaultModel || *c.Judgment.Temperature != 0 || *c.Judgment.TimeoutSeconds != 60 {
+		t.Errorf("%+v", c)
+	}
+}
+
+func TestOpenSaysAtOnceThatThereIsNoWorkspace(t *testing.T) {
+	for _, value := range []string{"", " ", "\u3000"} {
+		if _, err := Open(value, nil); !errors.Is(err, ErrNotSet) || err.Error() != "MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace" {
+			t.Errorf("%q: %v", value, err)
+		}
+	}
+	if _, err := Open(filepath.Join(t.TempDir(), "none"), nil); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that is not there: %v", err)
+	}
+	var bucket, prefix string
+	w, err := Open("s3://files/contests/", func(b, p string) (fs.FS, error) {
+		bucket, prefix = b, p
+		return workspace(map[string]string{"a.toml": smallTeam}).FS, nil
+	})
+	if team, found := w.Team("a.toml"); err != nil || bucket != "files" || prefix != "contests" || team.TeamID != "a" || len(found) != 0 {
+		t.Errorf("%s %s %v %v", bucket, prefix, err, found)
+	}
+	for _, value := range []string{"s3://", "s3://files"} {
+		if _, err := Open(value, nil); err == nil {
+			t.Errorf("%s is opened without a way to read it", value)
+		}
+	}
+}
+
+func TestNoFileOutsideOfTheWorkspaceIsRead(t *testing.T) {
+	outer := t.TempDir()
+	folder := filepath.Join(outer, "workspace")
+	for name, text := range map[string]string{"secret.toml": smallTeam, "workspace/a.toml": smallTeam, "workspace/deep/b.toml": smallTeam} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(outer, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(outer, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for link, to := range map[string]string{"link.toml": "../secret.toml", "absolute.toml": filepath.Join(outer, "secret.toml"), "up": "..", "good.toml": "deep/b.toml"} {
+		if err := os.Symlink(to, filepath.Join(folder, link)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w, err := Open(folder, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{"link.toml", "absolute.toml", "up/secret.toml", "../secret.toml", "deep/../../secret.toml", "/a.toml", filepath.Join(outer, "secret.toml"), `..\secret.toml`, "", ".", "\x00"} {
+		if _, found := w.Team(file); Valid(found) {
+			t.Errorf("%q is read", file)
+		}
+	}
+	for _, file := range []string{"a.toml", "./a.toml", "deep/../a.toml", "good.toml"} {
+		if _, found := w.Team(file); !Valid(found) {
+			t.Errorf("%q: %v", file, found)
+		}
+	}
+	for file, want := range map[string]string{filepath.Join(folder, "deep/b.toml"): "deep/b.toml", "deep/b.toml": "deep/b.toml", filepath.Join(outer, "secret.toml"): "", "../secret.toml": ""} {
+		if got, err := w.Locate(file); got != want || (err == nil) != (want != "") {
+			t.Errorf("%s is at %q, %v", file, got, err)
+		}
+	}
+}
+
+func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
+	w := workspace(map[string]string{"a.toml": smallTeam + "# " + strings.Repeat("x", maxFile)})
+	if _, found := w.Team("a.toml"); len(found) != 1 || found[0].Message != "must be at most 1048576 bytes" {
+		t.Errorf("%v", found)
+	}
+}
+
+func FuzzCheck(f *testing.F) {
+	for _, s := range []string{smallTeam, smallMember, smallRun, "default_model = 'demo'\n" + smallMetric, "model = 'demo'", "[agent]\nname = 'x'", "[team.leader.system_instruction]\ntext = 1", "team = [[[[[[1]]]]]]", "[[team]]\n[[team.members]]"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		r := Check(workspace(map[string]string{"f.toml": text, "a.toml": smallTeam}), "f.toml")
+		if r.Valid != (len(r.Errors) == 0) || r.Valid != (r.Config != nil) {
+			t.Errorf("%q: valid %v with %v and %v", text, r.Valid, r.Errors, r.Config)
+		}
+		if c, ok := r.Config.(Contest); ok && (len(c.Teams) == 0 || c.MinRounds > c.MaxRounds) {
+			t.Errorf("%q: %+v", text, c)
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package teamconfig
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/pelletier/go-toml/v2"
+)
+
+// Environment is the variable that says where the workspace is.
+const Environment = "MIXSEEK_WORKSPACE"
+
+// ErrNotSet says that the variable is missing or blank. Nothing stands in for it.
+var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
+
+// maxFile is the longest file that is read, in bytes.
+const maxFile = 1 << 20
+
+// Workspace is where configurations are. Paths are relative to it and stay inside.
+type Workspace struct {
+	FS fs.FS
+	// Folder is where it is on this machine; empty: elsewhere.
+	Folder string
+}
+
+// Open opens the workspace that the variable names: a folder, whose links don't lead out of it either, or
+// s3://bucket/prefix, whose files elsewhere gives; nil: there are none. It returns ErrNotSet for a blank one.
+func Open(value string, elsewhere func(bucket, prefix string) (fs.FS, error)) (Workspace, error) {
+	if strings.TrimSpace(value) == "" {
+		return Workspace{}, ErrNotSet
+	}
+	if address, ok := strings.CutPrefix(value, "s3://"); ok {
+		bucket, prefix, _ := strings.Cut(address, "/")
+		if bucket == "" || elsewhere == nil {
+			return Workspace{}, fmt.Errorf("%s must be a folder here, got %q", Environment, value)
+		}
+		files, err := elsewhere(bucket, strings.Trim(prefix, "/"))
+		if err != nil {
+			return Workspace{}, fmt.Errorf("%s %s: %w", Environment, value, err)
+		}
+		return Workspace{FS: files}, nil
+	}
+	root, err := os.OpenRoot(value)
+	if err != nil {
+		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
+	}
+	folder, err := filepath.Abs(value)
+	if err != nil {
+		return Workspace{}, fmt.Errorf("%s: %w", Environment, err)
+	}
+	return Workspace{FS: root.FS(), Folder: folder}, nil
+}
+
+// Locate is a file that a command line names, relative to the workspace: the path is absolute, or relative to the working
+// directory, or relative to the workspace. It returns an error for one outside of it.
+func (w Workspace) Locate(file string) (string, error) {
+	if w.Folder == "" {
+		return inside(file)
+	}
+	if _, err := os.Lstat(file); err == nil || filepath.IsAbs(file) {
+		absolute, err := filepath.Abs(file)
+		if err != nil {
+			return "", err
+		}
+		if real, err := filepath.EvalSymlinks(filepath.Dir(absolute)); err == nil {
+			absolute = filepath.Join(real, filepath.Base(absolute))
+		}
+		folder := w.Folder
+		if real, err := filepath.EvalSymlinks(folder); err == nil {
+			folder = real
+		}
+		if relative, err := filepath.Rel(folder, absolute); err == nil && filepath.IsLocal(relative) {
+			return filepath.ToSlash(relative), nil
+		}
+		if filepath.IsAbs(file) {
+			return "", fmt.Errorf("%s is outside of %s, %s", file, Environment, w.Folder)
+		}
+	}
+	return inside(file)
+}
+
+// inside is a path that a file names, in its shortest form. It returns an error for one that is absolute or leads out.
+func inside(name string) (string, error) {
+	short := path.Clean(name)
+	if strings.TrimSpace(name) == "" || path.IsAbs(name) || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
+		return "", errors.New("must be a path inside of the workspace, relative to it")
+	}
+	return short, nil
+}
+
+// tables reads a file. The error says, without its name, why it can't be read.
+func (w Workspace) tables(name string) (map[string]any, error) {
+	f, err := w.FS.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
+	} else if err != nil {
+		return nil, fmt.Errorf("can't be opened: %w", bare(err))
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("can't be read: %w", bare(err))
+	case len(b) > maxFile:
+		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
+	}
+	var tables map[string]any
+	if err := toml.Unmarshal(b, &tables); err != nil {
+		var at *toml.DecodeError
+		if errors.As(err, &at) {
+			line, column := at.Position()
+			return nil, fmt.Errorf("is not TOML: line %d, column %d: %s", line, column, strings.TrimPrefix(at.Error(), "toml: "))
+		}
+		return nil, fmt.Errorf("is not TOML: %w", err)
+	}
+	return tables, nil
+}
+
+// bare is an error without the path that the file system puts before it.
+func bare(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		return at.Err
+	}
+	return err
+}
