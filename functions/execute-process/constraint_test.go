@@ -33,7 +33,10 @@ func TestConstraintsHoldWhenAStepIsCalled(t *testing.T) {
 		{"constraints that nobody can read allow nothing", testUnreadable},
 		{"an argument that turns out null is not called", testNullArgument},
 	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // most of their time they wait
+			tt.run(t, newWorld(t, server))
+		})
 	}
 }
 

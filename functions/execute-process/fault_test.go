@@ -44,7 +44,10 @@ func TestExecuteUnderFaults(t *testing.T) {
 		{"an execution that does not move reaches a person", testNoProgress},
 		{"a write that completes after its retry was asked for is not made again", testLateWrite},
 	} {
-		t.Run(tt.name, func(t *testing.T) { tt.run(t, newWorld(t, server)) })
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel() // most of their time they wait
+			tt.run(t, newWorld(t, server))
+		})
 	}
 }
 

@@ -220,6 +220,9 @@ func listening(t *testing.T, s *stack.Stack) []int {
 		}
 	}
 	if len(mine) == 0 {
+		if os.Getenv("CI") != "" {
+			t.Fatal("/proc does not tell which ports a process listens on")
+		}
 		t.Skip("this system does not tell which ports a process listens on")
 	}
 	var ports []int

@@ -5,6 +5,7 @@ other end, so that it cannot outlive its owner, however that one ends.
 """
 
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -112,6 +113,9 @@ def main():
     sys.setswitchinterval(0.0005)
     for patch in (patch_speed, patch_dynamodb, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
+    gc.collect()
+    gc.freeze()  # what is loaded stays, and need not be looked through again
+    gc.set_threshold(50000, 20, 20)
     default_user_config["stepfunctions"] = {"execute_state_machine": True}
     threading.Thread(target=end_with_owner, daemon=True).start()
 

@@ -2,8 +2,8 @@
 
 - Calls are serialised; moto loses a message that is sent while another is deleted.
 - Messages that come back keep their order within the group.
-- A waiting receive sees that a group has become free. moto looks once, when
-  the wait begins, and spins while it waits.
+- A waiting receive sees that a group has become free, and is woken by what changes its
+  queue. moto looks once, when the wait begins, and spins while it waits.
 - A FIFO queue remembers deduplication ids for five minutes, as SQS does, and
   per group if its attributes say so; moto, while the message is there.
 """
@@ -14,9 +14,10 @@ import time
 import moto.sqs.models as models
 
 DEDUPLICATION_SECONDS = 300
-LOOK_EVERY = 0.01  # seconds, while a receive waits
+LOOK_EVERY = 0.1  # seconds, while a receive waits: for what becomes visible by itself
 
 lock = threading.RLock()
+news = threading.Condition(lock)
 
 
 def apply():
@@ -40,8 +41,11 @@ def serialise(name):
     call = getattr(models.SQSBackend, name)
 
     def locked(self, *args, **kwargs):
-        with lock:
-            return call(self, *args, **kwargs)
+        with news:
+            try:
+                return call(self, *args, **kwargs)
+            finally:
+                news.notify_all()
 
     setattr(models.SQSBackend, name, locked)
 
@@ -52,16 +56,17 @@ def wait_by_looking():
     def receive_message(self, queue_name, count, wait_seconds_timeout, *args, **kwargs):
         end = time.monotonic() + (wait_seconds_timeout or 0)
         while True:
-            with lock:
+            with news:
                 # moto does this one by one while it looks, and so hands out
                 # the last of a group's returned messages first.
                 queue = self.get_queue(queue_name)
                 for message in [m for m in queue.pending_messages if m.visible]:
                     queue.pending_messages.discard(message)
                 messages = receive(self, queue_name, count, 0, *args, **kwargs)
-            if messages or time.monotonic() >= end:
-                return messages
-            time.sleep(LOOK_EVERY)
+                left = end - time.monotonic()
+                if messages or left <= 0:
+                    return messages
+                news.wait(min(left, LOOK_EVERY))
 
     models.SQSBackend.receive_message = receive_message
 
