@@ -61,6 +61,7 @@ type shelf struct {
 	trees     map[string]*workspace.Tree
 	uploaded  *workspace.Tree
 	cancelled []string
+	told      chan struct{} // gets a value for each
 }
 
 func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*workspace.Tree, error) {
@@ -91,6 +92,10 @@ func (s *shelf) Cancel(_ context.Context, _ versions.Session, action string) err
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cancelled = append(s.cancelled, action)
+	select {
+	case s.told <- struct{}{}:
+	default: // nobody waits for so many
+	}
 	return nil
 }
 
@@ -134,7 +139,7 @@ func approved(t *testing.T, server *storetest.Server, typ session.ActionType, p 
 	t.Helper()
 	_, name := server.Store(t)
 	in := session.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{
 		Store: w.rows, Payloads: opened{}, Files: w.shelf, Sandbox: w.box, Now: func() time.Time { return w.now },
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
@@ -289,8 +294,10 @@ func testCancelled(t *testing.T, w *world) {
 		w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
 		})
-		for end := time.Now().Add(5 * time.Second); len(w.shelf.stopped()) == 0 && time.Now().Before(end); {
-			time.Sleep(5 * time.Millisecond)
+		select { // the command ends because it was told to
+		case <-w.shelf.told:
+		case <-time.After(time.Minute):
+			w.t.Error("the command is not told to stop")
 		}
 	}
 	w.box.end = sandbox.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
