@@ -77,7 +77,7 @@ var storyWords = language.InEach(
 		Sent: "送った内容", ShowSent: "見る", NotKept: "記録なし", Nothing: "—",
 		Log: "監査ログ", LogMore: "これより後の記録は、監査ログのページにあります。", LogAll: "監査ログで見る", Action: "操作", Resource: "対象", Details: "詳細",
 		RunLink: "AWS の画面で実行を見る", RunHere: "この環境の実行は手元のエミュレーターで動いており、AWS の画面にはありません。",
-		SentTitle: "AI モデルに送った内容", SentAbout: "依頼した人と管理者だけが見られます。個人情報は隠しています。最後の呼び出しの全文で、それより前のやり取りも含みます。",
+		SentTitle: "AI モデルに送った内容", SentAbout: "依頼した人と管理者だけが見られます。個人情報は隠しています。最後の呼び出しの全文で、それより前の会話も含みます。",
 		SentExpired: "保存期間を過ぎたため、削除されています。", SentLeft: "件は長いため表示していません。", Back: "依頼に戻る",
 	},
 	storyTexts{
