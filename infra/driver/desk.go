@@ -41,15 +41,22 @@ func (d Desk) Get(path string) (status int, page string) {
 	return d.do(http.MethodGet, path, "")
 }
 
-// Act sends the form of an act on an action's newest state.
+// Act sends the form of an act on the action that waits or is under way.
 func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
+	d.T.Helper()
+	return d.Ready(of, act, reason)()
+}
+
+// Ready is Act with the form filled in: what it returns sends it.
+func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page string) {
 	d.T.Helper()
 	form := url.Values{"form": {d.form}, "act": {act}, "reason": {reason}}
 	if x := of.Load().Current(); x != nil {
 		form.Set("id", x.ActionID)
 		form.Set("hash", x.Payload.Hash())
 	}
-	return d.do(http.MethodPost, "/console/sessions/"+of.Ref().ID+"/act", form.Encode())
+	path := of.Page() + "/act"
+	return func() (int, string) { return d.do(http.MethodPost, path, form.Encode()) }
 }
 
 func (d Desk) do(method, path, form string) (status int, page string) {

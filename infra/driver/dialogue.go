@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
+	"ringi/shared/store"
 )
 
 // Dialogue is a thread in which people talk with an agent.
@@ -32,6 +34,25 @@ func Talk(t T, s *stack.Stack, user, text string) *Dialogue {
 	d := &Dialogue{T: t, S: s, User: user, Channel: workspace.DirectMessage(user), Timeout: defaultTimeout}
 	var err error
 	if d.Root, err = s.Sandbox.Say(user, d.Channel, text); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TalkIn begins a dialogue in a channel, as agents are talked with that other surfaces lead there.
+func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
+	t.Helper()
+	d := &Dialogue{T: t, S: s, User: user, Channel: channel, Timeout: defaultTimeout}
+	var err error
+	if d.Root, err = s.Sandbox.Say(user, channel, text); err != nil {
+		t.Fatal(err)
+	}
+	in := session.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root, TS: d.Root, User: user, Text: text}
+	c, err := session.Begin(in, session.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now())
+	if err == nil {
+		err = d.Rows().Begin(context.Background(), c)
+	}
+	if err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -167,6 +188,24 @@ func (d *Dialogue) Ref() aggregate.Ref {
 // Rows are where the session is.
 func (d *Dialogue) Rows() *sessions.Store {
 	return sessions.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+}
+
+// Page is the address of the session's page in the console.
+func (d *Dialogue) Page() string { return "/console/sessions/" + d.Ref().ID }
+
+// Audit are the session's entries of these actions in the audit log.
+func (d *Dialogue) Audit(actions ...aggregate.Action) (out []aggregate.AuditEntry) {
+	d.T.Helper()
+	page, err := d.Rows().Of.Store.Audit(context.Background(), d.Ref().Tenant, store.AuditFilter{Resource: d.Ref().ID}, "", 100)
+	if err != nil {
+		d.T.Fatal(err)
+	}
+	for _, e := range page.Items {
+		if slices.Contains(actions, e.Action) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // Load is every row of the session as it is now.

@@ -18,7 +18,7 @@ var (
 	demoRun   = lazy.Regexp(`(?is)(?:コマンド|実行|run|command)\s*[:：]\s*(.+)`)
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
 	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
-	demoRingi = lazy.Regexp(`(?is)稟議に(?:します|して)|make (?:this|it) a request`)
+	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
 	japanese  = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
 )
 
@@ -70,11 +70,29 @@ func demoAnswer(r Request) Response {
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。", "I am a demo. I propose two sample files."),
 			strings.Replace(demoFiles, "%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")), 1))
 	case demoRingi().MatchString(last.Text):
-		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(last.Text)+`}`)
+		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(demoRequest(r.Said))+`}`)
 	}
 	return Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
+}
+
+// demoRequest is what a request is made of: what was said beside the word for it, or else before.
+func demoRequest(said []Said) string {
+	first := ""
+	for i := len(said) - 1; i >= 0; i-- {
+		if said[i].Role != model.User {
+			continue
+		}
+		last, _ := lastSaid(said[i])
+		if text := strings.TrimSpace(demoRingi().ReplaceAllString(last.Text, "")); text != "" {
+			return text
+		}
+		if first == "" {
+			first = last.Text
+		}
+	}
+	return first
 }
 
 // lastSaid is the last that a person said in a turn, and what the system told behind it.

@@ -2,6 +2,7 @@
 package wires
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -15,9 +16,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/card"
-	"ringi/shared/expect"
 	"ringi/shared/session"
-	"ringi/shared/store"
 )
 
 var (
@@ -97,18 +96,13 @@ func TestAConversationOnEachWire(t *testing.T) {
 		if x.Status != session.ActionSucceeded || x.Gate.ApprovedBy != workspace.Sato || x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
 			t.Errorf("%+v", x)
 		}
-		approved := 0
-		for _, e := range expect.Value(d.Rows().Of.Store.Audit(t.Context(), a.Ref().Tenant, store.AuditFilter{Resource: a.Ref().ID}, "", 50))(t).Items {
-			if e.Action == session.AuditApproved {
-				approved++
-				if !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != workspace.Sato || e.ResourceID != x.ActionID {
-					t.Errorf("%+v", e)
-				}
-			}
-		}
+		approved := d.Audit(session.AuditApproved)
 		asked := heard(before)
-		if approved != 1 || len(asked) != 2 || a.Session.Usage.Cost == 0 || a.Session.Usage.Output != 60 {
-			t.Fatalf("%d approvals, %d requests, %+v", approved, len(asked), a.Session.Usage)
+		if len(approved) != 1 || len(asked) != 2 || a.Session.Usage.Cost == 0 || a.Session.Usage.Output != 60 {
+			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Session.Usage)
+		}
+		if e := approved[0]; !strings.Contains(string(e.Details), pending.Payload.Hash()) || e.ActorID != workspace.Sato || e.ResourceID != x.ActionID {
+			t.Errorf("%+v", e)
 		}
 		first, then := asked[0], asked[1]
 		for _, part := range []string{`"shell_command"`, `"code_generate"`, `"test_run"`, `"hand_over"`, "6×7 を計算して", "佐藤"} {
@@ -183,7 +177,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 		t.Errorf("%+v", a.Session)
 	}
 	desk := driver.SitDown(t, running, workspace.Sato)
-	if status, page := desk.Get("/console/sessions/" + d.Ref().ID); status != 200 || !strings.Contains(page, "AI モデルから応答がない") {
+	if status, page := desk.Get(d.Page()); status != 200 || !strings.Contains(page, "AI モデルから応答がない") {
 		t.Errorf("the page is %d, and does not say that the model does not answer", status)
 	}
 	before := len(vendors.Asked())
@@ -196,6 +190,40 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0], "続けて") {
 		t.Error("the model was not told what was said before")
 	}
+}
+
+// A rejection's reason is heard, in Slack and in the console, and what is proposed instead waits for a yes of its own.
+func TestARejectionsReasonIsHeard(t *testing.T) {
+	eachWire(t, func(t *testing.T, agent, vendor string) {
+		before := len(vendors.Asked())
+		propose := func(text, script string) llm.Script {
+			return llm.Script{Texts: []string{text}, Calls: []llm.ScriptedCall{call("c", "shell_command", `{"script":"`+script+`","timeout_seconds":30,"summary":"確認します"}`)}}
+		}
+		vendors.Scripted(propose("全部消します。", "rm -rf ."), propose("一覧だけにします。", "ls -la"), llm.Script{Texts: []string{"分かりました。何もしません。"}})
+		d := begin(t, agent, "フォルダーを片付けて")
+		d.Reject(workspace.Sato, d.Shows("操作 #1 の確認", "rm -rf ."), "消さないでください")
+		d.Shows("操作 #1(却下)", "消さないでください")
+		d.Shows("操作 #2 の確認", "ls -la")
+		desk := driver.SitDown(t, running, workspace.Sato)
+		if status, page := desk.Get(d.Page()); status != http.StatusOK || !strings.Contains(page, "消さないでください") || !strings.Contains(page, "ls -la") {
+			t.Errorf("the page is %d, or lacks what was rejected or what waits", status)
+		}
+		if status, page := desk.Act(d, "reject", "一覧もいりません"); status != http.StatusSeeOther {
+			t.Fatalf("the console answers %d: %s", status, page)
+		}
+		d.Shows("操作 #2(却下)", "一覧もいりません")
+		d.Shows("分かりました。何もしません。")
+		a := d.Rests()
+		for _, x := range a.Actions {
+			if x.StartedAt != nil || x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected {
+				t.Errorf("%+v", x)
+			}
+		}
+		asked := heard(before)
+		if len(asked) != 3 || !strings.Contains(asked[1], "消さないでください") || !strings.Contains(asked[2], "一覧もいりません") {
+			t.Errorf("the model was asked %d times, or did not hear the reasons", len(asked))
+		}
+	})
 }
 
 // log is what the functions print.

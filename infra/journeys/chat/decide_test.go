@@ -1,0 +1,131 @@
+package chat
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/session"
+	"ringi/shared/tenancy"
+)
+
+const rounds = 3
+
+// shows: the card and the page say the same of an action.
+func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage string) {
+	t.Helper()
+	d.Shows("操作 #1", onCard)
+	status, page := desk.Get(d.Page())
+	if status != http.StatusOK || !strings.Contains(page, onPage) {
+		t.Errorf("the page is %d, or does not say %s", status, onPage)
+	}
+}
+
+// An approval in Slack and a cancellation in the console, at the same instant: what is cancelled first is never run, and both
+// surfaces say the same.
+func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
+	ends := map[session.ActionStatus]int{}
+	for range rounds {
+		d := begin(t, "codex: コマンド: sleep 1; echo ran")
+		asks := d.Shows("操作 #1 の確認")
+		desk := driver.SitDown(t, running, workspace.Sato)
+		cancel := desk.Ready(d, "cancel_action", "")
+		var both sync.WaitGroup
+		var status int
+		both.Go(func() { status, _ = cancel() })
+		both.Go(func() { _ = running.Sandbox.Click(workspace.Sato, d.Channel, asks.TS, card.ApproveAction) })
+		both.Wait()
+		a := d.Rests()
+		x := a.Actions[0]
+		ends[x.Status]++
+		approved, cancelled := d.Audit(session.AuditApproved), d.Audit(session.AuditCancelled)
+		switch {
+		case status != http.StatusSeeOther || len(cancelled) != 1 || x.Status != session.ActionCancelled:
+			t.Errorf("the console was told %d: %d cancellations, %s", status, len(cancelled), x.Status)
+		case len(approved) == 0 && x.StartedAt != nil:
+			t.Error("what nobody approved was run")
+		case len(approved) > 1 || len(approved) == 1 && approved[0].Timestamp.After(cancelled[0].Timestamp):
+			t.Errorf("it was approved after it had been cancelled: %+v %+v", approved, cancelled)
+		}
+		shows(t, d, desk, "取り消されました", "取り消し")
+	}
+	t.Logf("the ends: %v", ends)
+}
+
+// Two approvers at once, one in Slack and one in the console, make one decision; whoever is second learns who was first.
+func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
+	driver.Leave(t, running)
+	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
+	})
+	first := map[string]int{}
+	for range rounds {
+		d := driver.TalkIn(t, running, workspace.Sato, workspace.HR, "codex", "ファイルを作って")
+		asks := d.Shows("操作 #1 の確認")
+		stranger := driver.SitDown(t, running, workspace.Sato)
+		if status, _ := stranger.Act(d, "approve", ""); status != http.StatusForbidden {
+			t.Errorf("who may not approve is answered %d", status)
+		}
+		desk := driver.SitDown(t, running, workspace.Tanaka)
+		approve := desk.Ready(d, "approve", "")
+		var both sync.WaitGroup
+		var status int
+		var page string
+		before := len(running.Sandbox.Ephemerals(workspace.Suzuki))
+		both.Go(func() { status, page = approve() })
+		both.Go(func() { _ = running.Sandbox.Click(workspace.Suzuki, d.Channel, asks.TS, card.ApproveAction) })
+		both.Wait()
+		x := d.Rests().Actions[0]
+		by := x.Gate.ApprovedBy
+		first[by]++
+		if n := len(d.Audit(session.AuditApproved)); n != 1 || x.Status != session.ActionSucceeded {
+			t.Errorf("%d approvals, %s", n, x.Status)
+		}
+		switch {
+		case by == workspace.Tanaka && status != http.StatusSeeOther, by == workspace.Suzuki && (status != http.StatusConflict || !strings.Contains(page, "鈴木")):
+			t.Errorf("%s was first, and the console says %d", by, status)
+		case by == workspace.Tanaka:
+			driver.Eventually(t, "who clicked second is told", func() bool { return len(running.Sandbox.Ephemerals(workspace.Suzuki)) > before })
+		}
+		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{workspace.Suzuki: "鈴木", workspace.Tanaka: "田中"}[by])
+	}
+	t.Logf("first were %v", first)
+}
+
+// What is agreed in a conversation becomes a task by a word: one, in the same thread, and each leads to the other.
+func TestAConversationHandsOver(t *testing.T) {
+	d := begin(t, "codex: 今月の勤怠をまとめて")
+	d.Shows("デモのエージェントです")
+	ts := d.Reply("これは稟議にします。")
+	d.Shows("この内容を依頼として起票します")
+	var made *session.HandOver
+	d.Eventually("a task", func() bool {
+		a := d.Load()
+		if len(a.Handed) == 1 && a.Handed[0].Done {
+			made = a.Handed[0]
+		}
+		return made != nil
+	})
+	r := driver.At(t, running, d.Channel, ts)
+	if r.Ref.ID != made.TaskID {
+		t.Fatalf("the task is %s, not that of the message", made.TaskID)
+	}
+	r.Root = d.Root
+	r.Card(driver.PromptCard, "approve_prompt")
+	if request := r.Load().Request; request.EventID != "session:"+d.Ref().ID || request.ThreadTS != d.Root || request.Text != "今月の勤怠をまとめて" {
+		t.Errorf("the task's request is %+v", request)
+	}
+	status, page := driver.SitDown(t, running, workspace.Sato).Get(d.Page())
+	if status != http.StatusOK || !strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`) {
+		t.Errorf("the page is %d, or does not lead to the task", status)
+	}
+	if n := len(d.Audit(session.AuditHandedOver)); n != 1 {
+		t.Errorf("%d entries say that it was handed over", n)
+	}
+}
