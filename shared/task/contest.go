@@ -1,16 +1,14 @@
 package task
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/submission"
 	"ringi/shared/tenancy"
 )
-
-// contestKind is the kind of what drafts a version of the policy in a task's place. It imports tasks, so that it is only named here.
-const contestKind = "contest"
 
 // Contest is what a version of the policy knows of the contest that drafts it.
 type Contest struct {
@@ -21,7 +19,7 @@ type Contest struct {
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // by when it was to have ended
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
-	As          ContestStatus      `json:"status,omitempty"`
+	As          string             `json:"status,omitempty"`  // how it ended: a contest.SummaryStatus, of one without a summary a contest.Status, else ContestLost
 	Entries     []Entry            `json:"entries,omitempty"` // the best of each team that has one, the best first
 	Failed      int                `json:"failed_teams,omitempty"`
 }
@@ -31,40 +29,18 @@ type Entry struct {
 	TeamID   string  `json:"team_id"`
 	TeamName string  `json:"team_name"`
 	Round    int     `json:"round_number"`
-	Score    float64 `json:"score"` // 0 to 100
+	Score    float64 `json:"score"` // 0 to 100, with two digits
 	Hash     string  `json:"hash"`  // of its text, as HashOf has it
 }
 
-// ContestStatus is how a contest ended.
-type ContestStatus string
-
-const (
-	ContestCompleted ContestStatus = "completed"
-	ContestPartial   ContestStatus = "partial_failure" // some of its teams failed
-	ContestFailed    ContestStatus = "failed"          // all of them
-	ContestCancelled ContestStatus = "cancelled"
-	ContestLost      ContestStatus = "lost" // nothing was heard of it
-)
-
-// ContestOutcome is what a contest tells the task that asked for it.
-type ContestOutcome struct {
-	ExecutionID string
-	As          ContestStatus
-	Entries     []Entry
-	Failed      int
-	Usage       aggregate.Usage // of all its calls
-}
+// ContestLost is how a contest ended of which nothing was heard.
+const ContestLost = "lost"
 
 // contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
 const contestLateBy = time.Hour
 
 // Over reports whether the contest has ended; it is not there, or not heard of, before.
 func (c *Contest) Over() bool { return c != nil && c.EndedAt != nil }
-
-// ref names the contest.
-func (c *Contest) ref(tenant string) aggregate.Ref {
-	return aggregate.Ref{Tenant: tenant, Kind: contestKind, ID: c.ExecutionID}
-}
 
 // Contesting is the version that a contest drafts now, nil when none does.
 func (a *Aggregate) Contesting() *Prompt {
@@ -85,15 +61,15 @@ func (a *Aggregate) Awaits(key string) bool {
 }
 
 // AskContest leaves the newest version to a contest. It is no change when that version is not generating, or was left to one before.
-func (a *Aggregate) AskContest(run int, contest Contest, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
 		return aggregate.Change{}, err
 	}
 	c := a.begin(now)
 	n := *p
-	contest.AskedAt = c.Now
-	n.Contest = &contest
+	asked.AskedAt = c.Now
+	n.Contest = &asked
 	c.Put(&n)
 	return c.done(), nil
 }
@@ -120,9 +96,9 @@ func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 // ContestEnded records on the row that asked for a contest how it ended and what it cost, whichever run is the head's. A version
 // that still waits for it goes on. What a contest costs of which nothing more was expected is charged all the same. It
 // returns ErrNotDue when that was recorded before, ErrNotFound when the row did not ask for it.
-func (a *Aggregate) ContestEnded(key string, o ContestOutcome, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (aggregate.Change, error) {
 	p := aggregate.Find(a.Prompts, key)
-	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.ExecutionID {
+	if p == nil || p.Contest == nil || p.Contest.ExecutionID != o.Execution {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
 	c, err := Charge(o.Usage, now, func(a *Aggregate) (aggregate.Change, error) {
@@ -137,13 +113,20 @@ func (a *Aggregate) ContestEnded(key string, o ContestOutcome, now time.Time) (a
 	return c, err
 }
 
-func (a *Aggregate) endContest(p *Prompt, o ContestOutcome, now time.Time) aggregate.Change {
+func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, now time.Time) aggregate.Change {
 	c := a.begin(now)
 	if a.Contesting() == p {
 		c.progress()
 	}
 	n := p.contested(func(x *Contest) {
-		x.EndedAt, x.Order, x.As, x.Entries, x.Failed = &c.Now, "", o.As, o.Entries, o.Failed
+		x.EndedAt, x.Order, x.As = &c.Now, "", string(o.Status)
+		if o.Summary == nil {
+			return
+		}
+		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
+		for _, e := range o.Summary.Places {
+			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, submission.Round2(e.Score * 100), e.Hash})
+		}
 	})
 	c.Put(n)
 	c.Made = n
@@ -156,7 +139,7 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	if p == nil || now.Before(p.Contest.Until.Add(contestLateBy)) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	return a.endContest(p, ContestOutcome{As: ContestLost}, now), nil
+	return a.endContest(p, contest.Outcome{Status: ContestLost}, now), nil
 }
 
 // FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no change when the
@@ -204,7 +187,7 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 		if p.Contest == nil || p.Contest.Over() {
 			continue
 		}
-		ref, key := p.Contest.ref(a.Head.TenantID), p.Key()
+		ref, key := contest.Ref(a.Head.TenantID, p.Contest.ExecutionID), p.Key()
 		switch {
 		case p.Contest.Order != "":
 			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
@@ -212,19 +195,11 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 			}})
 		case a.Head.Ended != nil:
 			withdraw = append(withdraw, aggregate.Telling{Ref: ref, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
-				if w, ok := x.(Withdrawable); ok {
-					return w.Withdraw(self, now)
-				}
-				return aggregate.Change{}, fmt.Errorf("%s can't be withdrawn by %s", ref, self)
+				return x.(*contest.Aggregate).Withdraw(self, now)
 			}})
 		}
 	}
 	return begin, withdraw
-}
-
-// Withdrawable is what a task asked for, and does not want any more once it is over. ErrNotDue: it has ended, or knows already.
-type Withdrawable interface {
-	Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error)
 }
 
 // awaitContest is where a run goes while a contest drafts.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/expect"
 )
 
@@ -22,12 +23,12 @@ func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, erro
 
 // contestEnds with two teams that have a submission, and one that failed.
 func (s *story) contestEnds(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.ContestEnded(PromptKey(1), ContestOutcome{
-		ExecutionID: execution, As: ContestPartial, Failed: 1, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
-		Entries: []Entry{
-			{TeamID: "a", TeamName: "総務", Round: 2, Score: 91.5, Hash: aggregate.HashOf("総務の案")},
-			{TeamID: "b", TeamName: "経理", Round: 1, Score: 80, Hash: aggregate.HashOf("経理の案")},
-		},
+	return a.ContestEnded(PromptKey(1), contest.Outcome{
+		Execution: execution, Status: contest.Closed, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
+		Summary: &contest.Summary{Status: contest.SummaryPartialFailure, FailedTeams: []contest.FailedTeam{{TeamID: "c"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "総務", RoundNumber: 2, Score: 0.915, Hash: aggregate.HashOf("総務の案")},
+			{TeamID: "b", TeamName: "経理", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf("経理の案")},
+		}},
 	}, now)
 }
 

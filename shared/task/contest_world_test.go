@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 )
 
 // leaveToContest asks for a contest, or opens the gate with what came of one. It reports whether the run has nothing else to do.
@@ -54,9 +55,9 @@ func (w *world) contestEnds() {
 		if p.Contest == nil {
 			continue
 		}
-		o := ContestOutcome{ExecutionID: p.Contest.ExecutionID, As: ContestCompleted, Usage: w.usage(p.Contest.ExecutionID)}
+		o := contest.Outcome{Execution: p.Contest.ExecutionID, Status: contest.Closed, Summary: &contest.Summary{Status: contest.SummaryCompleted}, Usage: w.usage(p.Contest.ExecutionID)}
 		for _, team := range []string{"a", "b"}[:rapid.IntRange(0, 2).Draw(w.rt, "teams")] {
-			o.Entries = append(o.Entries, Entry{TeamID: team, TeamName: team, Round: 1, Score: 90, Hash: aggregate.HashOf("方針")})
+			o.Summary.Places = append(o.Summary.Places, contest.Place{TeamID: team, TeamName: team, RoundNumber: 1, Score: 0.9, Hash: aggregate.HashOf("方針")})
 		}
 		w.decide("contest: ended", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ContestEnded(p.Key(), o, now) })
 	}
