@@ -17,8 +17,8 @@ import (
 	"ringi/shared/slackapi/inbound"
 )
 
-// askCancel handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself.
-// It opens a dialog that asks for confirmation, if the person may cancel now.
+// askCancel handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself; in the thread of a
+// conversation with an agent it ends that. It opens a dialog that asks for confirmation, if the person may cancel now.
 func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
@@ -29,6 +29,9 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 		if v = h.check(ctx, c, decision.CancelTask()); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}
+	}
+	if errorclass.Of(v.Err) == errorclass.NotFound && h.askClose(ctx, p) {
+		return inbound.OK(), nil
 	}
 	if v.Err == nil && !v.Empty {
 		about := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}

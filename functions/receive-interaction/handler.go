@@ -244,6 +244,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.approveRead(ctx, p)
 	case card.TalkRejectCallback, card.TalkReviewCallback:
 		return h.submitTalk(ctx, p)
+	case card.TalkCloseCallback:
+		return h.closeTalk(ctx, p)
 	default:
 		return ignore(ctx, "view")
 	}

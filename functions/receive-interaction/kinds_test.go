@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
@@ -99,6 +100,19 @@ func (empty) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggreg
 	return nil, aggregate.ErrNotFound
 }
 
+// noTalks is a tenant without any conversation.
+type noTalks struct{ Talks }
+
+func (noTalks) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.DefaultSettings(), nil
+}
+func (noTalks) Load(context.Context, aggregate.Ref) (*session.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
+}
+func (noTalks) Decide(context.Context, aggregate.Ref, session.Decision) (*session.Aggregate, error) {
+	return nil, aggregate.ErrNotFound
+}
+
 // silentSlack drops ephemeral messages.
 type silentSlack struct{ nobody }
 
@@ -112,7 +126,7 @@ func FuzzInteraction(f *testing.F) {
 	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
 	f.Fuzz(func(t *testing.T, payload string) {
 		h := idle()
-		h.Store, h.Slack = empty{}, silentSlack{}
+		h.Store, h.Talks, h.Slack = empty{}, noTalks{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 403 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)

@@ -108,6 +108,22 @@ func TestPeopleDecideOnActions(t *testing.T) {
 			t.Errorf("%+v", x)
 		}
 	})
+	t.Run("the conversation is ended from the menu of any of its messages", func(t *testing.T) {
+		k := newTalk(t, db, "make")
+		root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
+		in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
+		k.of = in.Ref()
+		expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
+		message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
+		if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 || len(k.slack.Ephemerals(workspace.Alex)) > 1 {
+			t.Error("somebody else is asked")
+		}
+		k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
+		k.quiet(k.confirm(workspace.Sato), workspace.Sato)
+		if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Closed || a.Session.ClosedBy != workspace.Sato {
+			t.Errorf("%+v", a.Session)
+		}
+	})
 	t.Run("cancelled by whoever asked", func(t *testing.T) {
 		k := newTalk(t, db, "make")
 		k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)

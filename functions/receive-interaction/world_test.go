@@ -40,6 +40,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}}
 	w.StartClock()
 	w.h = &Handler{
+		Talks: noTalks{},
 		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now}, Now: w.Now,
 	}

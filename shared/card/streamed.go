@@ -20,4 +20,3 @@ func Streamed(text string) string {
 	}
 	return strings.Join(pieces, "```")
 }
-

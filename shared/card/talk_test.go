@@ -257,3 +257,9 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 		t.Error("a new line of output changes nothing")
 	}
 }
+
+func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseSessionModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
+	}
+}

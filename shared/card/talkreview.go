@@ -15,6 +15,7 @@ import (
 const (
 	TalkReviewCallback = "review_action_modal"
 	TalkRejectCallback = "reject_action_modal"
+	TalkCloseCallback  = "close_session_modal"
 )
 
 // TalkRejection is the private_metadata of the dialog that asks why an action is rejected; a hint, as Rejection is. Hash is of
@@ -50,4 +51,14 @@ func TalkReview(t Talk, r Review, s tenancy.Settings) (view slack.ModalViewReque
 	r.Hash = x.Payload.Hash()
 	open := x.Status == session.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	return d.reviewed(fill(d.talk.Header, "n", x.Number), whole, r, open, TalkReviewCallback), true
+}
+
+// CloseSessionModal asks whether a conversation shall really end.
+func CloseSessionModal(id, locale string) slack.ModalViewRequest {
+	w := talkWordsOf(locale)
+	metadata, _ := json.Marshal(TalkRejection{Session: ident(id)}) // of strings it cannot fail
+	return slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: TalkCloseCallback, Title: label(w.EndTitle), Submit: label(w.EndYes), Close: label(wordsOf(locale).CancelNo),
+		PrivateMetadata: string(metadata), Blocks: slack.Blocks{BlockSet: []slack.Block{section(w.EndText)}},
+	}
 }

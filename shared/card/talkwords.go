@@ -25,6 +25,7 @@ type talkWords struct {
 	Begin, Reopened                         string
 	RejectTitle, RejectText, RejectSubmit   string
 	RejectPlaceholder                       string
+	EndTitle, EndText, EndYes               string
 	InFlight, TooLate                       string // told to whoever clicks too late
 	TooLateCancelled, TooLateExpired        string
 	Reasons                                 map[aggregate.Reason]string
@@ -73,6 +74,7 @@ func talkJapanese() *talkWords {
 		LateDone: "取り消したときには処理が終わっていました。作業フォルダーは実行前のままです。", LateFailed: "処理は途中で終わりました。作業フォルダーは実行前のままです。",
 		System: "[システム]", Closed: "この会話は終了しています。続けるには、新しく始めてください。作業フォルダーのファイルはそのまま使えます。",
 		ClosedBy: "{who} が終了しました · {when}", ClosedIdle: "{days} 日間会話がなかったため終了しました · {when}", Begin: "🔄 新しく始める", Reopened: "会話を再開しました。",
+		EndTitle: "会話の終了", EndText: "この会話を終了しますか?承認を待っている操作は取り消されます。作業フォルダーのファイルは残り、あとから同じスレッドで新しく始められます。", EndYes: "終了する",
 		RejectTitle: "却下理由", RejectText: "この操作を却下する理由を入力してください。理由はエージェントに伝わります。", RejectSubmit: "却下する", RejectPlaceholder: "例: 本番のデータには触らないでください",
 		Reasons: map[aggregate.Reason]string{
 			session.ReasonUnknown: "実行の結果が分かりません。", session.ReasonInterrupted: "処理が途中で途切れ、何も書き込まれませんでした。もう一度エージェントに頼んでください。",
@@ -111,6 +113,7 @@ func talkEnglish() *talkWords {
 		LateDone: "It had finished when it was cancelled. The folder is as it was before.", LateFailed: "It ended on the way. The folder is as it was before.",
 		System: "[System]", Closed: "This conversation has ended. To go on, begin anew. The files in its folder are still there.",
 		ClosedBy: "Ended by {who} · {when}", ClosedIdle: "Ended because nothing was said for {days} days · {when}", Begin: "🔄 Begin anew", Reopened: "The conversation goes on.",
+		EndTitle: "End the conversation", EndText: "End this conversation? An action that waits for approval is cancelled. The files in its folder stay, and you can begin anew in the same thread.", EndYes: "End it",
 		RejectTitle: "Reason", RejectText: "Why do you reject this action? The agent is told.", RejectSubmit: "Reject", RejectPlaceholder: "For example: don't touch production data",
 		Reasons: map[aggregate.Reason]string{
 			session.ReasonUnknown: "Its outcome is not known.", session.ReasonInterrupted: "It was interrupted and nothing was written. Please ask the agent again.",
