@@ -20,7 +20,7 @@ var ranks = [][]string{
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
 	{"pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
-	{"intake", "sessions", "tasks"},
+	{"contests", "intake", "sessions", "tasks"},
 	{"kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},

@@ -39,6 +39,8 @@ type Store interface {
 	Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error]
 	FactOf(row map[string]types.AttributeValue) (f fact.Fact, ok bool, err error)
 	PutFacts(ctx context.Context, facts []fact.Fact) error
+	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
+	Count(ctx context.Context, c store.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
@@ -73,8 +75,10 @@ func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.Dyn
 		return events.DynamoDBEventResponse{}, h.minute(ctx)
 	}
 	out := h.records(ctx, batch.Records)
-	if first := h.facts(ctx, batch.Records); first != "" {
-		out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: first})
+	for _, first := range []string{h.facts(ctx, batch.Records), h.count(ctx, batch.Records)} {
+		if first != "" {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: first})
+		}
 	}
 	return out, nil
 }

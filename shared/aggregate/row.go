@@ -26,6 +26,15 @@ type Index struct {
 	PK, SK string
 }
 
+// Checked is a row that says itself whether it may be written: a last look, after the decision's own.
+type Checked interface{ Check() error }
+
+// Counted is a row that adds to sums which are kept of what it is about.
+type Counted interface {
+	// Counts is the id of what the sums are of, and what the row adds to each by its name.
+	Counts() (of string, adds map[string]int)
+}
+
 // Objects is a row with a list whose elements have a member of type JSON, or *Blob. The table keeps
 // that as an object where DynamoDB would not change it.
 type Objects interface {

@@ -6,7 +6,8 @@ import "time"
 // became of what was called for: money that was spent stays spent.
 type Use struct {
 	Usage
-	Made      string    `json:"made,omitempty"` // key of the row that the calls made; empty when it came to nothing
+	Made      string    `json:"made,omitempty"`       // key of the row that the calls made; empty when it came to nothing
+	ChargedTo string    `json:"charged_to,omitempty"` // id of another aggregate whose own usage has it in its sum
 	CreatedAt time.Time `json:"created_at"`
 }
 

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -51,17 +52,23 @@ func english() Words {
 			session.AuditCompleted:               "Completed an agent’s action",
 			session.AuditFailed:                  "An agent’s action failed",
 			session.AuditLate:                    "Learned late what became of an agent’s action",
+			contest.AuditStarted:                 "Began a contest",
+			contest.AuditEnded:                   "Ended a contest",
+			contest.AuditCancelled:               "Cancelled a contest",
+			contest.AuditAbandoned:               "Gave a contest up",
 			ActionExported:                       "Exported the audit log",
 		},
 		resources: map[string]string{
 			"task": "Request", "prompt": "Policy", "process": "Steps", "execution": "Execution", "tenant": "Workspace", "settings": "Settings",
-			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action",
+			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action", "contest": "Contest",
 		},
 		locale: "en",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
 			"type":         {"code_generate": "writing files", "test_run": "running tests", "shell_command": "running a command"},
 			"requested_by": {"agent": "the agent", "user": "a person"}, "approved_by": {"user": "a person", "auto": "a rule, automatically"},
+			"result": {"completed": "all teams finished", "partial_failure": "some teams failed", "failed": "all teams failed"},
+			"why":    {"contest_cancelled": "it was cancelled", "contest_run_failed": "its work stopped several times"},
 		},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
@@ -69,6 +76,7 @@ func english() Words {
 			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
 			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
 			"session_id": "Session", "agent": "Agent", "type": "Kind of action", "rule": "Rule", "number": "Number", "requested_by": "Proposed by", "approved_by": "Approved by", "by": "Decided by", "outcome": "Outcome", "error": "Why it failed", "detail": "In detail", "status": "Status", "task": "Request", "asked_by": "Asked for by", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
+			"teams": "Teams", "max_rounds": "Most rounds", "budget_usd": "Budget (USD)", "for": "For the request", "result": "Result", "why": "Why", "failed_teams": "Teams that failed", "best_team": "Best team", "best_score": "Best score",
 		}, 1),
 	}
 }

@@ -2,6 +2,7 @@ package auditlog
 
 import (
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -51,17 +52,23 @@ func japanese() Words {
 			session.AuditCompleted:               "エージェントの操作を終えた",
 			session.AuditFailed:                  "エージェントの操作に失敗した",
 			session.AuditLate:                    "エージェントの操作の結果が後から分かった",
+			contest.AuditStarted:                 "コンテストを始めた",
+			contest.AuditEnded:                   "コンテストを終えた",
+			contest.AuditCancelled:               "コンテストを取り消した",
+			contest.AuditAbandoned:               "コンテストを打ち切った",
 			ActionExported:                       "監査ログを書き出した",
 		},
 		resources: map[string]string{
 			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
-			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作",
+			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作", "contest": "コンテスト",
 		},
 		locale: "ja",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
 			"type":         {"code_generate": "ファイルの作成", "test_run": "テストの実行", "shell_command": "コマンドの実行"},
 			"requested_by": {"agent": "エージェント", "user": "人"}, "approved_by": {"user": "人が承認", "auto": "規則により自動"},
+			"result": {"completed": "全チームが終了", "partial_failure": "一部のチームが失敗", "failed": "全チームが失敗"},
+			"why":    {"contest_cancelled": "取り消された", "contest_run_failed": "処理が続けて止まった"},
 		},
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
@@ -69,6 +76,7 @@ func japanese() Words {
 			"changes": "変更", "writes": "書き込みの引数の指紋", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
 			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
+			"teams": "チームの数", "max_rounds": "ラウンドの上限", "budget_usd": "予算(米ドル)", "for": "もとの依頼", "result": "結果", "why": "理由", "failed_teams": "失敗したチームの数", "best_team": "最高点のチーム", "best_score": "最高点",
 		}, 0),
 	}
 }

@@ -45,6 +45,21 @@ func (b *Board) place() string {
 // Millionths is a score in millionths, so that sums of scores are exact.
 func Millionths(score float64) int { return int(math.Round(score * 1e6)) }
 
+// Counts is what a scored round adds to its team's statistics.
+func (b *Board) Counts() (of string, adds map[string]int) {
+	return TeamHash(b.TeamID), map[string]int{
+		SumRounds: 1, SumScore: Millionths(b.EvaluationScore), SumInput: int(b.UsageInfo.InputTokens), SumOutput: int(b.UsageInfo.OutputTokens),
+	}
+}
+
+// The names of a team's sums.
+const (
+	SumRounds = "rounds"
+	SumScore  = "score_millionths"
+	SumInput  = "input_tokens"
+	SumOutput = "output_tokens"
+)
+
 // order is the board's; what is alike even so stands by team.
 func order(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))

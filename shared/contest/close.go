@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/submission"
 )
 
 // Standing is what one team came to, once it is over.
@@ -63,9 +64,9 @@ func (a *Aggregate) Close(teams []Standing, results aggregate.Blob, now time.Tim
 	}
 	c.Contest.Usage.ID = a.Head.ExecutionID
 	c.settle()
-	details := map[string]any{"status": s.Status, "teams": s.TotalTeams, "failed": len(s.FailedTeams)}
+	details := map[string]any{"result": s.Status, "teams": s.TotalTeams, "failed_teams": len(s.FailedTeams)}
 	if s.BestTeamID != nil {
-		details["best_team"], details["best_score"] = *s.BestTeamID, *s.BestScore
+		details["best_team"], details["best_score"] = s.BestTeamName, submission.Round2(*s.BestScore*100)
 	}
 	c.audit(aggregate.System(), AuditEnded, details)
 	return c.done(), nil
@@ -139,7 +140,7 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 	}
 	at := c.Now
 	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, why, by.ID
-	c.audit(by, AuditCancelled, map[string]any{"reason": why})
+	c.audit(by, AuditCancelled, map[string]any{"why": why})
 	return c.done(), nil
 }
 
@@ -168,6 +169,6 @@ func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 		c.Contest.Reason = ReasonRunFailed
 	}
 	c.settle()
-	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"reason": ReasonRunFailed})
+	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
 	return c.done(), nil
 }

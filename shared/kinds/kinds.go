@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/config"
+	"ringi/shared/contest"
 	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -19,7 +20,9 @@ func Open(cfg aws.Config, env config.Table) *store.Store {
 }
 
 // All are the kinds that this release knows.
-func All() aggregate.Kinds { return aggregate.Kinds{tasks.Kind(), session.Kind} }
+func All() aggregate.Kinds {
+	return aggregate.Kinds{tasks.Kind(), session.Kind, contest.Kind, contest.TeamKind}
+}
 
 // Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.
 func Machines(env config.Effects) map[string]string {

@@ -35,7 +35,8 @@ const (
 	results   = "results/"
 	prompts   = "prompts/"
 	arguments = "arguments/"
-	exports   = "exports/" // of the audit log; the bucket deletes them
+	exports   = "exports/"  // of the audit log; the bucket deletes them
+	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 
 	// Of chat sessions (shared/workspace/versions): versions expire like results, the rest the bucket deletes.
 	workspaces = "workspaces/"
@@ -66,6 +67,14 @@ func (s Store) Keep(ctx context.Context, ref aggregate.Ref, v json.RawMessage) (
 // KeepArguments is Keep for the arguments of a call, which never expire; members are what their text says.
 func (s Store) KeepArguments(ctx context.Context, ref aggregate.Ref, v json.RawMessage, members map[string]any) (aggregate.Blob, error) {
 	return s.keep(ctx, arguments+under(ref), v, func() string { return previewArguments(members) })
+}
+
+// KeepContest is Keep for what a contest came to, which is kept as long as its rows: inline is how much of it stays in a row, in bytes.
+func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	return s.put(ctx, contests+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
 // Prompts keeps what models are sent about a task: always in the bucket, never in the row, named by its hash.
@@ -111,7 +120,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := b.S3Key // as an older key is, without any prefix
-	for _, prefix := range []string{results, prompts, arguments} {
+	for _, prefix := range []string{results, prompts, arguments, contests} {
 		own = strings.TrimPrefix(own, prefix)
 	}
 	if !strings.HasPrefix(own, under(ref)) {

@@ -23,6 +23,18 @@ type Place struct {
 	Key string
 }
 
+// RowAt reads the row at a place into another, consistently. It returns aggregate.ErrNotFound when there is none.
+func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
+	pk, err := s.partition(p.Ref)
+	if err != nil {
+		return err
+	}
+	if err := s.get(ctx, pk, p.Key, into); err != nil {
+		return fmt.Errorf("read %s of %s: %w", p.Key, p.Ref, err)
+	}
+	return nil
+}
+
 // RowsAt are the rows at some places, at most a hundred of them, as T. What is not there is left
 // out, and what DynamoDB did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {

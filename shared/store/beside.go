@@ -80,6 +80,29 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 	return nil
 }
 
+// AddListed puts a row into a list beside an aggregate unless one with its key is there, which stays as it is. It reports whether
+// it did.
+func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggregate.Row) (added bool, err error) {
+	pk, err := listPartition(list, tenant, of)
+	if err != nil {
+		return false, err
+	}
+	it, err := pack(r.Type(), pk, r.Key(), r)
+	if err != nil {
+		return false, err
+	}
+	e := newExpression()
+	condition := e.absent()
+	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: &condition, ExpressionAttributeNames: e.names})
+	if conditionFailed(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("add to %s%s: %w", list, of, err)
+	}
+	return true, nil
+}
+
 // mostWritten is how many rows one BatchWriteItem takes.
 const mostWritten = 25
 

@@ -40,7 +40,7 @@ func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
 		if err := unpack(it, &u); err != nil {
 			return f, false, err
 		}
-		f, ok = fact.OfUse(ref, u), true
+		f, ok = fact.OfUse(ref, u), u.ChargedTo == ""
 	} else {
 		var x aggregate.AuditEntry
 		if err := unpack(it, &x); err != nil {

@@ -4,6 +4,11 @@ import "ringi/shared/aggregate"
 
 // packRow makes the item of a row as the commit rev writes it, with the indexes that lists find it by.
 func packRow(kind aggregate.Kind, head aggregate.Root, pk string, r aggregate.Row, rev int) (item, error) {
+	if x, checked := r.(aggregate.Checked); checked {
+		if err := x.Check(); err != nil {
+			return nil, err
+		}
+	}
 	it, err := pack(r.Type(), pk, r.Key(), r)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,11 @@ export function subject(key) {
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
     case "HANDOVER": return t("rowHandover");
+    case "CONTEST": return t("rowContest");
+    case "SUMMARY": case "EXECUTION_SUMMARY": return t("rowSummary");
+    case "TEAM": return t("rowTeam");
+    case "ROUND": case "ROUND_HISTORY": return t("rowRound", { n });
+    case "BOARD": case "LEADER_BOARD": return t("rowBoard", { n });
     case "STREAM": return t("rowStream");
   }
   return key;

@@ -1,0 +1,142 @@
+package contests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/store"
+	"ringi/shared/submission"
+)
+
+// DefaultLimit is how many rows of a board are read when nobody says.
+const DefaultLimit = 10
+
+// Filter narrows a board to one contest, or to one team; empty fields narrow nothing.
+type Filter struct {
+	Execution string
+	Team      string
+	Best      bool // only each team's best round of a contest
+}
+
+// Board are a tenant's scored rounds by rank: the highest score first, of equal ones the earlier. limit 0 is DefaultLimit. It
+// returns aggregate.ErrField as store.Rows does.
+func (s *Store) Board(ctx context.Context, tenant string, f Filter, cursor string, limit int) (store.Page[contest.Board], error) {
+	if limit == 0 {
+		limit = DefaultLimit
+	}
+	l := store.List{
+		Name: "leader_board", Filter: []string{f.Execution, f.Team, fmt.Sprint(f.Best)}, Tenant: tenant, Prefixes: []string{contest.TeamKind.Prefix},
+		Index: "GSI1", Partitions: []string{contest.RankAll(tenant)}, OldestFirst: true, Sparse: f.Best || f.Execution != "" && f.Team != "",
+	}
+	switch {
+	case f.Execution != "" && !contest.ValidID(f.Execution):
+		return store.Page[contest.Board]{Items: []contest.Board{}}, nil
+	case f.Execution != "":
+		l.Index, l.Partitions = "GSI2", []string{contest.RankIn(tenant, f.Execution)}
+	case f.Team != "":
+		l.Index, l.Partitions = "GSI3", []string{contest.RankOf(tenant, f.Team)}
+	}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(b contest.Board) bool {
+		return (!f.Best || b.IsBest) && (f.Team == "" || b.TeamID == f.Team)
+	})
+}
+
+// Statistics are a team's, over all contests.
+type Statistics struct {
+	TotalRounds       int     `json:"total_rounds"`
+	AvgScore          float64 `json:"avg_score"`
+	BestScore         float64 `json:"best_score"`
+	TotalInputTokens  int     `json:"total_input_tokens"`
+	TotalOutputTokens int     `json:"total_output_tokens"`
+}
+
+// TeamStatistics are a team's statistics, of one without rounds zeros. A round is in them some seconds after it was scored.
+func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out Statistics, err error) {
+	sums, err := s.Of.CountedSums(ctx, tenant, contest.TeamHash(team), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput)
+	if err != nil {
+		return out, err
+	}
+	if out.TotalRounds = sums[contest.SumRounds]; out.TotalRounds == 0 {
+		return out, nil
+	}
+	out.AvgScore = float64(sums[contest.SumScore]) / float64(out.TotalRounds) / 1e6
+	out.TotalInputTokens, out.TotalOutputTokens = sums[contest.SumInput], sums[contest.SumOutput]
+	top, err := s.Board(ctx, tenant, Filter{Team: team}, "", 1)
+	if err != nil {
+		return Statistics{}, err
+	}
+	for _, b := range top.Items {
+		out.BestScore = b.EvaluationScore
+	}
+	return out, nil
+}
+
+// LoadRoundHistory is what the members of a team did in a round, and what was said meanwhile. What is not there is nil and no
+// messages, and no error.
+func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*submission.MemberSubmissionsRecord, []submission.ModelMessage, error) {
+	none := []submission.ModelMessage{}
+	if !contest.ValidID(execution) || number < 1 || number > contest.MaxRounds {
+		return nil, none, nil
+	}
+	var r contest.Round
+	err := s.Of.RowAt(ctx, store.Place{Ref: contest.TeamRef(tenant, execution, team), Key: contest.RoundKey(number)}, &r)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil, none, nil
+	}
+	if err != nil {
+		return nil, none, err
+	}
+	ref := contest.Ref(tenant, execution)
+	var record submission.MemberSubmissionsRecord
+	if err := s.open(ctx, ref, r.MemberSubmissionsRecord, &record); err != nil {
+		return nil, none, err
+	}
+	text, err := s.Values.Open(ctx, ref, r.MessageHistory)
+	if err != nil {
+		return nil, none, fmt.Errorf("open what %s keeps: %w", ref, err)
+	}
+	messages, err := submission.ReadMessages(text)
+	return &record, messages, err
+}
+
+// Summary is a contest's execution_summary, with its teams' results whole. It returns aggregate.ErrNotFound before the end.
+func (s *Store) Summary(ctx context.Context, tenant, execution string) (out ExecutionSummary, err error) {
+	ref := contest.Ref(tenant, execution)
+	var x contest.Summary
+	if err := s.Of.RowAt(ctx, store.Place{Ref: ref, Key: x.Key()}, &x); err != nil {
+		return out, err
+	}
+	out.Summary = x
+	return out, s.open(ctx, ref, x.TeamResults, &out.TeamResults)
+}
+
+// Contests are a tenant's, the newest first.
+func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) (store.Page[contest.Contest], error) {
+	l := store.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(contest.Contest) bool { return true })
+}
+
+// ExecutionSummary is a row of execution_summary with what it refers to.
+type ExecutionSummary struct {
+	contest.Summary
+	TeamResults []submission.RoundResult `json:"team_results"`
+}
+
+// turn reads an answer of a model.
+func (s *Store) turn(ctx context.Context, team aggregate.Ref, key string) (contest.Turn, bool, error) {
+	found, err := store.Listed[contest.Turn](ctx, s.Of.Store, team.Tenant, contest.TurnsList, team.ID, key, key, false, 1)
+	if err != nil || len(found) == 0 {
+		return contest.Turn{}, false, err
+	}
+	return found[0], true, nil
+}
+
+// spend puts what calls came to among a team's rows.
+func (s *Store) spend(ctx context.Context, team aggregate.Ref, use *aggregate.Use) error {
+	w := &contest.Work{Head: contest.TeamHead{Head: aggregate.Head{TenantID: team.Tenant}, WorkID: team.ID}}
+	_, err := s.Teams.Commit(ctx, w, aggregate.Change{Rows: []aggregate.Row{use}, Now: use.CreatedAt})
+	return err
+}

@@ -1,0 +1,196 @@
+package contests
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/submission"
+)
+
+// waits are between the tries of a write. It is given up after one more than these.
+var waits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
+
+// tryFor is how long one try may take.
+const tryFor = 5 * time.Second
+
+// Played is a round that was scored.
+type Played struct {
+	Result   submission.RoundResult
+	Record   submission.MemberSubmissionsRecord
+	Messages []submission.ModelMessage
+	Metrics  []submission.MetricScore
+	Judgment *contest.Judgment
+}
+
+// SaveRound writes a scored round of a team: history, submissions, the board's row and the team's best round are one
+// transaction. A write that fails is tried again after 1, 2 and 4 seconds; after the fourth try the error is a
+// *submission.DatabaseWriteError. What can't be written is an error at once: see contest.Work.ScoreRound.
+func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	for try := 0; ; try++ {
+		w, err := s.saveRound(ctx, team, p)
+		if err == nil || lasting(err) || ctx.Err() != nil {
+			return w, err
+		}
+		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber, "attempt", try + 1, "err", err}
+		if try == len(waits) {
+			slog.ErrorContext(ctx, "the round is not saved", attrs...)
+			return nil, &submission.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber, p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
+		}
+		slog.WarnContext(ctx, "saving the round failed", append(attrs, "again_in", waits[try].String())...)
+		if err := s.Sleep(ctx, waits[try]); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (p Played) check() error {
+	if err := p.Result.Check(); err != nil {
+		return err
+	}
+	if err := p.Record.Check(); err != nil {
+		return err
+	}
+	if r, x := p.Record, p.Result; r.ExecutionID != x.ExecutionID || r.TeamID != x.TeamID || r.RoundNumber != x.RoundNumber {
+		return fmt.Errorf("member_submissions_record is of round %d of team %.50q, the result of round %d of %.50q", r.RoundNumber, r.TeamID, x.RoundNumber, x.TeamID)
+	}
+	return nil
+}
+
+// lasting reports whether another try finds the same.
+func lasting(err error) bool {
+	var field aggregate.ErrField
+	var score submission.ScoreError
+	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
+}
+
+// saveRound is one try.
+func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
+	ctx, cancel := context.WithTimeout(ctx, tryFor)
+	defer cancel()
+	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment}
+	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
+	messages, err := submission.WriteMessages(p.Messages)
+	if err != nil {
+		return nil, aggregate.ErrField{Field: "message_history", Limit: "must be JSON: " + err.Error()}
+	}
+	for _, part := range []struct {
+		value any
+		into  *aggregate.Blob
+	}{{p.Result.SubmissionContent, &scored.Content}, {p.Record, &scored.Record}, {json.RawMessage(messages), &scored.Messages}} {
+		text, err := encode(part.value)
+		if err != nil {
+			return nil, err
+		}
+		if *part.into, err = s.Values.KeepContest(ctx, of, text, MaxRoundInline); err != nil {
+			return nil, err
+		}
+	}
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.ScoreRound(scored, s.Now()) })
+}
+
+// encode is a value as JSON that people can read.
+func encode(v any) (json.RawMessage, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, aggregate.ErrField{Field: "the round", Limit: "must be JSON: " + err.Error()}
+	}
+	return bytes.TrimSpace(b.Bytes()), nil
+}
+
+// Content is the whole submission of a round.
+func (s *Store) Content(ctx context.Context, tenant string, r *contest.Round) (content string, err error) {
+	return content, s.open(ctx, contest.Ref(tenant, r.ExecutionID), r.SubmissionContent, &content)
+}
+
+func (s *Store) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, into any) error {
+	text, err := s.Values.Open(ctx, ref, b)
+	if err == nil {
+		err = json.Unmarshal(text, into)
+	}
+	if err != nil {
+		return fmt.Errorf("open what %s keeps: %w", ref, err)
+	}
+	return nil
+}
+
+// Result is a scored round of a team, whole. It returns aggregate.ErrNotFound for a round that was not scored.
+func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (submission.RoundResult, error) {
+	r := aggregate.Find(w.Rounds, contest.RoundKey(number))
+	if r == nil {
+		return submission.RoundResult{}, fmt.Errorf("round %d of %s: %w", number, w.Ref(), aggregate.ErrNotFound)
+	}
+	content, err := s.Content(ctx, w.Head.TenantID, r)
+	return submission.RoundResult{
+		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber, SubmissionContent: content,
+		EvaluationScore: r.EvaluationScore, EvaluationFeedback: r.EvaluationFeedback, Usage: r.Usage,
+		ExecutionTimeSeconds: r.ExecutionTimeSeconds, CompletedAt: r.CompletedAt,
+	}, err
+}
+
+// History are all scored rounds of a team, in their order.
+func (s *Store) History(ctx context.Context, w *contest.Work) ([]submission.RoundResult, error) {
+	out := []submission.RoundResult{}
+	for _, r := range w.Rounds {
+		x, err := s.Result(ctx, w, r.RoundNumber)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// turnsLast is how long a model's answer is kept for a round that was cut off.
+const turnsLast = 7 * 24 * time.Hour
+
+// Kept are the answers of models that a team has so far; it is round.Kept.
+type Kept struct {
+	Store     *Store
+	Team      aggregate.Ref
+	Execution string
+	ChargedTo string // id of what the contest is for, whose own usage has the contest's in its sum; empty: nothing's
+}
+
+// Turn is the answer that was kept under a key.
+func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err error) {
+	t, ok, err := k.Store.turn(ctx, k.Team, key)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	answer, err = k.Store.Values.Open(ctx, contest.Ref(k.Team.Tenant, k.Execution), t.Answer)
+	return answer, err == nil, err
+}
+
+// Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid, and an
+// answer that was not saved is asked for, and paid for, again. No answer is nil: only its cost is saved.
+func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
+	now := k.Store.Now().UTC().Truncate(time.Millisecond)
+	if spent.ID != "" {
+		use := &aggregate.Use{Usage: spent, Made: contest.TurnsList + key, ChargedTo: k.ChargedTo, CreatedAt: now}
+		if err := k.Store.spend(ctx, k.Team, use); err != nil {
+			return err
+		}
+	}
+	if answer == nil {
+		return nil
+	}
+	kept, err := k.Store.Values.KeepContest(ctx, contest.Ref(k.Team.Tenant, k.Execution), answer, MaxInline)
+	if err != nil {
+		return err
+	}
+	t := &contest.Turn{Name: key, Answer: kept, CreatedAt: now, DeleteAfter: now.Add(turnsLast).Unix()}
+	_, err = k.Store.Of.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	return err
+}

@@ -1,0 +1,128 @@
+package contests_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/result"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+)
+
+var tenant = aggregate.TenantID("T1")
+
+// bucket keeps values in memory.
+type bucket struct {
+	mu   sync.Mutex
+	kept map[string]json.RawMessage
+}
+
+func (b *bucket) KeepContest(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := fmt.Sprintf("contests/%s/%s/%s.json", ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
+	b.kept[key] = v
+	return aggregate.Blob{Bytes: len(v), S3Key: key, Preview: string(v[:50])}, nil
+}
+
+func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (json.RawMessage, error) {
+	if x.S3Key == "" {
+		return json.RawMessage(x.JSON), nil
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if v, ok := b.kept[x.S3Key]; ok && strings.Contains(x.S3Key, ref.ID) {
+		return v, nil
+	}
+	return nil, result.ErrExpired
+}
+
+// world is a table of contests.
+type world struct {
+	*contests.Store
+	db     *dynamodb.Client
+	table  string
+	bucket *bucket
+}
+
+func newWorld(t *testing.T, server *storetest.Server) *world {
+	t.Helper()
+	_, name := server.Store(t)
+	return over(server.DB, name, &bucket{kept: map[string]json.RawMessage{}})
+}
+
+func over(db *dynamodb.Client, table string, b *bucket) *world {
+	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b}
+}
+
+// through is the same table with another transport.
+func (w *world) through(server *storetest.Server, transport http.RoundTripper) *world {
+	cfg := server.Config.Copy()
+	cfg.HTTPClient = &http.Client{Transport: transport}
+	return over(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }), w.table, w.bucket)
+}
+
+func order(execution string, teams ...string) contest.Order {
+	o := contest.Order{
+		Execution: execution, Tenant: tenant, Prompt: "データ分析を実行してください", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300,
+		Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+	}
+	for _, t := range teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "Team " + t})
+	}
+	return o
+}
+
+// begin opens a contest of these teams and enters all of them.
+func (w *world) begin(t *testing.T, execution string, teams ...string) (*contest.Aggregate, []*contest.Work) {
+	t.Helper()
+	expect.NoError(t, w.Begin(t.Context(), order(execution, teams...)))
+	a := expect.Value(w.Load(t.Context(), contest.Ref(tenant, execution)))(t)
+	var all []*contest.Work
+	for i := range teams {
+		all = append(all, expect.Value(w.Enter(t.Context(), a, i+1))(t))
+	}
+	return a, all
+}
+
+// played is a round that follows from what it is of.
+func played(execution, team string, round int, score float64) contests.Played {
+	at := time.Date(2025, 11, 5, 10, 0, round, 0, time.UTC)
+	usage := submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	ms := 2500.0
+	return contests.Played{
+		Result: submission.RoundResult{
+			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round, SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round),
+			EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): 高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at,
+		},
+		Record: submission.MemberSubmissionsRecord{
+			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
+			Submissions: []submission.MemberSubmission{{AgentName: "web", AgentType: submission.WebSearch, Content: "検索結果...", Status: submission.Success, Usage: usage, Timestamp: at, ExecutionTimeMS: &ms}},
+		},
+		Messages: []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("データ分析を実行してください")}}}},
+		Metrics:  []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
+	}
+}
+
+// save scores a round.
+func (w *world) save(t *testing.T, execution, team string, round int, score float64) {
+	t.Helper()
+	expect.Value(w.SaveRound(t.Context(), contest.TeamRef(tenant, execution, team), played(execution, team, round, score)))(t)
+}
