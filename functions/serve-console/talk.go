@@ -304,6 +304,7 @@ func (p *talkPage) messages(t talk, words talkTexts) {
 		numbers[x.ActionID] = x.Number
 	}
 	anew := s.HistoryFrom == nil
+	files := newReadings(t.said)
 	for _, m := range t.said {
 		if m.Collapsed && m.Key() == s.SummaryKey {
 			continue // it stands above
@@ -324,9 +325,7 @@ func (p *talkPage) messages(t talk, words talkTexts) {
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
 			anew, row.Anew = true, true
 		}
-		for _, f := range m.Attachments {
-			row.Files = append(row.Files, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), words.unread(f.Why), f.Bytes, f.Kind == "unread" || f.Why != ""})
-		}
+		row.Files = files.of(m, words)
 		if s.CollapsedThrough != "" && m.Key() <= s.CollapsedThrough {
 			p.Folded = append(p.Folded, row)
 		} else {

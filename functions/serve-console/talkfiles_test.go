@@ -1,0 +1,29 @@
+package main
+
+import (
+	"testing"
+
+	"ringi/shared/expect"
+	"ringi/shared/session"
+)
+
+// A file is said to be unread beside its message only where an answer says so, and is named once.
+func TestAFileIsShownAsItWasRead(t *testing.T) {
+	file := func(id, kind, hash, why string) session.Attachment {
+		return session.Attachment{FileID: id, Name: id + ".txt", Kind: kind, Hash: hash, Why: why}
+	}
+	said := []session.Message{
+		{Sender: session.FromUser, Attachments: []session.Attachment{file("read", "unread", "", ""), file("zip", "unread", "", ""), file("later", "unread", "", "")}},
+		{Sender: session.FromAgent, Attachments: []session.Attachment{file("read", "text", "h", ""), file("zip", "unread", "", "only text and images are read"), file("elsewhere", "text", "h", ""), file("later", "unread", "", "Slack did not give it now")}},
+		{Sender: session.FromAgent, Attachments: []session.Attachment{file("later", "text", "h", "")}},
+		{Sender: session.FromUser, Attachments: []session.Attachment{file("new", "unread", "", "")}},
+	}
+	r := newReadings(said)
+	want := [][]fileRow{
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: "only text and images are read", Unread: true}, {Name: "later.txt"}},
+		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
+	}
+	for i, m := range said {
+		expect.Same(t, want[i], r.of(m, talkTexts{}))
+	}
+}
