@@ -1,0 +1,74 @@
+package wires
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/expect"
+	"ringi/shared/session"
+)
+
+// longAgo puts so many messages of so many bytes before what was said, as if people had talked for long.
+func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
+	t.Helper()
+	ref, now := d.Ref(), time.Now()
+	for from := 0; from < messages; from += 25 {
+		var rows []aggregate.Row
+		for n := from; n < min(from+25, messages); n++ {
+			text := fmt.Sprintf("%d 番目の相談です。", n)
+			rows = append(rows, &session.Message{
+				MessageID: session.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: session.FromUser, User: workspace.Sato,
+				Content: text + strings.Repeat("x", max(0, bytes-len(text))), CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
+			})
+		}
+		expect.NoError(t, d.Rows().PutListed(t.Context(), ref.Tenant, session.MessagesList, ref.ID, rows, nil))
+	}
+}
+
+// A conversation of a thousand messages, or of very long ones, costs and takes no more than one at the limit: what is older is
+// folded once, and the page has the newest.
+func TestAThousandMessagesStayBounded(t *testing.T) {
+	for name, size := range map[string]struct{ messages, bytes int }{"many": {1500, 60}, "long": {400, 2000}} {
+		t.Run(name, func(t *testing.T) {
+			driver.Leave(t, running)
+			vendors.Scripted(llm.Script{Texts: []string{"始めましょう"}})
+			d := begin(t, "claude", "長い相談をします")
+			d.Shows("始めましょう")
+			d.Rests()
+			longAgo(t, d, size.messages, size.bytes)
+
+			before := len(vendors.Asked())
+			vendors.Scripted(llm.Script{Texts: []string{"ここまでの要約です"}}, llm.Script{Texts: []string{"一つ目の答え"}}, llm.Script{Texts: []string{"二つ目の答え"}}, llm.Script{Texts: []string{"三つ目の答え"}})
+			for i, answer := range []string{"一つ目の答え", "二つ目の答え", "三つ目の答え"} {
+				cost, began := d.Load().Session.Usage.Cost, time.Now()
+				d.Reply(fmt.Sprintf("質問 %d", i+1))
+				d.Shows(answer)
+				took := time.Since(began)
+				a := d.Rests()
+				asked := heard(before)
+				last := asked[len(asked)-1]
+				t.Logf("turn %d: %d calls so far, the last of %d bytes with %d messages; %s to the card, $%s", i+1, len(asked), len(last), strings.Count(last, "番目の相談です"), took.Round(time.Millisecond), a.Session.Usage.Cost-cost)
+				if len(asked) != i+2 || len(last) > chat.MaxBytes*3/2 || strings.Count(last, "番目の相談です") > 1000 || !strings.Contains(last, "ここまでの要約です") {
+					t.Errorf("%d calls, the last of %d bytes", len(asked), len(last))
+				}
+				if took > 20*time.Second {
+					t.Errorf("an answer takes %s", took)
+				}
+			}
+			desk, began := driver.SitDown(t, running, workspace.Sato), time.Now()
+			status, page := desk.Get(d.Page())
+			t.Logf("the page: %s, %d bytes", time.Since(began).Round(time.Millisecond), len(page))
+			if status != http.StatusOK || !strings.Contains(page, "ここまでの要約です") || !strings.Contains(page, "三つ目の答え") || strings.Count(page, "番目の相談です") > 100 {
+				t.Errorf("the page is %d, or does not have the summary and the newest messages alone", status)
+			}
+		})
+	}
+}
