@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+
+	"ringi/shared/teamconfig"
+)
+
+// check says what is wrong with each file. It exits with 1 when one is not valid.
+func (p program) check(_ context.Context, args []string) int {
+	flags := p.flags("check")
+	asJSON := flags.Bool("json", false, "print an array of reports")
+	if code, ok := p.parse(flags, args); !ok {
+		return code
+	}
+	if flags.NArg() == 0 {
+		return p.misused("usage: contest check [--json] FILE…")
+	}
+	w, err := p.workspace()
+	if err != nil {
+		return p.misused("%v", err)
+	}
+	reports, code := []teamconfig.Report{}, exitDone
+	for _, file := range flags.Args() {
+		reports = append(reports, report(w, file))
+		if !reports[len(reports)-1].Valid {
+			code = exitFailed
+		}
+	}
+	if *asJSON {
+		return p.json(reports, code)
+	}
+	for _, r := range reports {
+		p.print(r)
+	}
+	return code
+}
+
+func report(w teamconfig.Workspace, file string) teamconfig.Report {
+	at, err := w.Locate(file)
+	if err != nil {
+		return teamconfig.Report{File: file, Errors: []teamconfig.Said{{Message: err.Error()}}, Warnings: []teamconfig.Said{}}
+	}
+	r := teamconfig.Check(w, at)
+	r.File = file
+	return r
+}
+
+func (p program) print(r teamconfig.Report) {
+	state := "valid"
+	if !r.Valid {
+		state = fmt.Sprintf("%d errors", len(r.Errors))
+		if len(r.Errors) == 1 {
+			state = "1 error"
+		}
+	}
+	fmt.Fprintf(p.out, "%s: %s\n", r.File, state)
+	for _, e := range r.Errors {
+		fmt.Fprintf(p.out, "  %s\n", line(e))
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(p.out, "  warning: %s\n", line(w))
+	}
+}
+
+func line(s teamconfig.Said) string {
+	if s.Field == "" {
+		return s.Message
+	}
+	return s.Field + ": " + s.Message
+}
+
+// json prints a value and exits with code.
+func (p program) json(v any, code int) int {
+	e := json.NewEncoder(p.out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(v); err != nil {
+		fmt.Fprintln(p.problem, err)
+		return exitFailed
+	}
+	return code
+}
+
+// flags are those of one command; its problems go where the others go.
+func (p program) flags(name string) *flag.FlagSet {
+	f := flag.NewFlagSet("contest "+name, flag.ContinueOnError)
+	f.SetOutput(p.problem)
+	return f
+}
+
+// parse reads flags that stand before, between and behind the other arguments.
+func (p program) parse(f *flag.FlagSet, args []string) (code int, ok bool) {
+	var rest []string
+	for {
+		switch err := f.Parse(args); {
+		case errors.Is(err, flag.ErrHelp):
+			return exitDone, false
+		case err != nil:
+			return exitMisused, false
+		}
+		if f.NArg() == 0 {
+			break
+		}
+		if n := len(args) - f.NArg(); n > 0 && args[n-1] == "--" {
+			rest = append(rest, f.Args()...)
+			break
+		}
+		rest, args = append(rest, f.Arg(0)), f.Args()[1:]
+	}
+	return exitDone, f.Parse(append([]string{"--"}, rest...)) == nil
+}
+
+func (p program) workspace() (teamconfig.Workspace, error) {
+	return teamconfig.Open(p.env(teamconfig.Environment), nil)
+}

@@ -1,0 +1,66 @@
+// Command contest lets teams of agents compete on this machine, without a deployment:
+//
+//	go run ./infra/contest init                          writes a sample workspace
+//	go run ./infra/contest check FILE…                   says what is wrong with files of teams, contests and evaluators
+//	go run ./infra/contest exec -c FILE "what to write"  runs a contest
+//	go run ./infra/contest archive -table … -team …      exports a deployment's contests as Parquet files
+//
+// MIXSEEK_WORKSPACE says where the workspace is. See the README here.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+)
+
+// What the command's exit says.
+const (
+	exitDone    = 0
+	exitFailed  = 1
+	exitMisused = 2
+)
+
+// program is what a command has.
+type program struct {
+	env          func(string) string
+	out, problem io.Writer
+}
+
+var commands = map[string]func(program, context.Context, []string) int{
+	"check": program.check, "init": program.init,
+}
+
+const usage = `usage: contest init [FOLDER]
+       contest check [--json] FILE…
+MIXSEEK_WORKSPACE is the folder of the files.
+`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	code := program{os.Getenv, os.Stdout, os.Stderr}.run(ctx, os.Args[1:])
+	stop()
+	os.Exit(code)
+}
+
+func (p program) run(ctx context.Context, args []string) int {
+	if len(args) > 0 {
+		if command, ok := commands[args[0]]; ok {
+			return command(p, ctx, args[1:])
+		}
+		if args[0] == "help" || args[0] == "-h" || args[0] == "--help" {
+			fmt.Fprint(p.out, usage)
+			return exitDone
+		}
+	}
+	fmt.Fprint(p.problem, usage)
+	return exitMisused
+}
+
+// misused says what is wrong with how the command was called.
+func (p program) misused(format string, a ...any) int {
+	fmt.Fprintf(p.problem, format+"\n", a...)
+	return exitMisused
+}

@@ -1,0 +1,22 @@
+// Package contests is a sample workspace of contests: teams, a contest's file, an evaluator and a judge.
+package contests
+
+import (
+	"embed"
+	"io/fs"
+)
+
+//go:embed sample
+var files embed.FS
+
+// File is the contest's in the sample.
+const File = "configs/contest.toml"
+
+// Sample are the files of the workspace.
+func Sample() fs.FS {
+	sub, err := fs.Sub(files, "sample")
+	if err != nil { // the folder is embedded
+		panic(err)
+	}
+	return sub
+}
