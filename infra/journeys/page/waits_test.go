@@ -1,4 +1,4 @@
-package journeys
+package page
 
 import (
 	"ringi/infra/local/browser"

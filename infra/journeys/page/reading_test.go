@@ -1,4 +1,4 @@
-package journeys
+package page
 
 import (
 	"fmt"
@@ -102,13 +102,13 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 // cardsOfOtherKinds are those that no other story comes to.
 func cardsOfOtherKinds(v *visitor) {
 	v.becomes(v.requester)
-	rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`)
+	driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`)
 	v.said(v.words.staff)
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
 	v.sees("spreadsheet_ids (another)")
 	v.looks("plan-lacks")
-	rule(v.t, v.s, "write_rows_to_google_sheet", `{}`)
+	driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{}`)
 
 	v.said(v.words.attendance + " demo: human check")
 	v.presses("approve_prompt")
