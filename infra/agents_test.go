@@ -47,7 +47,7 @@ func arrows[S ~string](moves map[S][]S) (out []string) {
 	return out
 }
 
-// TestNothingOfTheDescriptionOfAgentsIsMissing names every entity, field, enumeration, limit and move of the description that
+// TestNothingOfTheDescriptionOfAgentsIsMissing names every entity and field of the description that
 // conversations with agents were made from, by the tables' columns where it has two names.
 func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	for entity, of := range map[string]struct {
@@ -68,24 +68,21 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 			}
 		}
 	}
-	same := func(what string, want, got []string) {
-		t.Helper()
-		slices.Sort(want)
-		if !slices.Equal(want, got) {
-			t.Errorf("%s: described %v, here %v", what, want, got)
-		}
-	}
-	same("provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
-	same("capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))
-	same("session status", []string{"open", "executing", "closed", "error"}, all(session.Open, session.Executing, session.Closed, session.Failing))
-	same("sender", []string{"user", "agent", "system"}, all(session.FromUser, session.FromAgent, session.FromSystem))
-	same("action type", []string{"code_generate", "test_run", "shell_command"}, all(agent.ActionTypes...))
-	same("action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
+}
+
+// TestNothingOfTheEnumerationsOfAgentsIsMissing: those, and the moves between an action's, as described.
+func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
+	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
+	sameNames(t, "capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))
+	sameNames(t, "session status", []string{"open", "executing", "closed", "error"}, all(session.Open, session.Executing, session.Closed, session.Failing))
+	sameNames(t, "sender", []string{"user", "agent", "system"}, all(session.FromUser, session.FromAgent, session.FromSystem))
+	sameNames(t, "action type", []string{"code_generate", "test_run", "shell_command"}, all(agent.ActionTypes...))
+	sameNames(t, "action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
 		all(session.ActionPending, session.ActionApproved, session.ActionExecuting, session.ActionSucceeded, session.ActionFailed, session.ActionCancelled))
-	same("requested by", []string{"agent", "user"}, all(session.RequestedByAgent, session.RequestedByUser))
-	same("approved by", []string{"user", "auto"}, all(session.ApprovedByUser, session.ApprovedByAuto))
-	same("log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(session.Events...))
-	same("error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR", "ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
+	sameNames(t, "requested by", []string{"agent", "user"}, all(session.RequestedByAgent, session.RequestedByUser))
+	sameNames(t, "approved by", []string{"user", "auto"}, all(session.ApprovedByUser, session.ApprovedByAuto))
+	sameNames(t, "log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(session.Events...))
+	sameNames(t, "error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR", "ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
 		all(session.CodeAgentNotFound, session.CodeSessionNotFound, session.CodeValidation, session.CodeNotSupported, session.CodeMissingCommand))
 
 	described := []string{
@@ -94,13 +91,15 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	}
 	// It could not be started; a person withdrew it; and the truth about one whose outcome was unknown.
 	ours := []string{"approved -> failed", "approved -> cancelled", "failed -> succeeded", "failed -> failed"}
-	same("moves of an action", append(described, ours...), arrows(session.ActionMoves))
+	sameNames(t, "moves of an action", append(described, ours...), arrows(session.ActionMoves))
 	for _, to := range session.ActionMoves[session.ActionPending] {
 		if to == session.ActionExecuting {
 			t.Error("an action executes without approval")
 		}
 	}
+}
 
+func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 	for limit, of := range map[string][2]int{
 		"messages shown":     {1000, chat.MaxMessages},
 		"bytes shown":        {200 << 10, chat.MaxBytes},
@@ -123,5 +122,14 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	}
 	if !slices.Contains(columns(reflect.TypeFor[tenancy.Settings]()), "agents") {
 		t.Error("the settings have no agents of their own")
+	}
+}
+
+// sameNames asserts that names are the described, in any order.
+func sameNames(t *testing.T, what string, want, got []string) {
+	t.Helper()
+	slices.Sort(want)
+	if !slices.Equal(want, got) {
+		t.Errorf("%s: described %v, here %v", what, want, got)
 	}
 }

@@ -78,112 +78,134 @@ func (k *talk) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }
 
 func TestPeopleDecideOnActions(t *testing.T) {
 	db := storetest.Start(t)
-	reason := func(text any) map[string]any {
-		return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": text}}}
+	t.Run("approved by one click, and whoever comes too late learns by whom", func(t *testing.T) { testActionApproved(t, db) })
+	t.Run("another content than was seen isn't approved", func(t *testing.T) { testActionChanged(t, db) })
+	t.Run("rejected with a reason", func(t *testing.T) { testActionRejected(t, db) })
+	t.Run("the conversation is ended from the menu of any of its messages", func(t *testing.T) { testEndedFromTheMenu(t, db) })
+	t.Run("cancelled by whoever asked", func(t *testing.T) { testActionCancelled(t, db) })
+	t.Run("approved and cancelled at the same instant: one of them learns of the other", func(t *testing.T) { testActionAtOnce(t, db) })
+	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) { testActionReadToItsEnd(t, db) })
+	t.Run("a page is turned for those alone who could open it", func(t *testing.T) { testPagesForReaders(t, db) })
+	t.Run("a session that was closed begins anew", func(t *testing.T) { testSessionReopened(t, db) })
+	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfATalk(t, db) })
+}
+
+// reason is what the form of a rejection says; nil is an empty one.
+func reason(text any) map[string]any {
+	return map[string]any{card.ReasonBlock: map[string]any{card.ReasonInput: map[string]any{"type": "plain_text_input", "value": text}}}
+}
+
+func testActionApproved(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
+	if x := k.action(); x.Status != session.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != session.ApprovedByUser {
+		t.Fatalf("%+v", x)
 	}
-	t.Run("approved by one click, and whoever comes too late learns by whom", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-		if x := k.action(); x.Status != session.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != session.ApprovedByUser {
-			t.Fatalf("%+v", x)
+	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+}
+
+func testActionChanged(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
+	if x := k.action(); x.Status != session.ActionPending {
+		t.Errorf("it is %s", x.Status)
+	}
+}
+
+func testActionRejected(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
+	if out := k.send(workspace.Suzuki, reason(nil)); out.Body == "" {
+		t.Error("a form without a reason closes")
+	}
+	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
+	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
+	if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected || x.ErrorDetail != "本番はだめ" {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
+	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
+	k.of = in.Ref()
+	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
+	message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
+	if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 || len(k.slack.Ephemerals(workspace.Alex)) > 1 {
+		t.Error("somebody else is asked")
+	}
+	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
+	k.quiet(k.confirm(workspace.Sato), workspace.Sato)
+	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Closed || a.Session.ClosedBy != workspace.Sato {
+		t.Errorf("%+v", a.Session)
+	}
+}
+
+func testActionCancelled(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
+	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
+	if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonWithdrawn {
+		t.Errorf("%+v", x)
+	}
+}
+
+func testActionAtOnce(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()), k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
+	var wg sync.WaitGroup
+	for _, p := range clicks {
+		p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+		wg.Go(func() { k.post(p) })
+	}
+	wg.Wait()
+	if x := k.action(); x.Status != session.ActionCancelled { // an approved one is cancelled, too
+		t.Errorf("it is %s", x.Status)
+	}
+}
+
+func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+	k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+	for range 40 {
+		v := k.slack.Views(workspace.Suzuki)[0]
+		if v.Submit != nil {
+			break
 		}
-		k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+		var r card.Review
+		expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
+		k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
+	}
+	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
+	if x := k.action(); x.Status != session.ActionApproved {
+		t.Errorf("it is %s", x.Status)
+	}
+}
+
+func testPagesForReaders(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+	k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+	k.turnsForReadersOnly()
+}
+
+func testSessionReopened(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
-	t.Run("another content than was seen isn't approved", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
-		if x := k.action(); x.Status != session.ActionPending {
-			t.Errorf("it is %s", x.Status)
-		}
-	})
-	t.Run("rejected with a reason", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
-		if out := k.send(workspace.Suzuki, reason(nil)); out.Body == "" {
-			t.Error("a form without a reason closes")
-		}
-		k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
-		k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
-		if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected || x.ErrorDetail != "本番はだめ" {
-			t.Errorf("%+v", x)
-		}
-	})
-	t.Run("the conversation is ended from the menu of any of its messages", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
-		in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
-		k.of = in.Ref()
-		expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
-		message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
-		if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 || len(k.slack.Ephemerals(workspace.Alex)) > 1 {
-			t.Error("somebody else is asked")
-		}
-		k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
-		k.quiet(k.confirm(workspace.Sato), workspace.Sato)
-		if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Closed || a.Session.ClosedBy != workspace.Sato {
-			t.Errorf("%+v", a.Session)
-		}
-	})
-	t.Run("cancelled by whoever asked", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
-		k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
-		if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonWithdrawn {
-			t.Errorf("%+v", x)
-		}
-	})
-	t.Run("approved and cancelled at the same instant: one of them learns of the other", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()), k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
-		var wg sync.WaitGroup
-		for _, p := range clicks {
-			p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
-			wg.Go(func() { k.post(p) })
-		}
-		wg.Wait()
-		if x := k.action(); x.Status != session.ActionCancelled { // an approved one is cancelled, too
-			t.Errorf("it is %s", x.Status)
-		}
-	})
-	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) {
-		k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
-		k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
-		for range 40 {
-			v := k.slack.Views(workspace.Suzuki)[0]
-			if v.Submit != nil {
-				break
-			}
-			var r card.Review
-			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &r))
-			k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
-		}
-		k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
-		if x := k.action(); x.Status != session.ActionApproved {
-			t.Errorf("it is %s", x.Status)
-		}
-	})
-	t.Run("a page is turned for those alone who could open it", func(t *testing.T) {
-		k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
-		k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
-		k.turnsForReadersOnly()
-	})
-	t.Run("a session that was closed begins anew", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		k.do(func(a *session.Aggregate) (aggregate.Change, error) {
-			return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
-		})
-		k.quiet(k.press(workspace.Sato, card.ReopenSession, k.of.ID), workspace.Sato)
-		if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Open {
-			t.Errorf("it is %s", a.Session.Status)
-		}
-	})
-	t.Run("strangers decide nothing", func(t *testing.T) {
-		k := newTalk(t, db, "make")
-		for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.ReviewTalk} {
-			k.press("U0NOBODY", action, k.value())
-		}
-		if x := k.action(); x.Status != session.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
-			t.Errorf("it is %s", x.Status)
-		}
-	})
+	k.quiet(k.press(workspace.Sato, card.ReopenSession, k.of.ID), workspace.Sato)
+	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Open {
+		t.Errorf("it is %s", a.Session.Status)
+	}
+}
+
+func testStrangersOfATalk(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.ReviewTalk} {
+		k.press("U0NOBODY", action, k.value())
+	}
+	if x := k.action(); x.Status != session.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
+		t.Errorf("it is %s", x.Status)
+	}
 }

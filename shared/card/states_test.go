@@ -1,6 +1,7 @@
 package card_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -64,7 +65,10 @@ func rejectProcess(s *story) *story {
 func retry(s *story) *story { return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now)) }
 
 // states are all that a card can be in.
-var states = []state{
+var states = slices.Concat(taskStates, promptStates, processStates, executionStates, stepStates)
+
+// taskStates are a request's card.
+var taskStates = []state{
 	{"task_generating", taskCard, begun},
 	{"task_waits_for_model", taskCard, func(s *story) *story {
 		s.do(s.Accept(1, requester, defaults, s.now))
@@ -112,7 +116,10 @@ var states = []state{
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分", s.now))
 	}},
 	{"task_complete_of_failed_execution", taskCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
+}
 
+// promptStates are a policy's card.
+var promptStates = []state{
 	{"prompt_generating", promptCard, func(s *story) *story { return s.extracted().drafting() }},
 	{"prompt_parked", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
 	{"prompt_parked_for_good", promptCard, func(s *story) *story {
@@ -159,7 +166,10 @@ var states = []state{
 	}},
 	{"prompt_expired", promptCard, func(s *story) *story { return prompt(s).expire() }},
 	{"prompt_cancelled", promptCard, func(s *story) *story { return prompt(s).cancelTask() }},
+}
 
+// processStates are the card of planned steps.
+var processStates = []state{
 	{"process_generating", processCard, planning},
 	{"process_parked", processCard, func(s *story) *story { return planning(s).park(task.ReasonModelUnknown) }},
 	{"process_cancelled_while_generating", processCard, func(s *story) *story { return planning(s).cancelTask() }},
@@ -187,7 +197,10 @@ var states = []state{
 	{"process_rejected_last", processCard, func(s *story) *story { return rejectProcess(planned(s, fiveSteps(), oneVersion)) }},
 	{"process_expired", processCard, func(s *story) *story { return process(s).expire() }},
 	{"process_cancelled", processCard, func(s *story) *story { return process(s).cancelTask() }},
+}
 
+// executionStates are a run's card.
+var executionStates = []state{
 	{"execution_cost_limit", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).costLimit() }},
 	{"execution_pending", executionCard, func(s *story) *story { return approved(s, fiveSteps()) }},
 	{"execution_running", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1).claim(2) }},
@@ -246,7 +259,10 @@ var states = []state{
 		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
 	}},
 	{"execution_step_expired", executionCard, func(s *story) *story { return gated(s, arguments).expire() }},
+}
 
+// stepStates are the card of a check.
+var stepStates = []state{
 	{"step_pending", stepCard, func(s *story) *story { return gated(s, arguments) }},
 	{"step_pending_arguments_elsewhere", stepCard, func(s *story) *story {
 		return gated(s, aggregate.Blob{S3Key: "k", Bytes: 123456, Preview: `{"rows":[["山田","160:00"],["佐藤"`})

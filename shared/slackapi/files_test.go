@@ -68,26 +68,32 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		t.Run(about, func(t *testing.T) {
 			info, serve = tt.info, tt.serve
 			got, err := c.File(t.Context(), "F1", 10)
-			var refused slackapi.Refused
-			var unknown slackapi.Unknown
-			switch tt.err.(type) {
-			case nil:
-				if err != nil || string(got.Body) != tt.body || got.Name != "a.txt" || got.Type != "text/plain" {
-					t.Errorf("%+v, %v", got, err)
-				}
-			case slackapi.Refused:
-				if !errors.As(err, &refused) {
-					t.Errorf("%v", err)
-				}
-			case slackapi.Unknown:
-				if !errors.As(err, &unknown) || strings.Contains(err.Error(), "files-pri") {
-					t.Errorf("%v", err)
-				}
-			default:
-				if !errors.Is(err, tt.err) {
-					t.Errorf("%+v, %v", got, err)
-				}
+			if tt.err != nil {
+				refusedAs(t, err, tt.err)
+			} else if err != nil || string(got.Body) != tt.body || got.Name != "a.txt" || got.Type != "text/plain" {
+				t.Errorf("%+v, %v", got, err)
 			}
 		})
+	}
+}
+
+// refusedAs asserts what kind of error reading a file ends with; none tells the file's address.
+func refusedAs(t *testing.T, err, want error) {
+	t.Helper()
+	var refused slackapi.Refused
+	var unknown slackapi.Unknown
+	switch want.(type) {
+	case slackapi.Refused:
+		if !errors.As(err, &refused) {
+			t.Errorf("%v", err)
+		}
+	case slackapi.Unknown:
+		if !errors.As(err, &unknown) || strings.Contains(err.Error(), "files-pri") {
+			t.Errorf("%v", err)
+		}
+	default:
+		if !errors.Is(err, want) {
+			t.Errorf("%v", err)
+		}
 	}
 }

@@ -108,98 +108,99 @@ func TestAmongFortyRequests(t *testing.T) {
 	p := b.Open(t, w.url, desktop)
 	p.Until(`document.querySelectorAll(".log > .msg").length > 40`)
 
-	t.Run("the page opens at its end and follows", func(t *testing.T) {
-		p := p.For(t)
-		p.Until(atEnd + ` && document.querySelector("#composer-main")`)
-		last := w.request(t, 40, true)
-		p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
-		p.Until(`document.querySelector("#to-end").hidden`)
-		p.Eval(`document.querySelector("#scroll").scrollTop = 300`)
-		p.Until(`!document.querySelector("#to-end").hidden`)
-		w.request(t, 41, true)
-		p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
-		picture(p, "news")
-		p.Press("#to-end")
-		p.Until(atEnd + ` && document.querySelector("#to-end").hidden`)
-	})
-
-	t.Run("what is folded stays folded", func(t *testing.T) {
-		p := p.For(t)
-		p.Until(`document.querySelectorAll('[aria-expanded="false"][data-fold]').length >= 30`) // what is old and done is folded of itself
-		p.Until(`document.querySelector(".standing")?.innerText === "✅ 実行完了"`)
-		p.Press("#fold-all")
-		p.Until(`!document.querySelector('[aria-expanded="true"][data-fold]')`)
-		p.Press(`.fold:nth-last-child(1 of .fold) button`)
-		p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1`)
-		p.Visit(w.url)
-		p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1 && document.querySelectorAll('[aria-expanded="false"][data-fold]').length === 41`)
-		p.Until(atEnd)
-		picture(p, "folded")
-	})
-
-	t.Run("a search finds one of them", func(t *testing.T) {
-		p := p.For(t)
-		p.Press("#search")
-		p.Keys("依頼 017")
-		p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 && document.querySelector(".found").innerText === "1 件見つかりました"`)
-		p.Press("[data-fold]")
-		p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2 && document.querySelector(".fold").getBoundingClientRect().top > document.querySelector("#scroll").getBoundingClientRect().top`)
-		picture(p, "search")
-		p.Accessible(t)
-		p.Press("#search")
-		p.Keys(kb.Escape)
-		p.Until(`document.querySelector("#search").value === "" && document.querySelectorAll(".log > .msg:not(.in-thread)").length === 42`)
-	})
-
-	t.Run("what waits for a person is listed", func(t *testing.T) {
-		p := p.For(t)
-		p.Until(`document.querySelector("#open-waits .count").innerText === "0"`)
-		as(p, workspace.Suzuki)
-		p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
-		p.Press("#open-waits")
-		p.Until(`document.querySelectorAll(".wait").length === 5`)
-		picture(p, "waits")
-		p.Fits()
-		p.Accessible(t)
-		p.Press(".wait") // the oldest
-		p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
-		p.Press(`.msg.flash [data-action="approve_prompt"]`)
-		p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
-	})
-
-	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) {
-		p := p.For(t)
-		p.Press("#tab-run")
-		p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(41) + `"`)
-		p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
-		p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `"`)
-		last := w.request(t, 42, true)
-		p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
-		p.Until(`document.querySelector("#which-task").value === "` + taskID(3) + `" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
-		p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `" && document.querySelector(".usage")?.innerText.includes("800 トークン · $0.012")`)
-		p.Press(".row summary")
-		p.Press(`.row [data-more="whole"]`)
-		p.Press(`.row [data-more="object"]`)
-		p.Until(`[...document.querySelectorAll("pre.json")].some((x) => x.innerText.includes("今月の勤怠を\nまとめて"))`)
-		p.Accessible(t)
-		p.Eval(`document.querySelector("#panel-body").scrollTop = 1e6`)
-		picture(p, "prompt")
-	})
-
-	t.Run("tabs move by arrow keys", func(t *testing.T) {
-		p := p.For(t)
-		p.Press("#tab-run")
-		p.Keys(kb.ArrowRight)
-		p.Until(`document.activeElement.id === "tab-waits" && document.activeElement.ariaSelected === "true" && document.querySelector("#panel-body").getAttribute("aria-labelledby") === "tab-waits"`)
-		p.Keys(kb.End)
-		p.Until(`document.activeElement.id === "tab-deliveries"`)
-		p.Press(`.delivery [data-more="payload"]`)
-		p.Until(`document.querySelector(".delivery pre.json")?.innerText.includes("api_app_id")`)
-		p.Press("#tab-deliveries")
-		p.Keys(kb.ArrowRight) // around
-		p.Until(`document.activeElement.id === "tab-run" && document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
-	})
+	t.Run("the page opens at its end and follows", func(t *testing.T) { testEndIsFollowed(t, w, p.For(t)) })
+	t.Run("what is folded stays folded", func(t *testing.T) { testFoldedStaysFolded(t, w, p.For(t)) })
+	t.Run("a search finds one of them", func(t *testing.T) { testSearch(t, w, p.For(t)) })
+	t.Run("what waits for a person is listed", func(t *testing.T) { testWaitsAreListed(t, w, p.For(t)) })
+	t.Run("the run panel keeps the task that was chosen", func(t *testing.T) { testPanelKeepsItsTask(t, w, p.For(t)) })
+	t.Run("tabs move by arrow keys", func(t *testing.T) { testTabsByArrowKeys(t, w, p.For(t)) })
 	p.Clean()
+}
+
+func testEndIsFollowed(t *testing.T, w *world, p *browser.Tab) {
+	p.Until(atEnd + ` && document.querySelector("#composer-main")`)
+	last := w.request(t, 40, true)
+	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]') && ` + atEnd)
+	p.Until(`document.querySelector("#to-end").hidden`)
+	p.Eval(`document.querySelector("#scroll").scrollTop = 300`)
+	p.Until(`!document.querySelector("#to-end").hidden`)
+	w.request(t, 41, true)
+	p.Until(`document.querySelector("#to-end").innerText.includes("新しいメッセージ 1 件") && document.querySelector("#scroll").scrollTop === 300`)
+	picture(p, "news")
+	p.Press("#to-end")
+	p.Until(atEnd + ` && document.querySelector("#to-end").hidden`)
+}
+
+func testFoldedStaysFolded(t *testing.T, w *world, p *browser.Tab) {
+	p.Until(`document.querySelectorAll('[aria-expanded="false"][data-fold]').length >= 30`) // what is old and done is folded of itself
+	p.Until(`document.querySelector(".standing")?.innerText === "✅ 実行完了"`)
+	p.Press("#fold-all")
+	p.Until(`!document.querySelector('[aria-expanded="true"][data-fold]')`)
+	p.Press(`.fold:nth-last-child(1 of .fold) button`)
+	p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1`)
+	p.Visit(w.url)
+	p.Until(`document.querySelectorAll('[aria-expanded="true"][data-fold]').length === 1 && document.querySelectorAll('[aria-expanded="false"][data-fold]').length === 41`)
+	p.Until(atEnd)
+	picture(p, "folded")
+}
+
+func testSearch(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#search")
+	p.Keys("依頼 017")
+	p.Until(`document.querySelectorAll(".log > .msg:not(.in-thread)").length === 1 && document.querySelector(".found").innerText === "1 件見つかりました"`)
+	p.Press("[data-fold]")
+	p.Until(`document.querySelectorAll(".log > .in-thread.msg").length === 2 && document.querySelector(".fold").getBoundingClientRect().top > document.querySelector("#scroll").getBoundingClientRect().top`)
+	picture(p, "search")
+	p.Accessible(t)
+	p.Press("#search")
+	p.Keys(kb.Escape)
+	p.Until(`document.querySelector("#search").value === "" && document.querySelectorAll(".log > .msg:not(.in-thread)").length === 42`)
+}
+
+func testWaitsAreListed(t *testing.T, w *world, p *browser.Tab) {
+	p.Until(`document.querySelector("#open-waits .count").innerText === "0"`)
+	as(p, workspace.Suzuki)
+	p.Until(`document.querySelector("#open-waits .count").innerText === "5"`)
+	p.Press("#open-waits")
+	p.Until(`document.querySelectorAll(".wait").length === 5`)
+	picture(p, "waits")
+	p.Fits()
+	p.Accessible(t)
+	p.Press(".wait") // the oldest
+	p.Until(`document.querySelector(".msg.flash [data-action=approve_prompt]")`)
+	p.Press(`.msg.flash [data-action="approve_prompt"]`)
+	p.Until(`document.querySelector(".whisper")?.textContent.includes("承認できません")`)
+}
+
+func testPanelKeepsItsTask(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#tab-run")
+	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(41) + `"`)
+	p.Eval(`(() => { const pick = document.querySelector("#which-task"); pick.value = "` + taskID(3) + `"; pick.dispatchEvent(new Event("change", { bubbles: true })); })()`)
+	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `"`)
+	last := w.request(t, 42, true)
+	p.Until(`document.querySelector('[data-root="` + last + `"] [data-action="approve_prompt"]')`)
+	p.Until(`document.querySelector("#which-task").value === "` + taskID(3) + `" && document.querySelector("#which-task").innerText.includes("依頼 042")`)
+	p.Until(`document.querySelector(".task-id code")?.innerText === "` + taskID(3) + `" && document.querySelector(".usage")?.innerText.includes("800 トークン · $0.012")`)
+	p.Press(".row summary")
+	p.Press(`.row [data-more="whole"]`)
+	p.Press(`.row [data-more="object"]`)
+	p.Until(`[...document.querySelectorAll("pre.json")].some((x) => x.innerText.includes("今月の勤怠を\nまとめて"))`)
+	p.Accessible(t)
+	p.Eval(`document.querySelector("#panel-body").scrollTop = 1e6`)
+	picture(p, "prompt")
+}
+
+func testTabsByArrowKeys(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#tab-run")
+	p.Keys(kb.ArrowRight)
+	p.Until(`document.activeElement.id === "tab-waits" && document.activeElement.ariaSelected === "true" && document.querySelector("#panel-body").getAttribute("aria-labelledby") === "tab-waits"`)
+	p.Keys(kb.End)
+	p.Until(`document.activeElement.id === "tab-deliveries"`)
+	p.Press(`.delivery [data-more="payload"]`)
+	p.Until(`document.querySelector(".delivery pre.json")?.innerText.includes("api_app_id")`)
+	p.Press("#tab-deliveries")
+	p.Keys(kb.ArrowRight) // around
+	p.Until(`document.activeElement.id === "tab-run" && document.querySelectorAll('[role="tab"][tabindex="0"]').length === 1`)
 }
 
 func TestWhatWasTypedIsNotLost(t *testing.T) {
@@ -208,79 +209,82 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	p := b.Open(t, w.url, desktop)
 	as(p, workspace.Suzuki)
 
-	t.Run("a draft outlives a reload", func(t *testing.T) {
-		p := p.For(t)
-		p.Press("#composer-main")
-		p.Keys("あとで送る")
-		p.Press(".reply-open")
-		p.Until(`document.activeElement.matches(".reply textarea")`)
-		p.Keys("返信の下書き")
-		p.Visit(w.url)
-		p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" && document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
-		as(p, workspace.Tanaka)
-		p.Until(`document.querySelector("#composer-main").value === "" && document.querySelector(".reply-open").innerText === "返信する…"`)
-		as(p, workspace.Suzuki)
-		p.Press(".reply-open")
-		p.Until(`document.activeElement.value === "返信の下書き"`)
-		p.Keys(kb.Enter)
-		p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") && document.activeElement.value === ""`)
-	})
-
-	const modal = `document.querySelector("dialog.modal[open]:not(.confirm)")`
-	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) {
-		p := p.For(t)
-		other := p.Beside(w.url)
-		other.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Suzuki + `" && document.querySelector('[data-action="reject_prompt"]')`)
-		p.Press(`[data-action="reject_prompt"]`)
-		p.Until(modal)
-		p.Keys("理由を書きかけ")
-		p.Keys(kb.Escape)
-		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") && document.activeElement.innerText === "入力に戻る"`)
-		picture(p, "discard")
-		p.Accessible(t)
-		p.Keys(kb.Escape) // closes the question alone
-		p.Until(`!document.querySelector("dialog.confirm") && ` + modal + `.querySelector("textarea").value === "理由を書きかけ"`)
-		other.Until(`!document.querySelector("dialog")`)
-		other.Press(`[data-action="reject_prompt"]`)
-		other.Until(modal)
-		other.Keys(kb.Escape)
-		other.Until(`!document.querySelector("dialog")`)
-		p.Until(modal + `.querySelector("textarea").value === "理由を書きかけ"`)
-		p.Press(`dialog:not(.confirm) footer .btn`)
-		p.Press(`dialog.confirm .danger`)
-		p.Until(`!document.querySelector("dialog")`)
-	})
-
-	t.Run("of two modals the upper closes, and the lower keeps its text", func(t *testing.T) {
-		p := p.For(t)
-		lower := expect.Value(w.Workspace().OpenView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
-		p.Until(modal)
-		p.Keys("下の入力")
-		expect.Value(w.Workspace().PushView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
-		p.Until(modal + `.dataset.view !== "` + lower.ID + `"`)
-		p.Keys(kb.Escape)
-		p.Until(modal + `?.dataset.view === "` + lower.ID + `" && ` + modal + `.querySelector("textarea").value === "下の入力"`)
-		p.Keys(kb.Escape)
-		p.Press(`dialog.confirm .danger`)
-		p.Until(`!document.querySelector("dialog")`)
-	})
-
-	t.Run("settings ask before changes are dropped", func(t *testing.T) {
-		p := p.For(t)
-		p.Press("#open-settings")
-		p.Press(`dialog.settings input[name="max_versions"]`)
-		p.Keys("7")
-		p.Keys(kb.Escape)
-		p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("保存していない変更")`)
-		p.Press(`dialog.confirm footer .btn`)
-		p.Until(`!document.querySelector("dialog.confirm") && document.querySelector("dialog.settings")`)
-		p.Press(`dialog.settings .set-save .btn`)
-		p.Until(`document.querySelector(".set-save .btn").disabled && !document.querySelector("[data-unsaved]")`)
-		p.Accessible(t)
-		p.Keys(kb.Escape)
-		p.Until(`!document.querySelector("dialog")`)
-	})
+	t.Run("a draft outlives a reload", func(t *testing.T) { testDraftOutlivesReload(t, w, p.For(t)) })
+	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) { testModalAsksBeforeItCloses(t, w, p.For(t)) })
+	t.Run("of two modals the upper closes, and the lower keeps its text", func(t *testing.T) { testUpperModalCloses(t, w, p.For(t)) })
+	t.Run("settings ask before changes are dropped", func(t *testing.T) { testSettingsAsk(t, w, p.For(t)) })
 	p.Clean()
+}
+
+// openModal is the form that is open.
+const openModal = `document.querySelector("dialog.modal[open]:not(.confirm)")`
+
+func testDraftOutlivesReload(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#composer-main")
+	p.Keys("あとで送る")
+	p.Press(".reply-open")
+	p.Until(`document.activeElement.matches(".reply textarea")`)
+	p.Keys("返信の下書き")
+	p.Visit(w.url)
+	p.Until(`document.querySelector("#composer-main")?.value === "あとで送る" && document.querySelector(".reply-open")?.innerText === "下書き 返信の下書き"`)
+	as(p, workspace.Tanaka)
+	p.Until(`document.querySelector("#composer-main").value === "" && document.querySelector(".reply-open").innerText === "返信する…"`)
+	as(p, workspace.Suzuki)
+	p.Press(".reply-open")
+	p.Until(`document.activeElement.value === "返信の下書き"`)
+	p.Keys(kb.Enter)
+	p.Until(`[...document.querySelectorAll(".in-thread .text-body")].some((m) => m.innerText === "返信の下書き") && document.activeElement.value === ""`)
+}
+
+func testModalAsksBeforeItCloses(t *testing.T, w *world, p *browser.Tab) {
+	other := p.Beside(w.url)
+	other.Until(`document.querySelector(".person.here")?.dataset.person === "` + workspace.Suzuki + `" && document.querySelector('[data-action="reject_prompt"]')`)
+	p.Press(`[data-action="reject_prompt"]`)
+	p.Until(openModal)
+	p.Keys("理由を書きかけ")
+	p.Keys(kb.Escape)
+	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("破棄しますか") && document.activeElement.innerText === "入力に戻る"`)
+	picture(p, "discard")
+	p.Accessible(t)
+	p.Keys(kb.Escape) // closes the question alone
+	p.Until(`!document.querySelector("dialog.confirm") && ` + openModal + `.querySelector("textarea").value === "理由を書きかけ"`)
+	other.Until(`!document.querySelector("dialog")`)
+	other.Press(`[data-action="reject_prompt"]`)
+	other.Until(openModal)
+	other.Keys(kb.Escape)
+	other.Until(`!document.querySelector("dialog")`)
+	p.Until(openModal + `.querySelector("textarea").value === "理由を書きかけ"`)
+	p.Press(`dialog:not(.confirm) footer .btn`)
+	p.Press(`dialog.confirm .danger`)
+	p.Until(`!document.querySelector("dialog")`)
+}
+
+func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
+	lower := expect.Value(w.Workspace().OpenView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+	p.Until(openModal)
+	p.Keys("下の入力")
+	expect.Value(w.Workspace().PushView(workspace.Hand{User: workspace.Suzuki}, view(t)))(t)
+	p.Until(openModal + `.dataset.view !== "` + lower.ID + `"`)
+	p.Keys(kb.Escape)
+	p.Until(openModal + `?.dataset.view === "` + lower.ID + `" && ` + openModal + `.querySelector("textarea").value === "下の入力"`)
+	p.Keys(kb.Escape)
+	p.Press(`dialog.confirm .danger`)
+	p.Until(`!document.querySelector("dialog")`)
+}
+
+func testSettingsAsk(t *testing.T, w *world, p *browser.Tab) {
+	p.Press("#open-settings")
+	p.Press(`dialog.settings input[name="max_versions"]`)
+	p.Keys("7")
+	p.Keys(kb.Escape)
+	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("保存していない変更")`)
+	p.Press(`dialog.confirm footer .btn`)
+	p.Until(`!document.querySelector("dialog.confirm") && document.querySelector("dialog.settings")`)
+	p.Press(`dialog.settings .set-save .btn`)
+	p.Until(`document.querySelector(".set-save .btn").disabled && !document.querySelector("[data-unsaved]")`)
+	p.Accessible(t)
+	p.Keys(kb.Escape)
+	p.Until(`!document.querySelector("dialog")`)
 }
 
 // view is a modal as an app would ask for it.
