@@ -152,11 +152,12 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		deadline := time.Now().Add(10 * time.Second)
+		deadline := time.Now().Add(time.Minute)
 		for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 			if time.Now().After(deadline) {
 				t.Fatalf("process %d is left", pid)
 			}
+			time.Sleep(time.Millisecond) // or the looks take the time of what they wait for
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 		{"/people/8", failure.ProblemRateLimited, 10 * time.Minute},
 		{"/banks/7", failure.ProblemForbidden, 0},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // nobody has ten minutes
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // nobody has ten minutes
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
 		var e *failure.Error

@@ -67,11 +67,12 @@ func (m *machine) token() string {
 func (m *machine) becomes(arn string, want types.ExecutionStatus) {
 	m.t.Helper()
 	var got types.ExecutionStatus
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		out := expect.Value(m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t)
 		if got = out.Status; got == want {
 			return
 		}
+		time.Sleep(5 * time.Millisecond) // or the looks take the time of what they wait for
 	}
 	m.t.Fatalf("execution is %s, want %s", got, want)
 }

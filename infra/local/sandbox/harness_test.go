@@ -122,7 +122,7 @@ func eventually(t *testing.T, what string, claim func() bool) {
 	t.Helper()
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
-	deadline := time.After(5 * time.Second)
+	deadline := time.After(time.Minute)
 	for !claim() {
 		select {
 		case <-look.C:
