@@ -12,7 +12,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
+	"ringi/shared/chat"
 	"ringi/shared/expect"
+	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
@@ -501,4 +503,17 @@ func waitsForActions(t *testing.T, w *world) {
 	holds(t, w.as(workspace.Suzuki).get("/console/approvals?for=me"), k.page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
 	lacks(t, w.as(workspace.Alex).get("/console/approvals"), k.page())
 	holds(t, w.as(workspace.Suzuki).get("/console/audit"), `<a href="`+k.page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+}
+
+func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
+	for i, words := range talkWords {
+		for _, cause := range chat.Causes {
+			if words.WhyUnread[cause] == "" {
+				t.Errorf("%s has no words for %s", language.All[i], cause)
+			}
+		}
+		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[chat.Unreadable] {
+			t.Errorf("%s shows %q", language.All[i], got)
+		}
+	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/card"
+	"ringi/shared/chat"
 	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/task"
@@ -30,6 +30,7 @@ type talkTexts struct {
 	Act, Confirm, ActAbout                                                     map[talkAct]string
 	Surface                                                                    map[aggregate.Surface]string
 	Why                                                                        map[aggregate.Reason]string
+	WhyUnread                                                                  map[chat.Cause]string
 }
 
 // unread says why nothing of an attachment was read.
@@ -37,7 +38,7 @@ func (t talkTexts) unread(why string) string {
 	if why == "" {
 		return ""
 	}
-	return cmp.Or(t.Why[aggregate.Reason(why)], card.OneLine(why))
+	return t.WhyUnread[chat.CauseOf(why)]
 }
 
 // decided says who was faster.
@@ -83,5 +84,9 @@ var talkJA = talkTexts{
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "コンソール"},
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "会話を終えたため", session.ReasonIdle: "しばらく動きがなかったため", session.ReasonRejected: "却下されたため", session.ReasonExpired: "期限切れ", session.ReasonWithdrawn: "取り消したため",
+	},
+	WhyUnread: map[chat.Cause]string{
+		chat.TooLarge: "大きすぎるため読み取っていません (テキストは 64 KB、画像は 3 MB まで)。", chat.OtherType: "読み取れるのはテキストと画像だけです。", chat.TooMany: "新しいファイルを優先したため、読み取っていません。",
+		chat.Altered: "回答に使った後で変更されたため、読み取っていません。", chat.Silent: "Slack から受け取れませんでした。次の回答のときに、もう一度読み取ります。", chat.Unreadable: "読み取れませんでした。削除されたか、Slack の外にあるファイルの可能性があります。",
 	},
 }

@@ -38,7 +38,7 @@ func Readable(mime string, size int) (why string) {
 			return fmt.Sprintf("the text has %d bytes, the limit is %d", size, MaxFileText)
 		}
 	default:
-		return "only text and images are read"
+		return onlyRead
 	}
 	return ""
 }
@@ -69,7 +69,7 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 			sum := sha256.Sum256(f.Body)
 			hash := hex.EncodeToString(sum[:])
 			if f.Hash != "" && f.Hash != hash { // what was answered to is not shown as something else
-				f.Body, f.Why = nil, "it was changed after it had been read"
+				f.Body, f.Why = nil, altered
 				continue
 			}
 			f.Hash, f.Size = hash, len(f.Body)
