@@ -88,11 +88,7 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	}
 	log := slog.With("task_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	if verdict.Err == nil {
-		log.InfoContext(ctx, "decided", "id", x.ID, "act", x.Act, "before", verdict.Empty)
-		if !verdict.Empty {
-			verdict.Measure(c.Now())
-		}
-		return c.done(w, r, "/console/tasks/"+ref.ID, "act_"+string(x.Act))
+		return c.decided(w, r, log, verdict.Outcome, x.ID, string(x.Act), "/console/tasks/"+ref.ID)
 	}
 	if errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Request == nil {
 		return verdict.Err
@@ -101,9 +97,23 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if err != nil { // whoever may decide may read; anybody else is told nothing of it
 		return err
 	}
-	verdict.Log(ctx, log)
-	metric.Count(metric.InteractionNoted, 1)
+	undecided(ctx, log, verdict.Outcome)
 	return c.refusal(w, r, v, t, x, verdict.Err)
+}
+
+// decided logs and measures what a form decided, and leads back to its page.
+func (c *Console) decided(w http.ResponseWriter, r *http.Request, log *slog.Logger, o decision.Outcome, id, act, page string) error {
+	log.InfoContext(r.Context(), "decided", "id", id, "act", act, "before", o.Empty)
+	if !o.Empty {
+		o.Measure(c.Now())
+	}
+	return c.done(w, r, page, "act_"+act)
+}
+
+// undecided logs and counts what a form asked for and did not get.
+func undecided(ctx context.Context, log *slog.Logger, o decision.Outcome) {
+	o.Log(ctx, log)
+	metric.Count(metric.InteractionNoted, 1)
 }
 
 func (c *Console) decide(ctx context.Context, v *viewer, ref aggregate.Ref, x wanted) (decision.Verdict, error) {

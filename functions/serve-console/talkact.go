@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/legible"
-	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/session"
 )
@@ -80,11 +79,7 @@ func (c *Console) actOnSession(w http.ResponseWriter, r *http.Request, v *viewer
 	verdict := maker.Decide(ctx, people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}, ref, act)
 	log := slog.With("session_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	if verdict.Err == nil {
-		log.InfoContext(ctx, "decided", "id", x.id, "act", x.act, "before", verdict.Empty)
-		if !verdict.Empty {
-			verdict.Measure(c.Now())
-		}
-		return c.done(w, r, "/console/sessions/"+ref.ID, "act_"+string(x.act))
+		return c.decided(w, r, log, verdict.Outcome, x.id, string(x.act), "/console/sessions/"+ref.ID)
 	}
 	if errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Session == nil {
 		return verdict.Err
@@ -93,8 +88,7 @@ func (c *Console) actOnSession(w http.ResponseWriter, r *http.Request, v *viewer
 	if err != nil { // whoever may decide may read; anybody else is told nothing of it
 		return err
 	}
-	verdict.Log(ctx, log)
-	metric.Count(metric.InteractionNoted, 1)
+	undecided(ctx, log, verdict.Outcome)
 	return c.talkRefused(w, r, v, t, x, verdict.Err)
 }
 
