@@ -1,0 +1,70 @@
+package session
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+// forged changes the row of the current action as no decision would.
+func (tb *table) forged(change func(x *Action)) {
+	tb.t.Helper()
+	x := *tb.load().Current()
+	change(&x)
+	tb.rows[x.Key()] = &x
+}
+
+func TestAnApprovalCoversWhatWasStampedAlone(t *testing.T) {
+	for name, change := range map[string]func(x *Action){
+		"another payload": func(x *Action) { x.Payload = proposal(ShellCommand, start.Add(time.Hour), "").Payload },
+		"nobody's stamp":  func(x *Action) { x.Gate.Stamps = nil },
+		"by nobody":       func(x *Action) { x.ApprovedBy = "" },
+	} {
+		tb, x := pending(t, ShellCommand)
+		if err := tb.approve(x, suzuki); err != nil {
+			t.Fatal(err)
+		}
+		if err := tb.begin(); err != nil {
+			t.Fatal(err)
+		}
+		tb.forged(change)
+		if err := tb.claim("i1"); !errors.Is(err, aggregate.ErrConflict) {
+			t.Errorf("%s is executed: %v", name, err)
+		}
+	}
+	tb, x := pending(t, ShellCommand)
+	if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
+		t.Errorf("what was stamped is not executed: %v", err)
+	}
+}
+
+func TestARuleLetsTestsRunAndNothingElse(t *testing.T) {
+	for _, typ := range []ActionType{TestRun, ShellCommand, CodeGenerate} {
+		tb := opened(t)
+		if err := tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)); err != nil {
+			t.Fatal(err)
+		}
+		tb.forged(func(x *Action) { x.ActionType = typ })
+		if err := tb.claim("i1"); (err == nil) != (typ == TestRun) {
+			t.Errorf("a %s that a rule approved: %v", typ, err)
+		}
+	}
+}
+
+func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
+	tb, x := pending(t, ShellCommand)
+	expire := func() error { return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(tb.now) }) }
+	tb.now = x.Gate.Terms.DecideBy.Add(-time.Millisecond)
+	if err := expire(); !errors.Is(err, aggregate.ErrNotDue) || tb.load().Current().Status != ActionPending {
+		t.Errorf("before its time: %v", err)
+	}
+	tb.now = *x.Gate.Terms.DecideBy
+	if err := expire(); err != nil || tb.load().Action(x.ActionID).CancelReason != ReasonExpired {
+		t.Errorf("after its time: %v", err)
+	}
+	if err := tb.approve(x, suzuki); err == nil {
+		t.Error("one that has expired is approved")
+	}
+}
