@@ -45,6 +45,7 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
+	Prompts  func(ref aggregate.Ref) model.Keep // keeps what models are sent
 	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
 	File     func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
 	Streamer Streamer                                                                                 // shows answers while they are made; nil: none is
@@ -127,6 +128,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return t.failed(ctx, err, session.Answer{})
 	}
+	wire = chat.Keeping(wire, t.Prompts(t.ref))
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err

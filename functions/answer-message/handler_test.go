@@ -33,11 +33,15 @@ type vendor struct {
 	requests []chat.Request
 	says     chat.Response
 	err      error
+	sends    string // its request
 	asked    func() // while it is asked
 	writes   func(onText func(string))
 }
 
-func (v *vendor) Say(_ context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (v *vendor) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	if v.sends != "" {
+		model.Sent(ctx, []byte(v.sends))
+	}
 	v.requests = append(v.requests, r)
 	if v.writes != nil {
 		v.writes(onText)
@@ -65,6 +69,7 @@ type world struct {
 	rows   *sessions.Store
 	ref    aggregate.Ref
 	vendor *vendor
+	full   error // of the bucket
 }
 
 func inbound(ts, user, text string) session.Inbound {
@@ -87,7 +92,8 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
-		Open: func(agent.Definition, bool) (chat.Wire, error) { return w.vendor, nil },
+		Open:    func(agent.Definition, bool) (chat.Wire, error) { return w.vendor, nil },
+		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}
 			for _, id := range ids {
@@ -115,6 +121,25 @@ func (s settled) Spent(ctx context.Context, tenant string, now time.Time) (tenan
 func (w *world) handle() (aggregate.Next, error) {
 	run := w.load().Head.Run
 	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: run})
+}
+
+// keep keeps what a model was sent in the row.
+func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
+	return aggregate.Blob{JSON: aggregate.JSON(body), Bytes: len(body)}, w.full
+}
+
+// What a model was sent can be looked at afterwards; a bucket that is down keeps nobody from an answer.
+func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
+	server := storetest.Start(t)
+	for _, full := range []error{nil, errors.New("no room")} {
+		w := talking(t, server, session.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
+		w.vendor.sends, w.full = `{"input":"hello"}`, full
+		expect.Value(w.handle())(t)
+		uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
+		if len(uses) != 1 || (uses[0].Sent == nil) != (full != nil) || full == nil && uses[0].Sent.JSON != `{"input":"hello"}` || w.said().Content != "hi" {
+			t.Errorf("%v: %+v, said %q", full, uses, w.said().Content)
+		}
+	}
 }
 
 func (w *world) load() *session.Aggregate {
@@ -341,6 +366,8 @@ func testCost(t *testing.T, w *world) {
 }
 
 func testHourly(t *testing.T, w *world) {
+	now := time.Now() // no hour begins meanwhile
+	w.Now = func() time.Time { return now }
 	w.tell("1775034001.000100", "U1", "more")
 	w.tell("1775034002.000100", "U2", "and me")
 	expect.Value(w.handle())(t)
@@ -350,5 +377,11 @@ func testHourly(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Content != "hi" || !w.load().Head.Resting {
 		t.Errorf("the other one is answered %+v", m)
+	}
+	w.tell("1775034003.000100", "U2", "once more")
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(now) }))(t)
+	expect.Value(w.handle())(t)
+	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
+		t.Errorf("what was answered before does not count: %+v", m)
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/config"
+	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/people"
 	"ringi/shared/result"
@@ -38,9 +39,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows := sessions.Open(cfg, env.Table)
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
-	names := &people.Names{}
+	names, large := &people.Names{}, result.Open(cfg, env.Results)
 	return &Handler{
-		Store: rows, Payloads: result.Open(cfg, env.Results), Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
+		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) }, Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
 		Open: func(d agent.Definition, limited bool) (chat.Wire, error) {
 			return models.OpenAgent(d, env.Model, limited)
 		},

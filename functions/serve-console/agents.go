@@ -29,6 +29,8 @@ func (c *Console) agentsRoutes() []route {
 		{"GET /console/sessions/{id}", anyMember, c.showSession},
 		{"POST /console/sessions/{id}/act", anyMember, c.actOnSession},
 		{"GET /console/sessions/{id}/message", anyMember, c.openThread},
+		{"GET /console/sessions/{id}/sent", administrator, c.listTalkSent},
+		{"GET /console/sessions/{id}/sent/{use}", administrator, c.showTalkSent},
 	}
 }
 

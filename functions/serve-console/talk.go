@@ -53,6 +53,7 @@ type talkPage struct {
 	Opener, Channel           string
 	Private                   bool
 	Created, Active, Closed   time.Time
+	Prompts                   bool // what models were sent may be read
 	ClosedBy, ClosedWhy       string
 	Trouble                   string // why the agent can't answer
 	Workspace                 string
@@ -277,6 +278,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 	if s.Status == session.Failing {
 		p.Trouble = reason.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
+	p.Prompts = v.Admin
 	u := s.Usage
 	p.Calls, p.Input, p.Output, p.Cached, p.Cost, p.Unpriced = u.Calls, u.Input, u.Output, u.Cached, u.Cost.String(), u.Unpriced
 	if most := t.settings.MaxSessionCost(); most > 0 {
@@ -358,15 +360,8 @@ func (p *talkPage) entries(t talk, locale string) {
 
 // openThread leads to the conversation in Slack.
 func (c *Console) openThread(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	ref, err := sessionRef(r, v)
+	a, err := c.sessionRead(r.Context(), r, v)
 	if err != nil {
-		return err
-	}
-	a, err := c.Sessions.Load(r.Context(), ref)
-	if err != nil {
-		return err
-	}
-	if _, err := c.sessionReadable(r.Context(), v, a); err != nil {
 		return err
 	}
 	if c.Links == nil {

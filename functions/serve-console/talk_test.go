@@ -30,6 +30,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"who may not decide is told why":                    refusesActions,
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
+		"what a model was sent is for administrators":       sentIsForAdministrators,
 		"a thousand messages":                               longTalk,
 		"the newest five hundred lines":                     longOutput,
 		"large content is read whole before it is approved": largePayload,
@@ -515,5 +516,43 @@ func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[chat.Unreadable] {
 			t.Errorf("%s shows %q", language.All[i], got)
 		}
+	}
+}
+
+func sentIsForAdministrators(t *testing.T, w *world) {
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
+	k.run()
+	use, other := aggregate.NewID(), aggregate.NewID()
+	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "はい", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
+	})
+	k.says(workspace.Sato, "続き")
+	k.run()
+	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "はい", Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
+	})
+	w.results["key"] = `{"instructions":"<script>alert(1)</script>","input":"集計の相談"}`
+	admin, opener := w.as(workspace.Suzuki), w.as(workspace.Sato)
+	holds(t, admin.get(k.page()), "AI モデルに送った内容")
+	list := admin.get(k.page() + "/sent")
+	if list.status != http.StatusOK || !strings.Contains(list.body, k.page()+"/sent/"+use) || strings.Contains(list.body, other) || !strings.Contains(list.text(), "記録なし") {
+		t.Errorf("%d %s", list.status, list.text())
+	}
+	shown := admin.get(k.page() + "/sent/" + use)
+	if shown.status != http.StatusOK || !strings.Contains(shown.text(), "集計の相談") || strings.Contains(shown.body, "<script>alert") {
+		t.Errorf("%d %s", shown.status, shown.text())
+	}
+	lacks(t, opener.get(k.page()), "AI モデルに送った内容")
+	stranger := w.of(w.found("T0OTHER", "U0OTHER"), "U0OTHER")
+	for path, want := range map[string]int{"/sent": http.StatusForbidden, "/sent/" + use: http.StatusForbidden} {
+		if a := opener.get(k.page() + path); a.status != want {
+			t.Errorf("whoever opened it reads %s: %d", path, a.status)
+		}
+		if a := stranger.get(k.page() + path); a.status == http.StatusOK {
+			t.Errorf("another workspace's reads %s", path)
+		}
+	}
+	if a := admin.get(k.page() + "/sent/" + other); a.status != http.StatusNotFound {
+		t.Errorf("what was not kept: %d", a.status)
 	}
 }

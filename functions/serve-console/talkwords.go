@@ -16,7 +16,7 @@ type talkTexts struct {
 	Untitled, Ringi, System, ThatChannel, Made                                 string
 	OpenedBy, Agent, AgentGone, Where, Began, Active, Closed, Trouble, Open    string
 	Workspace, NoWorkspace, Kept, KeptNot, Forgotten                           string
-	Cost, Limit, Calls, Input, Output, Cached, Unpriced, Tokens                string
+	Cost, Limit, Calls, Input, Output, Cached, Unpriced, Tokens, Sent          string
 	Acts, Reason, ReasonHint, Typed, NotWhole, Unapprovable, ShowWhole, Busy   string
 	Said, Older, Newest, Folded, Originals, Summary, Anew, Waits, Answering    string
 	NothingSaid, Unread, Bytes, About                                          string
@@ -61,7 +61,7 @@ var talkJA = talkTexts{
 	Untitled: "(無題)", Ringi: "Ringi", System: "Ringi", ThatChannel: "会話のあるチャンネル", Made: "この会話から作った依頼",
 	OpenedBy: "始めた人", Agent: "エージェント", AgentGone: "このエージェントは、今の設定にはありません。", Where: "場所", Began: "始まり", Active: "最後の動き", Closed: "終了", Trouble: "応答できない理由", Open: "Slack で開く",
 	Workspace: "作業フォルダー", NoWorkspace: "この会話専用", Kept: "この会話は、終わった後も残ります。", KeptNot: "この会話は、終わって 1 日ほどで消えます。監査ログは残ります。", Forgotten: "この会話が消える日時",
-	Cost: "費用", Limit: "上限", Calls: "AI モデルの呼び出し", Input: "入力", Output: "出力", Cached: "キャッシュ", Unpriced: "料金が分からない呼び出し", Tokens: "トークン",
+	Cost: "費用", Limit: "上限", Calls: "AI モデルの呼び出し", Input: "入力", Output: "出力", Cached: "キャッシュ", Unpriced: "料金が分からない呼び出し", Tokens: "トークン", Sent: "AI モデルに送った内容",
 	Acts: "この会話にできること", Reason: "却下の理由", ReasonHint: "1〜1,000 文字。エージェントに伝わります。", Typed: "入力していた理由",
 	NotWhole: "内容のすべては、ここに表示されていません。", Unapprovable: "内容のすべてを表示できないため、ここでは承認できません。", ShowWhole: "全文を見る", Busy: "実行中か、まもなく始まる操作があります。先にその操作を取り消してください。",
 	Said: "やりとり", Older: "前のメッセージ", Newest: "最新のメッセージに戻る", Folded: "要約された前のメッセージ", Originals: "元のメッセージを読む", Summary: "これより前の要約", Anew: "ここから新しい会話です。これより前のことを、エージェントは知りません。",

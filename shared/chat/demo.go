@@ -26,7 +26,10 @@ var (
 const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"summary":%SUMMARY%}`
 
 // Say answers the last of what people said.
-func (Demo) Say(_ context.Context, r Request, onText func(string)) (Response, error) {
+func (Demo) Say(ctx context.Context, r Request, onText func(string)) (Response, error) {
+	if body, err := json.Marshal(r); err == nil {
+		model.Sent(ctx, body)
+	}
 	out := demoAnswer(r)
 	out.Stop, out.Answered = model.StopEnd, modelname.Demo
 	out.Usage = model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}

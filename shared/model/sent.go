@@ -34,38 +34,49 @@ type kept struct {
 	keep Keep
 }
 
-// Generate stores the request while the model answers, and waits until it is stored. Of a request that was sent again
-// in another form, as to a model that takes no schema, the usage names the last one.
-func (k kept) Generate(ctx context.Context, r Request) (Response, error) {
+// Generate keeps the request beside the answer's usage.
+func (k kept) Generate(ctx context.Context, r Request) (answer Response, err error) {
+	sent := Kept(ctx, k.keep, func(ctx context.Context) { answer, err = k.Generator.Generate(ctx, r) })
+	if sent != nil {
+		answer.Usage.Sent = sent
+	}
+	return answer, err
+}
+
+// Kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request that
+// was sent again in another form, as to a model that takes no schema, it returns the last one; nil of one that was not sent,
+// or not stored in time.
+func Kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
 	var stored chan *aggregate.Blob
-	answer, err := k.Generator.Generate(context.WithValue(ctx, sending{}, func(body []byte) {
+	call(context.WithValue(ctx, sending{}, func(body []byte) {
 		done := make(chan *aggregate.Blob, 1)
 		stored = done
-		go func() { done <- k.store(ctx, body) }()
-	}), r)
+		go func() { done <- store(ctx, keep, body) }()
+	}))
 	if stored == nil {
-		return answer, err
+		return nil
 	}
 	select {
-	case answer.Usage.Sent = <-stored:
-		return answer, err
+	case sent := <-stored:
+		return sent
 	case <-ctx.Done(): // the caller's time is up
 	}
 	select {
-	case answer.Usage.Sent = <-stored:
+	case sent := <-stored:
+		return sent
 	case <-time.After(keepGrace):
+		return nil
 	}
-	return answer, err
 }
 
 // store keeps a body, also when the call itself was given up: that may have cost something. It returns nil, and logs a
 // warning, when it can't: the answer is paid for, people wait for it, and it is checked like any other, so that a bucket
 // that is down fails no generation. Then the usage's row names no prompt. An object whose usage is never committed
 // expires like the others.
-func (k kept) store(ctx context.Context, body []byte) *aggregate.Blob {
+func store(ctx context.Context, keep Keep, body []byte) *aggregate.Blob {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), keepWithin)
 	defer cancel()
-	b, err := k.keep(ctx, body)
+	b, err := keep(ctx, body)
 	if err != nil {
 		slog.WarnContext(ctx, "a prompt is not kept", "bytes", len(body), "err", err)
 		return nil

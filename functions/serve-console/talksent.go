@@ -1,0 +1,96 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/legible"
+	"ringi/shared/result"
+	"ringi/shared/session"
+	"ringi/shared/story"
+)
+
+// callsOfPage is how many of a conversation's calls of models are listed, the newest first.
+const callsOfPage = 200
+
+// sentRow is what one answer's calls of a model came to.
+type sentRow struct {
+	At            time.Time
+	Model, Prompt string
+	Path          string // of what was sent; empty where it was not kept
+}
+
+type sentListPage struct {
+	Back  string
+	Calls []sentRow
+}
+
+// sessionRead is a session that the viewer may read.
+func (c *Console) sessionRead(ctx context.Context, r *http.Request, v *viewer) (*session.Aggregate, error) {
+	ref, err := sessionRef(r, v)
+	if err != nil {
+		return nil, err
+	}
+	a, err := c.Sessions.Load(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	_, err = c.sessionReadable(ctx, v, a)
+	return a, err
+}
+
+// listTalkSent lists the calls of models of a conversation, for administrators.
+func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, err := c.sessionRead(r.Context(), r, v)
+	if err != nil {
+		return err
+	}
+	uses, err := c.Sessions.Uses(r.Context(), v.Tenant, a.Head.SessionID)
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(uses, func(x, y aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
+	back := "/console/sessions/" + a.Head.SessionID
+	p := sentListPage{Back: back}
+	for _, u := range uses[:min(len(uses), callsOfPage)] {
+		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
+		if u.Sent != nil && u.Sent.S3Key != "" && aggregate.ValidID(u.ID) {
+			row.Path = back + "/sent/" + u.ID
+		}
+		p.Calls = append(p.Calls, row)
+	}
+	words := talkSentWords.In(v.Locale)
+	return c.show(w, r, v, document{Title: words.SentTitle, Here: "agents", Words: words, Data: p}, "sentlist.html")
+}
+
+// showTalkSent shows what a model was sent for one answer, to administrators.
+func (c *Console) showTalkSent(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, err := c.sessionRead(r.Context(), r, v)
+	if err != nil {
+		return err
+	}
+	uses, err := c.Sessions.Uses(r.Context(), v.Tenant, a.Head.SessionID)
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(uses, func(u aggregate.Use) bool { return u.ID == r.PathValue("use") })
+	if i < 0 || uses[i].Sent == nil || uses[i].Sent.S3Key == "" {
+		return aggregate.ErrNotFound
+	}
+	p := sentPage{Back: "/console/sessions/" + a.Head.SessionID + "/sent", Model: legible.OneLine(uses[i].Model), Prompt: legible.OneLine(uses[i].Prompt)}
+	text, err := c.Results.Open(r.Context(), a.Ref(), *uses[i].Sent)
+	switch {
+	case errors.Is(err, result.ErrExpired):
+		p.Expired = true
+	case err != nil:
+		return err
+	default:
+		p.Parts, p.Left = story.Parts(text)
+	}
+	words := talkSentWords.In(v.Locale)
+	return c.show(w, r, v, document{Title: words.SentTitle, Here: "agents", Words: words, Data: p}, "sent.html")
+}
