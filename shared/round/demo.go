@@ -115,7 +115,7 @@ func (s shown) firstLine() string {
 }
 
 // unscored is the line of a draft that the demo's evaluator fails at.
-const unscored = "demo: unscored"
+const unscored = "(demo: the evaluator fails here)"
 
 // demoTexts are what the demo writes.
 type demoTexts struct {
@@ -133,13 +133,13 @@ var demoWords = language.InEach(
 	demoTexts{
 		of: "%s の案 (デモ)", view: "重視する点: %s", views: []string{"手戻りの少なさ", "早さ", "確認の確かさ", "費用の少なさ", "分かりやすさ"},
 		asked: "依頼: %s", work: "- メンバーの調べ: %s", reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた見直し: %s",
-		reviews: []string{"対象と期間を明記する", "例外の扱いを書き足す", "確認する人と期限を決める"}, member: "デモのメンバーです。「%s」では、対象、期限、担当を確かめます。",
+		reviews: []string{"対象と期間を明記する", "例外の扱いと、確認する人を書き足す"}, member: "デモのメンバーです。「%s」では、対象、期限、担当を確かめます。",
 		good: "読み取りやすくまとまっています (デモの採点)。", mend: "対象、例外、確認する人を書き足すと良くなります (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。", enough: "点数が上がらなくなったため、終えます (デモの判断)。",
 	},
 	demoTexts{
 		of: "Draft by %s (demo)", view: "What matters most: %s", views: []string{"few corrections later", "speed", "careful checks", "low cost", "plain words"},
 		asked: "Request: %s", work: "- What a member found: %s", reviewed: "- Reviewed after the feedback of round %d (%.2f points): %s",
-		reviews: []string{"name who and when is covered", "say how exceptions are handled", "settle who checks, and by when"}, member: "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
+		reviews: []string{"name who and when is covered", "say how exceptions are handled and who checks"}, member: "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
 		good: "It is easy to follow (scored by the demo).", mend: "Adding who is covered, the exceptions and who checks would make it better (scored by the demo).", goOn: "The scores still rise, so go on (decided by the demo).", enough: "The scores no longer rise, so stop (decided by the demo).",
 	})
 

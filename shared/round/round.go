@@ -166,7 +166,7 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	now := p.Now().UTC()
 	out.Result = submission.RoundResult{
 		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, SubmissionContent: text,
-		EvaluationScore: overall(p.Evaluator.Metrics, out.Metrics) / 100, EvaluationFeedback: submission.Feedback(out.Metrics),
+		EvaluationScore: submission.Scaled(overall(p.Evaluator.Metrics, out.Metrics)), EvaluationFeedback: submission.Feedback(out.Metrics),
 		Usage: l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()), CompletedAt: now,
 	}
 	if err := out.Result.Check(); err != nil {

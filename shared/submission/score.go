@@ -28,9 +28,15 @@ func newline(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029
 }
 
-// Round2 is a number with two decimals, as Python rounds. Scores are compared after it.
-func Round2(x float64) float64 {
-	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', 2, 64), 64)
+// Round2 is a number with two decimals. Scores of 0 to 100 are compared after it.
+func Round2(x float64) float64 { return rounded(x, 2) }
+
+// Scaled is a score of 0 to 100, which has two decimals, as an evaluation_score: 70.59 is 0.7059.
+func Scaled(score float64) float64 { return rounded(score/100, 4) }
+
+// rounded rounds as Python does.
+func rounded(x float64, decimals int) float64 {
+	rounded, err := strconv.ParseFloat(strconv.FormatFloat(x, 'f', decimals, 64), 64)
 	if err != nil {
 		return x // NaN and the infinities have a form too: there is no such text
 	}

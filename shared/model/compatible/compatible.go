@@ -23,6 +23,7 @@ type Config struct {
 	BaseURL  string // what chat/completions is put behind, without a slash at its end
 	Model    string
 	Key      string // may be empty
+	Provider string // whose server it is, as usages name it; empty: the endpoint's
 	HTTP     *http.Client
 }
 
@@ -114,7 +115,9 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	return out, nil
 }
 
-func (c *Client) provider() string { return modelname.Compatible + "." + c.config.Endpoint }
+func (c *Client) provider() string {
+	return cmp.Or(c.config.Provider, modelname.Compatible+"."+c.config.Endpoint)
+}
 
 // request puts the schema in words too: a server may take a response format and not keep to it.
 func (c *Client) request(r model.Request) request {

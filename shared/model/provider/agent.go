@@ -27,23 +27,26 @@ func (c Config) OpenAgent(d agent.Definition, instead string, limited bool) (cha
 	if limited && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
 	}
-	return speaking{c, d}, nil
+	keyed := d.Provider == agent.OpenAI || d.Provider == agent.Anthropic || d.AuthRef != ""
+	return speaking{c, string(d.Provider), d.Model, keyed, agentOf{c, d}.open}, nil
 }
 
-// speaking is an agent whose key is looked up when it is called.
+// speaking is a model whose key is looked up when it is called.
 type speaking struct {
-	config Config
-	agent  agent.Definition
+	config          Config
+	provider, model string
+	keyed           bool // it needs a key
+	open            func(secret.ModelSecret) (chat.Wire, error)
 }
 
-// Say calls the agent's model with the key as it is now; see keyed.Generate.
+// Say calls the model with the key as it is now; see keyed.Generate.
 func (k speaking) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	nothing := chat.Response{Usage: model.Usage{Provider: string(k.agent.Provider), Model: k.agent.Model}}
+	nothing := chat.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
 	var s secret.ModelSecret
-	if k.agent.Provider == agent.OpenAI || k.agent.Provider == agent.Anthropic || k.agent.AuthRef != "" {
+	if k.keyed {
 		var err error
 		if s, err = k.config.Secret.Get(ctx); err != nil {
-			e := &model.Error{Provider: string(k.agent.Provider), Model: k.agent.Model, Kind: model.Overloaded, Retryable: true, Err: err}
+			e := &model.Error{Provider: k.provider, Model: k.model, Kind: model.Overloaded, Retryable: true, Err: err}
 			if errors.Is(err, secret.ErrMalformed) {
 				e.Kind, e.Retryable = model.Unauthorized, false
 			}
@@ -63,7 +66,13 @@ func (k speaking) Say(ctx context.Context, r chat.Request, onText func(string)) 
 	return out, err
 }
 
-func (k speaking) open(s secret.ModelSecret) (chat.Wire, error) {
+// agentOf opens the model of an agent.
+type agentOf struct {
+	config Config
+	agent  agent.Definition
+}
+
+func (k agentOf) open(s secret.ModelSecret) (chat.Wire, error) {
 	c, d := k.config, k.agent
 	key, err := k.key(s)
 	if err != nil {
@@ -88,7 +97,7 @@ var errElsewhere = errors.New("the model secret has no key of that name for the 
 
 // key is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key goes
 // only to the vendor that it is of, or to the address that stands beside it.
-func (k speaking) key(s secret.ModelSecret) (string, error) {
+func (k agentOf) key(s secret.ModelSecret) (string, error) {
 	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
 	key, vendor := own[k.agent.Provider]
 	ref := k.agent.AuthRef

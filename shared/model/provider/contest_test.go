@@ -1,0 +1,65 @@
+package provider_test
+
+import (
+	"errors"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/chat"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/model/provider"
+	"ringi/shared/outbound"
+	"ringi/shared/round"
+	"ringi/shared/secret"
+)
+
+func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
+	m := llm.New()
+	s := httptest.NewServer(m.Handler())
+	defer s.Close()
+	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
+	c := provider.Contest{Config: provider.Config{
+		Secret: &secret.Models{Reader: keys, ID: "models"}, AnthropicURL: s.URL + "/anthropic", OpenAIURL: s.URL + "/openai/v1", Vendor: provider.VendorClient(),
+		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
+	}}
+	for name, vendor := range map[string]string{
+		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
+	} {
+		c.Limited = true
+		w := expect.Value(c.Open(name))(t)
+		got, err := w.Say(t.Context(), chat.Request{System: "s", MaxTokens: 10, Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}, func(string) {})
+		if err != nil || got.Usage.Provider != vendor || got.Usage.Model != name[strings.LastIndex(name, ":")+1:] {
+			t.Errorf("%s: %+v, %v", name, got.Usage, err)
+		}
+	}
+	for name, kind := range map[string]model.Kind{"groq:llama": model.UnknownModel, "bedrock:anthropic.claude-sonnet-4-6": model.UnknownModel, "openai:gpt-4-of-old": model.Unpriced, "compatible:own/m": model.Unpriced} {
+		var e *model.Error
+		if _, err := c.Open(name); !errors.As(err, &e) || e.Kind != kind {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, x := range []provider.Contest{{Instead: "demo"}, {Limited: true}} {
+		if w, err := x.Open("demo"); err != nil || w != (round.Demo{}) {
+			t.Errorf("%T, %v", w, err)
+		}
+	}
+}
+
+func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
+	var paths []string
+	s := vendor(t, &paths)
+	c := provider.Contest{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
+	seed := 1
+	for _, r := range []chat.Request{{}, {Sampling: chat.Sampling{Seed: &seed}}, {Sampling: chat.Sampling{StopSequences: []string{"x"}}}} {
+		r.MaxTokens, r.Said = 1, []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}
+		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
+		var e *model.Error
+		if !errors.As(err, &e) || e.Provider != "openai" || e.Kind != model.Unauthorized {
+			t.Error(err)
+		}
+	}
+	expect.Same(t, []string{"/v1/responses", "/v1/chat/completions", "/v1/chat/completions"}, paths)
+}
