@@ -78,15 +78,21 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	t.Logf("%d of %d points: %v; seed %d", len(trials), len(all), ends, *seed)
 }
 
-// talks begins a conversation.
+// talks begins a conversation that asks for a command.
 func (b *harness) talks(t driver.T, kills ...point) *talk {
+	t.Helper()
+	return b.says(t, "run: echo done", kills...)
+}
+
+// says begins a conversation.
+func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	t.Helper()
 	k := &talk{harness: b, trace: newTrace(kills...), rows: sessions.New(b.db, b.TableName)}
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
 		t.Fatal(err)
 	}
-	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: "run: echo done"}
+	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text}
 	in.User = "U0" + strings.ReplaceAll(k.thread, ".", "") // of its own: one person may write only so much within an hour
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {

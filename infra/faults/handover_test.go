@@ -1,0 +1,77 @@
+package faults
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/infra/driver"
+	"ringi/shared/expect"
+	"ringi/shared/sleep"
+	"ringi/shared/task"
+	"ringi/shared/tasks"
+)
+
+// handOverPoints is how many crash points of a hand-over are tried.
+const handOverPoints = 8
+
+// TestACrashInAHandOverMakesOneTask kills processes between an agent's word that it makes a request and the task.
+func TestACrashInAHandOverMakesOneTask(t *testing.T) {
+	b := running
+	const text = "従業員一覧を取得して。これは稟議にします"
+	first := b.says(t, text)
+	first.handedOver(t)
+	var all []trial
+	for _, p := range first.points() {
+		all = append(all, trial{scenario: scenario{name: "hand-over"}, kills: []point{p}})
+	}
+	n := handOverPoints
+	if *long {
+		n = len(all)
+	}
+	trials := sample(all, n)
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for _, x := range trials {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			if err := driver.Try(context.Background(), func(t driver.T) { b.says(t, text, x.kills...).handedOver(t) }); err != nil {
+				t.Errorf("%v: %v", x.kills, err)
+			}
+		})
+	}
+	wg.Wait()
+	t.Logf("%d of %d points; seed %d", len(trials), len(all), *seed)
+}
+
+// handedOver waits until the session has made its task, and rests.
+func (k *talk) handedOver(t driver.T) {
+	t.Helper()
+	nudge := time.Now().Add(4 * time.Second)
+	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
+		a := k.load(t)
+		if len(a.Handed) > 1 {
+			t.Fatalf("session %s handed over %d times", k.ref.ID, len(a.Handed))
+		}
+		if len(a.Handed) == 1 && a.Handed[0].Done && a.Head.Resting && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev && !k.open() {
+			made := expect.Value(tasks.New(k.db, k.TableName).Load(context.Background(), task.RefOf(k.ref.Tenant, a.Handed[0].TaskID)))(t)
+			if r := made.Request; r.EventID != "session:"+k.ref.ID || r.ThreadTS != k.thread || r.MessageTS != k.thread || r.Text != "従業員一覧を取得して。" {
+				t.Errorf("the task's request is %+v", r)
+			}
+			said := expect.Value(k.rows.Messages(context.Background(), k.ref.Tenant, k.ref.ID, ""))(t)
+			if len(said) != 2 {
+				t.Errorf("session %s has %d messages, not the question and its answer", k.ref.ID, len(said))
+			}
+			return
+		}
+		if time.Now().After(nudge) {
+			k.sweep(t)
+			nudge = time.Now().Add(4 * time.Second)
+		}
+		_ = sleep.For(context.Background(), 50*time.Millisecond)
+	}
+	a := k.load(t)
+	t.Fatalf("session %s hands nothing over: %+v %+v", k.ref.ID, a.Head, a.Handed)
+}
