@@ -70,6 +70,7 @@ var mistakes = []struct {
 	{"exports that stay", templateFile, "Prefix: exports/\n            ExpirationInDays: 1\n", "Prefix: exports/\n            ExpirationInDays: 30\n", "keeps exports of the audit log"},
 	{"an export over everything", templateFile, "${ResultsBucket.Arn}/exports/*", "${ResultsBucket.Arn}/*", "more than prompts"},
 	{"a console that can't export", templateFile, "          EXPORT_AUDIT_FUNCTION: !Ref ExportAuditFunction\n", "", "is not told EXPORT_AUDIT_FUNCTION"},
+	{"statistics that can be taken away", templateFile, "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:UpdateItem]", "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
 	{"facts over other rows", templateFile, `"dynamodb:LeadingKeys": ["FACT#*"]`, `"dynamodb:LeadingKeys": ["TASK#*"]`, "nothing here needs dynamodb:BatchWriteItem"},
 	{"a scan", templateFile, "[dynamodb:GetItem, dynamodb:Query, dynamodb:ConditionCheckItem]", "[dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]", "nothing here needs dynamodb:Scan"},
 	{"an edge that reads", templateFile, "[dynamodb:PutItem, dynamodb:ConditionCheckItem]", "[dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},

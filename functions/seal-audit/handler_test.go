@@ -42,6 +42,7 @@ func TestSeal(t *testing.T) {
 		"an odd key holds nothing up":                                           testOddKey,
 		"what a task's rows say is counted, once":                               testCounted,
 		"what can't be counted goes back, and an odd row holds nothing up":      testNotCounted,
+		"a scored round is in its team's sums once, as it was scored last":      testTeamCounted,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, newWorld(t, server)) })
 	}

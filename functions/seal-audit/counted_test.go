@@ -1,0 +1,48 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/contest"
+	"ringi/shared/expect"
+	"ringi/shared/store"
+)
+
+// scored is a row of the board at a revision.
+func scored(rev, score string) map[string]types.AttributeValue {
+	it := texts("PK", "TEAM#"+tenant+"#550e8400-e29b-41d4-a716-446655440000.0011223344556677", "SK", "BOARD#01", "type", "leader_board", "team_id", "team-001")
+	number := func(n string) types.AttributeValue { return &types.AttributeValueMemberN{Value: n} }
+	it["rev"], it["evaluation_score"] = number(rev), number(score)
+	it["usage_info"] = &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{"input_tokens": &types.AttributeValueMemberNULL{Value: true}, "output_tokens": number("900")}}
+	return it
+}
+
+// unable counts nothing.
+type unable struct{ Store }
+
+func (unable) Count(context.Context, store.Counted) error { return errors.New("the table is away") }
+
+func testTeamCounted(t *testing.T, w *world) {
+	w.store = store.New(w.db, w.table, contest.Kind, contest.TeamKind)
+	first, again := scored("2", "0.9"), scored("5", "0.4")
+	records := []events.DynamoDBEventRecord{w.record(1, nil, first), w.record(2, first, again), w.record(3, again, nil)}
+	w.Store = unable{w.store}
+	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
+		t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+	w.Store = w.store
+	for _, batch := range [][]events.DynamoDBEventRecord{records, records[1:], records[:1], records} {
+		if out := w.handle(events.DynamoDBEvent{Records: batch}); out.BatchItemFailures != nil {
+			t.Errorf("gave back %v", out.BatchItemFailures)
+		}
+	}
+	sums := expect.Value(w.store.CountedSums(t.Context(), tenant, contest.TeamHash("team-001"), contest.SumRounds, contest.SumScore, contest.SumInput, contest.SumOutput))(t)
+	if sums[contest.SumRounds] != 1 || sums[contest.SumScore] != 400_000 || sums[contest.SumInput] != 0 || sums[contest.SumOutput] != 900 {
+		t.Errorf("%v", sums)
+	}
+}

@@ -1,0 +1,211 @@
+package contests_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+)
+
+const (
+	stressTeams  = 10
+	stressRounds = 5
+)
+
+// TestTeamsInParallelLoseNoRound plays 10 teams of 5 rounds at once: undisturbed; with one of ten writes failing, half of them
+// after they were made; and with invocations killed at random besides. The rows that are left are the same.
+func TestTeamsInParallelLoseNoRound(t *testing.T) {
+	server := storetest.Start(t)
+	id := contest.NewID()
+	var want string
+	for _, tt := range []struct {
+		name         string
+		fail, killed bool
+	}{{"undisturbed", false, false}, {"writes fail", true, false}, {"invocations are killed too", true, true}} {
+		w := newWorld(t, server)
+		faults := &faults{fail: tt.fail, killed: tt.killed}
+		began := time.Now()
+		w.playAll(t, server, faults, id)
+		got := w.left(t, id)
+		t.Logf("%s: %v, %d writes failed, %d invocations killed", tt.name, time.Since(began).Round(time.Millisecond), faults.failed.Load(), faults.kills.Load())
+		if tt.fail && faults.failed.Load() < 10 || tt.killed && faults.kills.Load() < 10 {
+			t.Errorf("%s: hardly anything was disturbed", tt.name)
+		}
+		if want == "" {
+			want = got
+		}
+		expect.Same(t, want, got)
+	}
+}
+
+// faults disturb calls of the table.
+type faults struct {
+	fail, killed  bool
+	failed, kills atomic.Int32
+}
+
+// invocation is the transport of one invocation. After its end, when it is killed, nothing of it gets through.
+type invocation struct {
+	*faults
+	left   atomic.Int32 // calls until it is killed
+	cancel context.CancelFunc
+}
+
+var errDown = errors.New("the connection was closed")
+
+func (v *invocation) RoundTrip(q *http.Request) (*http.Response, error) {
+	if v.killed && v.left.Add(-1) < 0 {
+		v.cancel()
+		return nil, errDown
+	}
+	writes := q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.Query" && q.Header.Get("X-Amz-Target") != "DynamoDB_20120810.GetItem"
+	chance := rand.N(20)
+	if v.fail && writes && chance == 0 {
+		v.failed.Add(1)
+		return nil, errDown
+	}
+	res, err := http.DefaultTransport.RoundTrip(q)
+	if err == nil && v.fail && writes && chance == 1 { // it was made, and nobody hears of it
+		v.failed.Add(1)
+		_, _ = io.Copy(io.Discard, res.Body)
+		res.Body.Close()
+		return nil, errDown
+	}
+	return res, err
+}
+
+// invoke calls a function over and over until it ends undisturbed.
+func (w *world) invoke(t *testing.T, server *storetest.Server, f *faults, do func(ctx context.Context, x *world) error) {
+	for try := 0; ; try++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		v := &invocation{faults: f, cancel: cancel}
+		v.left.Store(3 + rand.N[int32](25))
+		x := w.through(server, v)
+		x.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
+		err := do(ctx, x)
+		killed := ctx.Err() != nil
+		cancel()
+		if killed {
+			f.kills.Add(1)
+		}
+		if err == nil && !killed {
+			return
+		}
+		if try == 200 {
+			t.Errorf("never done: %v", err)
+			return
+		}
+	}
+}
+
+// playAll is a contest from its beginning to its summary.
+func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id string) {
+	var names []string
+	for i := range stressTeams {
+		names = append(names, fmt.Sprintf("team-%02d", i))
+	}
+	o := order(id, names...)
+	o.MinRounds, o.Budget = stressRounds, aggregate.USD(100)
+	expect.NoError(t, w.Begin(t.Context(), o))
+	ref := contest.Ref(tenant, id)
+	var wait sync.WaitGroup
+	for i := range names {
+		wait.Go(func() {
+			for over := false; !over; {
+				w.invoke(t, server, f, func(ctx context.Context, x *world) (err error) {
+					over, err = x.playRound(ctx, ref, i+1)
+					return err
+				})
+			}
+		})
+	}
+	wait.Wait()
+	w.invoke(t, server, f, func(ctx context.Context, x *world) error {
+		_, err := x.Settle(ctx, ref)
+		return err
+	})
+}
+
+// playRound is an invocation for one round of one team: three answers of models, then the round.
+func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (over bool, err error) {
+	a, err := w.Load(ctx, ref)
+	if err != nil {
+		return false, err
+	}
+	team, err := w.Enter(ctx, a, place)
+	if err != nil {
+		return false, err
+	}
+	if exit := team.Next(time.Now()); exit != "" {
+		_, err := w.End(ctx, team.Ref(), exit, "", "")
+		return err == nil, err
+	}
+	if team.Team.Status != contest.TeamRunning {
+		return true, nil
+	}
+	round := team.Team.Rounds + 1
+	kept := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: ref.ID}
+	var text string
+	for turn := range 3 {
+		key := fmt.Sprintf("%d/leader/%d", round, turn)
+		answer, ok, err := kept.Turn(ctx, key)
+		if err != nil {
+			return false, err
+		}
+		if !ok {
+			answer = fmt.Appendf(nil, "%q", fmt.Sprint("answer of ", team.Team.TeamID, " ", key))
+			if err := kept.Keep(ctx, key, answer, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 10}); err != nil {
+				return false, err
+			}
+		}
+		text += string(answer)
+	}
+	p := played(ref.ID, team.Team.TeamID, round, submission.Round2(float64(aggregate.HashOf(text)[0]))/255)
+	p.Result.SubmissionContent = text
+	_, err = w.SaveRound(ctx, team.Ref(), p)
+	return false, err
+}
+
+// left is what a contest left behind, but for times, ids, revisions and what repeated calls cost.
+func (w *world) left(t *testing.T, id string) (out string) {
+	t.Helper()
+	a := expect.Value(w.Load(t.Context(), contest.Ref(tenant, id)))(t)
+	rounds := 0
+	for i := range a.Contest.Teams {
+		team := expect.Value(w.Enter(t.Context(), a, i+1))(t)
+		best := 0
+		for j, r := range team.Rounds {
+			b := team.Board[j]
+			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent, r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics)
+			out += fmt.Sprintln(b.TeamID, b.RoundNumber, b.EvaluationScore, b.SubmissionContent, b.SubmissionHash, b.UsageInfo, b.IsBest)
+			if b.IsBest {
+				best++
+			}
+		}
+		rounds += len(team.Rounds)
+		if best != 1 || len(team.Uses) < 3*stressRounds {
+			t.Errorf("%s: %d best rounds, %d calls", team.Team.TeamID, best, len(team.Uses))
+		}
+		out += fmt.Sprintln(team.Team.Status, team.Team.ExitReason, team.Team.BestRound, *team.Team.BestScore)
+	}
+	if rounds != stressTeams*stressRounds {
+		t.Errorf("%d rounds are there", rounds)
+	}
+	s := expect.Value(w.Summary(t.Context(), tenant, id))(t)
+	out += fmt.Sprintln(s.Status, *s.BestScore, len(s.TeamResults), s.TeamResults, s.FailedTeams)
+	board := expect.Value(w.Board(t.Context(), tenant, contests.Filter{Execution: id}, "", 100))(t)
+	return out + fmt.Sprintln(len(board.Items))
+}
