@@ -1,0 +1,155 @@
+package infra_test
+
+import (
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+)
+
+// TestNothingOfTheDescriptionsOfContestsIsMissing names every table, column, record, field, enumeration, default, bound and
+// error text of the two descriptions that contests were made from.
+func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
+	for table, of := range map[string]struct {
+		row    reflect.Type
+		typ    string
+		fields string
+	}{
+		"round_history": {reflect.TypeFor[contest.Round](), (&contest.Round{}).Type(), "id execution_id team_id team_name round_number message_history member_submissions_record created_at"},
+		"leader_board": {reflect.TypeFor[contest.Board](), (&contest.Board{}).Type(),
+			"id execution_id team_id team_name round_number evaluation_score evaluation_feedback submission_content submission_format usage_info created_at"},
+		"execution_summary": {reflect.TypeFor[contest.Summary](), (&contest.Summary{}).Type(),
+			"execution_id user_prompt status team_results total_teams best_team_id best_score total_execution_time_seconds completed_at created_at"},
+		"RunUsage": {reflect.TypeFor[submission.RunUsage](), "",
+			"input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
+		"usage_info":              {reflect.TypeFor[submission.UsageInfo](), "", "input_tokens output_tokens requests"},
+		"RoundResult":             {reflect.TypeFor[submission.RoundResult](), "", "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
+		"MemberSubmission":        {reflect.TypeFor[submission.MemberSubmission](), "", "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
+		"MemberSubmissionsRecord": {reflect.TypeFor[submission.MemberSubmissionsRecord](), "", "execution_id team_id team_name round_number submissions"},
+		"team statistics":         {reflect.TypeFor[contests.Statistics](), "", "total_rounds avg_score best_score total_input_tokens total_output_tokens"},
+		"part":                    {reflect.TypeFor[submission.Part](), "", "part_kind content timestamp tool_name args"},
+		"message":                 {reflect.TypeFor[submission.ModelMessage](), "", "kind parts"},
+		"TeamConfig":              {reflect.TypeFor[teamconfig.Team](), "", "team_id team_name max_concurrent_members leader members"},
+		"LeaderAgentConfig":       {reflect.TypeFor[teamconfig.Leader](), "", "system_prompt model temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed"},
+		"MemberAgentConfig": {reflect.TypeFor[teamconfig.Member](), "",
+			"agent_name agent_type tool_name tool_description model system_instruction system_prompt temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed config"},
+	} {
+		has := columns(of.row)
+		for _, field := range strings.Fields(of.fields) {
+			if !slices.Contains(has, field) {
+				t.Errorf("%s has no %s", table, field)
+			}
+		}
+		if of.typ != "" && of.typ != table {
+			t.Errorf("rows of %s are of the type %s", table, of.typ)
+		}
+	}
+	same := func(what string, want string, got []string) {
+		t.Helper()
+		sorted := strings.Fields(want)
+		slices.Sort(sorted)
+		if !slices.Equal(sorted, got) {
+			t.Errorf("%s: described %v, here %v", what, sorted, got)
+		}
+	}
+	same("status of a summary", "completed partial_failure failed", all(contest.SummaryStatuses...))
+	same("status of a member", "SUCCESS ERROR", all(submission.Success, submission.Error))
+	same("agent_type", "plain web-search code-exec", all(submission.AgentTypes...))
+	same("exit reason", "max_rounds_reached no_improvement_expected team_timeout budget_exhausted partial_failure", all(submission.ExitReasons...))
+	same("kind of a message", "request response", all(submission.KindRequest, submission.KindResponse))
+	same("part_kind", "user-prompt text tool-call tool-return system-prompt retry-prompt",
+		all(submission.UserPrompt, submission.Text, submission.ToolCall, submission.ToolReturn, submission.SystemPrompt, submission.RetryPrompt))
+	for what, of := range map[string][2]any{
+		"submission_format": {"structured_json", submission.Format}, "rows of a board": {10, contests.DefaultLimit},
+		"rounds": {5, contest.DefaultRounds}, "most rounds": {10, contest.MaxRounds}, "rounds before an early stop": {2, contest.DefaultMin},
+		"seconds of a team": {300, contest.DefaultSeconds}, "least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
+		"rounds in files": {contest.DefaultRounds, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
+		"early stop in files": {contest.DefaultMin, teamconfig.DefaultMinRounds}, "seconds in files": {contest.DefaultSeconds, teamconfig.DefaultTeamTimeout},
+		"least seconds in files": {contest.MinTeamSeconds, teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
+		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50, teamconfig.MaxConcurrentMembers},
+		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300, teamconfig.DefaultLeaderTimeout},
+		"max_retries": {3, teamconfig.DefaultMaxRetries}, "what is kept in a row": {64 << 10, contests.MaxInline},
+	} {
+		if of[0] != of[1] {
+			t.Errorf("%s: described %v, here %v", what, of[0], of[1])
+		}
+	}
+	sameTexts(t)
+	rowsOfTheirKeys(t)
+}
+
+// sameTexts holds the errors to their described texts.
+func sameTexts(t *testing.T) {
+	t.Helper()
+	one := 0.5
+	at := time.Unix(1, 0)
+	member := submission.MemberSubmission{AgentName: "a", AgentType: submission.Plain, Status: submission.Success, Timestamp: at}
+	noName, noType, noStatus := member, member, member
+	noName.AgentName, noType.AgentType, noStatus.Status = "", "other", "OK"
+	_, notSet := teamconfig.Open("", nil)
+	team := func(lines string) error {
+		w := teamconfig.Workspace{FS: fstest.MapFS{"a.toml": {Data: []byte(lines)}}}
+		_, found := w.Team("a.toml")
+		var out []error
+		for _, f := range found {
+			out = append(out, errors.New(f.Message))
+		}
+		return errors.Join(out...)
+	}
+	begins := "[team]\nteam_id='a'\nteam_name='A'\n"
+	x := "[[team.members]]\nagent_name='x'\nagent_type='plain'\ntool_description='d'\nmodel='openai:gpt-4o'\n"
+	for want, err := range map[string]error{
+		"evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification.":  (&contest.Board{EvaluationScore: 1.5}).Check(),
+		"evaluation_score must be between 0.0 and 1.0, got -0.5. This violates the contract specification.": submission.CheckScore(-one),
+		"evaluation_score must be between 0.0 and 1.0, got nan. This violates the contract specification.":  (&contest.Round{EvaluationScore: math.NaN()}).Check(),
+		"round_number must be 1 or more, got 0":                            submission.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}.Check(),
+		"agent_name must not be empty":                                     noName.Check(),
+		"agent_type must be plain, web-search or code-exec, got \"other\"": noType.Check(),
+		"status must be SUCCESS or ERROR, got \"OK\"":                      noStatus.Check(),
+		"MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace": notSet,
+		"DatabaseWriteError": &submission.DatabaseWriteError{What: "x", Attempts: 4, Err: errors.New("y")},
+		"system_prompt cannot be empty string. Use None for default prompt or provide valid text.": team(begins + "[team.leader]\nsystem_prompt=''\n"),
+		"tool_description cannot be empty":                                               team(begins + strings.Replace(x, "'d'", "' '", 1)),
+		"Duplicate agent_name detected: ['x', 'x']":                                      team(begins + x + x),
+		"Duplicate tool_name detected: ['delegate_to_x', 'delegate_to_x']":               team(begins + x + x),
+		"Too many members: 2 > 1. Adjust max_concurrent_members or reduce member count.": team(begins + "max_concurrent_members=1\n" + x + strings.Replace(x, "'x'", "'y'", 1)),
+	} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("described as %q, here %v", want, err)
+		}
+	}
+}
+
+// rowsOfTheirKeys holds the rows to the described uniqueness: one for each execution, team and round.
+func rowsOfTheirKeys(t *testing.T) {
+	t.Helper()
+	seen := map[string]bool{}
+	tenant := aggregate.TenantID("T1")
+	for _, execution := range []string{"550e8400-e29b-41d4-a716-446655440000", "550e8400-e29b-41d4-a716-446655440001"} {
+		for _, team := range []string{"team-001", "team#001", "チーム"} {
+			ref := contest.TeamRef(tenant, execution, team)
+			if strings.Contains(ref.ID, "#") {
+				t.Errorf("%s is no part of a key", ref.ID)
+			}
+			for round := 1; round <= contest.MaxRounds; round++ {
+				for _, r := range []aggregate.Row{&contest.Round{RoundNumber: round}, &contest.Board{RoundNumber: round}} {
+					key := ref.ID + " " + r.Key()
+					if seen[key] {
+						t.Errorf("%s is there twice", key)
+					}
+					seen[key] = true
+				}
+			}
+		}
+	}
+}
