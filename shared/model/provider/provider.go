@@ -71,27 +71,36 @@ type keyed struct {
 // Generate calls the model with the key as it is now. A key that is missing or was
 // refused is read anew by the next call, so that whoever adds it need not wait.
 func (k keyed) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: k.provider(), Model: k.name.Model}
+	g, err := k.now(ctx)
+	if err != nil {
+		return model.Response{Usage: model.Usage{Provider: k.provider(), Model: k.name.Model}}, err
+	}
+	answer, err := g.Generate(ctx, r)
+	k.forget(err)
+	return answer, err
+}
+
+// now is the client with the key as it is now.
+func (k keyed) now(ctx context.Context) (model.Generator, error) {
 	s, err := k.config.Secret.Get(ctx)
 	if err != nil {
 		e := &model.Error{Provider: k.provider(), Model: k.name.Model, Kind: model.Overloaded, Retryable: true, Err: err}
 		if errors.Is(err, secret.ErrMalformed) {
 			e.Kind, e.Retryable = model.Unauthorized, false
 		}
-		return model.Response{Usage: usage}, e
+		return nil, e
 	}
 	g, err := k.open(s)
-	var answer model.Response
-	if err == nil {
-		answer, err = g.Generate(ctx, r)
-	} else {
-		answer.Usage = usage
-	}
+	k.forget(err)
+	return g, err
+}
+
+// forget lets the next call read keys anew when they may be why this one failed.
+func (k keyed) forget(err error) {
 	var e *model.Error
 	if errors.As(err, &e) && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
 		k.config.Secret.Forget()
 	}
-	return answer, err
 }
 
 func (k keyed) open(s secret.ModelSecret) (model.Generator, error) {

@@ -1,0 +1,50 @@
+package provider_test
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"ringi/shared/chat"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/model/provider"
+)
+
+func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
+	var paths []string
+	s := vendor(t, &paths)
+	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
+	w := provider.Wires{Config: config(s, k), Demo: chat.Demo{}}
+	hello := chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "hello"}}}}, MaxTokens: 10}
+	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
+		wire := expect.Value(w.Open(name))(t)
+		_, err := wire.Say(t.Context(), hello, func(string) {})
+		if e := new(model.Error); !errors.As(err, &e) || e.Kind != model.Unauthorized {
+			t.Errorf("%s with a wrong key: %v", name, err)
+		}
+	}
+	if want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions"}; !slices.Equal(paths, want) {
+		t.Errorf("%v, want %v", paths, want)
+	}
+	if k.reads != 3 {
+		t.Errorf("the keys were read %d times: a refused one is read anew", k.reads)
+	}
+	for name, kind := range map[string]model.Kind{"mistral:large": model.UnknownModel, "bedrock:amazon.nova-pro-v1:0": model.UnknownModel} {
+		if e := new(model.Error); !errors.As(second(w.Open(name)), &e) || e.Kind != kind {
+			t.Errorf("%s: %v", name, e)
+		}
+	}
+	limited := w
+	limited.Limited = true
+	if e := new(model.Error); !errors.As(second(limited.Open("openai:ft:unheard-of")), &e) || e.Kind != model.Unpriced {
+		t.Errorf("a model that can't be limited: %v", e)
+	}
+	instead := w
+	instead.Instead = "demo"
+	if wire, err := instead.Open("anthropic:claude-haiku-4-5"); err != nil || wire != (chat.Demo{}) {
+		t.Errorf("%v %v", wire, err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }
