@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"time"
 
+	"ringi/shared/contests"
 	"ringi/shared/people"
 	"ringi/shared/sessions"
 	"ringi/shared/signin"
@@ -17,6 +18,7 @@ import (
 type Console struct {
 	Store    *tasks.Store
 	Sessions *sessions.Store
+	Contests *contests.Store
 	Results  Results
 	Slack    people.Directory
 	People   *people.People
@@ -73,6 +75,7 @@ func (c *Console) routes() []route {
 		c.insightsRoutes(),
 		c.storyRoutes(),
 		c.agentsRoutes(),
+		c.contestsRoutes(),
 		c.integrationsRoutes(),
 	} {
 		all = append(all, topic...)

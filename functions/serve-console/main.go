@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
@@ -62,7 +63,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	results := result.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	return &Console{
-		Store: rows, Sessions: sessions.Of(all), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
+		Store: rows, Sessions: sessions.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},

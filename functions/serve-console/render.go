@@ -57,6 +57,7 @@ func menu(v *viewer) []entry {
 		{"tasks", "/console/tasks", l.Tasks, l.TasksAbout, false},
 		{"approvals", "/console/approvals", l.Approvals, l.ApprovalsAbout, false},
 		{"agents", "/console/agents", l.Agents, l.AgentsAbout, false},
+		{"contests", "/console/contests", l.Contests, l.ContestsAbout, true},
 		{"audit", "/console/audit", l.Audit, l.AuditAbout, true},
 		{"insights", "/console/insights", l.Insights, l.InsightsAbout, true},
 		{"settings", "/console/settings", l.Settings, l.SettingsAbout, true},

@@ -22,6 +22,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
+	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
@@ -148,9 +149,9 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
 		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
-		Sessions: sessions.Of(all), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
+		Sessions: sessions.Of(all), Contests: contests.Of(all, w.results), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
-	w.c.Links, w.c.Sessions.Now = w.slack.Client, w.Now
+	w.c.Links, w.c.Sessions.Now, w.c.Contests.Now = w.slack.Client, w.Now, w.Now
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)
 	return w
 }

@@ -60,8 +60,8 @@ const (
 	SumOutput = "output_tokens"
 )
 
-// order is the board's; what is alike even so stands by team.
-func order(a, b *Board) int {
+// ByRank is the board's order; what is alike even so stands by team.
+func ByRank(a, b *Board) int {
 	return cmp.Or(cmp.Compare(a.place(), b.place()), cmp.Compare(a.TeamID, b.TeamID))
 }
 

@@ -34,7 +34,7 @@ func Ranked(teams []Standing) (out []Standing) {
 			out = append(out, t)
 		}
 	}
-	slices.SortFunc(out, func(a, b Standing) int { return order(a.Best, b.Best) })
+	slices.SortFunc(out, func(a, b Standing) int { return ByRank(a.Best, b.Best) })
 	return out
 }
 
@@ -59,6 +59,7 @@ func (a *Aggregate) Close(teams []Standing, results aggregate.Blob, now time.Tim
 	}
 	s := a.summary(teams, results, c.Now)
 	c.Put(s)
+	c.Contest.BestTeamName, c.Contest.BestScore = s.BestTeamName, s.BestScore
 	for _, t := range teams {
 		c.Contest.Usage = c.Contest.Usage.Plus(t.Usage.Sum())
 	}

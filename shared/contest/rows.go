@@ -58,7 +58,10 @@ type Contest struct {
 	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended otherwise than closed
 	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of who cancelled it
 	Usage      aggregate.Usage  `json:"usage"`                // of all teams, when it is settled
-	Told       bool             `json:"told,omitempty"`       // what asked for it knows the outcome
+	// BestTeamName and BestScore are the summary's, for lists.
+	BestTeamName string   `json:"best_team_name,omitempty"`
+	BestScore    *float64 `json:"best_score,omitempty"`
+	Told         bool     `json:"told,omitempty"` // what asked for it knows the outcome
 }
 
 // FailedTeam is a team without a result.

@@ -42,3 +42,13 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 	}
 	return nil, result.ErrExpired
 }
+
+// KeepContest is result.Store's.
+func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	key := "contests/" + aggregate.HashOf(string(v))
+	s[key] = aggregate.JSON(v)
+	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
+}

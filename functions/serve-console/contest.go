@@ -1,0 +1,273 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/legible"
+	"ringi/shared/result"
+	"ringi/shared/submission"
+	"ringi/shared/task"
+)
+
+// contestPage is what the page of one contest shows.
+type contestPage struct {
+	Path, Live            string
+	Status, Badge, Prompt string
+	Task                  string // address of what it is for
+	By                    string
+	Began, Deadline       time.Time
+	Took, Rounds, Seconds string
+	Cost, Budget          string
+	Teams                 []teamRow
+	Board                 []boardRow
+	Winner                *draftView
+	Over                  bool
+	Drafts                []filterChoice // to compare
+}
+
+// teamRow is a team in a contest.
+type teamRow struct {
+	ID, Name, Status, Badge, Best, Why string
+	Rounds, Most                       int
+	Ends                               time.Time
+	Played                             []roundRow
+}
+
+// roundRow is one round of a team.
+type roundRow struct {
+	Key, Team, Score, Took, Feedback string
+	Number                           int
+	Best                             bool
+	At                               time.Time
+	Metrics                          []metricRow
+	Judge, Reasoning, Sure           string
+	Tokens                           int64
+}
+
+type metricRow struct{ Name, Score, Comment string }
+
+// draftView is a submission, whole.
+type draftView struct {
+	Key, Team, Score, Text string
+	Round                  int
+	Gone                   bool // its retention is over
+	Members                []memberRow
+}
+
+// memberRow is what the leader had a member do.
+type memberRow struct {
+	Name, Kind, Text, Error, Took string
+	Failed                        bool
+	Tokens                        int64
+}
+
+// contestOf is the contest that an address names, with its teams, for somebody who may see it: an administrator, or who may
+// read the task that it is for.
+func (c *Console) contestOf(r *http.Request, v *viewer) (*contest.Aggregate, []*contest.Work, error) {
+	id := r.PathValue("id")
+	if !contest.ValidID(id) {
+		return nil, nil, fmt.Errorf("a contest's id: %w", aggregate.ErrNotFound)
+	}
+	a, err := c.Contests.Load(r.Context(), contest.Ref(v.Tenant, id))
+	if err != nil {
+		return nil, nil, err
+	}
+	if a.Contest == nil {
+		return nil, nil, aggregate.ErrConflict // a torn read
+	}
+	if !v.Admin {
+		if a.Contest.ForKind != task.Kind.Name {
+			return nil, nil, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
+		}
+		of, err := c.Store.Load(r.Context(), task.RefOf(v.Tenant, a.Contest.ForID))
+		if err == nil {
+			_, err = c.readable(r.Context(), v, of)
+		}
+		if err != nil {
+			return nil, nil, err
+		}
+	}
+	works, err := c.works(r.Context(), a)
+	return a, works, err
+}
+
+// works are the teams that have begun.
+func (c *Console) works(ctx context.Context, a *contest.Aggregate) (all []*contest.Work, err error) {
+	for _, t := range a.Contest.Teams {
+		w, err := c.Contests.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, t.TeamID))
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+		case err != nil:
+			return nil, err
+		case w.Team == nil:
+			return nil, aggregate.ErrConflict // a torn read
+		default:
+			all = append(all, w)
+		}
+	}
+	return all, nil
+}
+
+func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, works, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	words, k := contestsWords.In(v.Locale), a.Contest
+	p := contestPage{
+		Path: contestPath(k.ExecutionID), Prompt: card.Prose(k.UserPrompt), Began: k.CreatedAt, Deadline: k.DeadlineAt,
+		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, k.TeamTimeoutSeconds),
+		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+	}
+	p.Status, p.Badge = words.stands(k, a.Summary)
+	if k.ForKind == task.Kind.Name {
+		p.Task = "/console/tasks/" + k.ForID
+	}
+	if p.Over {
+		p.Took = k.SettledAt.Sub(k.CreatedAt).Round(time.Second).String()
+	} else {
+		p.Live = p.Path
+	}
+	if k.ByID != "" {
+		names := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), k.ByID)
+		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
+	}
+	if err := c.fillTeams(r.Context(), v, &p, works); err != nil {
+		return err
+	}
+	d := document{Title: cmp.Or(card.OneLine(legible.Beginning(k.UserPrompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
+	return c.show(w, r, v, d, "contest.html")
+}
+
+// costOf is what all calls came to so far.
+func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
+	if k.SettledAt != nil {
+		return k.Usage.Cost
+	}
+	var sum aggregate.MicroUSD
+	for _, w := range works {
+		sum += w.Used().Cost
+	}
+	return sum
+}
+
+// fillTeams shows the teams and what they played, the board's first draft whole.
+func (c *Console) fillTeams(ctx context.Context, v *viewer, p *contestPage, works []*contest.Work) error {
+	words := contestsWords.In(v.Locale)
+	var board []*contest.Board
+	for _, w := range works {
+		p.Teams = append(p.Teams, words.team(w))
+		board = append(board, w.Board...)
+	}
+	slices.SortFunc(board, contest.ByRank)
+	for i, b := range board {
+		row := boardRowOf(i+1, b)
+		p.Board = append(p.Board, row)
+		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Round, row.Round, row.Score), Chosen: false})
+	}
+	i := slices.IndexFunc(board, func(b *contest.Board) bool { return b.IsBest })
+	if i < 0 {
+		return nil
+	}
+	var err error
+	p.Winner, err = c.draft(ctx, v, works, p.Board[i].Key)
+	return err
+}
+
+// team is how a team stands.
+func (t contestTexts) team(w *contest.Work) teamRow {
+	k := w.Team
+	row := teamRow{
+		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Status: t.TeamStatuses[k.Status], Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
+		Badge: map[contest.TeamStatus]string{contest.TeamRunning: "badge-calm", contest.TeamEnded: "badge-good", contest.TeamFailed: "badge-bad"}[k.Status],
+	}
+	if k.BestScore != nil {
+		row.Best = shownScore(*k.BestScore)
+	}
+	row.Why = cmp.Or(t.Reasons[k.Reason], t.Exits[k.ExitReason])
+	if k.Detail != "" {
+		row.Why += " " + card.OneLine(k.Detail)
+	}
+	for _, x := range w.Rounds {
+		row.Played = append(row.Played, t.round(k, x))
+	}
+	return row
+}
+
+func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
+	row := roundRow{
+		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber, Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
+		Took: seconds(x.ExecutionTimeSeconds), Feedback: card.Prose(x.EvaluationFeedback), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+	}
+	for _, m := range x.Metrics {
+		row.Metrics = append(row.Metrics, metricRow{card.OneLine(m.MetricName), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
+	}
+	if j := x.Judgment; j != nil {
+		row.Judge, row.Reasoning, row.Sure = t.Stops, card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore, 'f', 2, 64)
+		if j.ShouldContinue {
+			row.Judge = t.GoesOn
+		}
+	}
+	return row
+}
+
+func seconds(s float64) string {
+	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
+}
+
+// draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
+func (c *Console) draft(ctx context.Context, v *viewer, works []*contest.Work, key string) (*draftView, error) {
+	for _, w := range works {
+		for _, x := range w.Rounds {
+			if draftKey(x.TeamID, x.RoundNumber) == key {
+				return c.drafted(ctx, v, w, x)
+			}
+		}
+	}
+	return nil, fmt.Errorf("a round's key: %w", aggregate.ErrNotFound)
+}
+
+// drafted reads what a round's row keeps, or says where it is.
+func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *contest.Round) (*draftView, error) {
+	d := &draftView{Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore)}
+	tenant := w.Head.TenantID
+	text, err := c.Contests.Content(ctx, tenant, x)
+	if errors.Is(err, result.ErrExpired) {
+		d.Gone = true
+		return d, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	record, _, err := c.Contests.LoadRoundHistory(ctx, tenant, x.ExecutionID, x.TeamID, x.RoundNumber)
+	if err != nil && !errors.Is(err, result.ErrExpired) {
+		return nil, err
+	}
+	d.Text = text
+	if record == nil {
+		record = &submission.MemberSubmissionsRecord{}
+	}
+	d.Text = card.Prose(d.Text)
+	words := contestsWords.In(v.Locale)
+	for _, s := range record.Submissions {
+		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Failed: s.Status != submission.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
+		if s.ErrorMessage != nil {
+			row.Error = card.Prose(*s.ErrorMessage)
+		}
+		if s.ExecutionTimeMS != nil {
+			row.Took = seconds(*s.ExecutionTimeMS / 1000)
+		}
+		d.Members = append(d.Members, row)
+	}
+	return d, nil
+}

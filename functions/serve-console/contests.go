@@ -1,0 +1,187 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/legible"
+)
+
+const (
+	// contestsOfPage is how many contests a page of the history has.
+	contestsOfPage = 50
+	// mostOnBoard is how many rounds the leader board shows.
+	mostOnBoard = contests.DefaultLimit
+)
+
+func (c *Console) contestsRoutes() []route {
+	return []route{
+		{"GET /console/contests", administrator, c.listContests},
+		{"GET /console/contests/board", administrator, c.showBoard},
+		{"GET /console/contests/{id}", anyMember, c.showContest},
+		{"GET /console/contests/{id}/compare", anyMember, c.compareDrafts},
+	}
+}
+
+// contestsPage is what the list of contests shows.
+type contestsPage struct {
+	Bad               []string
+	Rows              []contestRow
+	Next, Prev, First string
+	Live              string
+}
+
+// contestRow is a contest in the list.
+type contestRow struct {
+	Path, Prompt, Status, Badge, Task string
+	Teams                             int
+	Cost, Best, Score, Took           string
+	Began                             time.Time
+}
+
+func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	words, cursor := contestsWords.In(v.Locale), r.URL.Query().Get("cursor")
+	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
+	p := contestsPage{}
+	d := document{Title: words.Title, Here: "contests", Words: words}
+	if badCursor(err) {
+		refuse(r, v, err.Error())
+		p.Bad, p.First, d.Status = []string{words.BadCursor}, "/console/contests", http.StatusBadRequest
+	} else if err != nil {
+		return err
+	}
+	at := func(cursor string) string {
+		if cursor == "" {
+			return ""
+		}
+		return "/console/contests?cursor=" + url.QueryEscape(cursor)
+	}
+	p.Next, p.Prev = at(page.Next), at(page.Prev)
+	if cursor == "" {
+		p.Live = "/console/contests"
+	} else {
+		p.First = "/console/contests"
+	}
+	for _, k := range page.Items {
+		p.Rows = append(p.Rows, contestInList(k, words))
+	}
+	d.Data = p
+	return c.show(w, r, v, d, "contests.html")
+}
+
+func contestInList(k contest.Contest, words contestTexts) contestRow {
+	row := contestRow{
+		Path: contestPath(k.ExecutionID), Prompt: card.OneLine(legible.Beginning(k.UserPrompt, mostText)), Teams: k.TotalTeams,
+		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
+	}
+	row.Status, row.Badge = words.stands(&k, nil)
+	if k.ForKind == "task" && aggregate.ValidID(k.ForID) {
+		row.Task = "/console/tasks/" + k.ForID
+	}
+	if k.BestScore != nil {
+		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
+	}
+	if k.SettledAt != nil {
+		row.Took = k.SettledAt.Sub(k.CreatedAt).Round(time.Second).String()
+	}
+	return row
+}
+
+func contestPath(execution string) string { return "/console/contests/" + execution }
+
+// stands says where a contest stands; s is nil where its summary is not there.
+func (t contestTexts) stands(k *contest.Contest, s *contest.Summary) (text, badge string) {
+	key := string(k.Status)
+	if k.Status == contest.Closed && s != nil {
+		key = string(s.Status)
+	}
+	return t.Statuses[key], map[string]string{
+		"running": "badge-calm", "closed": "badge-good", "completed": "badge-good", "partial_failure": "badge-wait", "failed": "badge-bad", "abandoned": "badge-bad",
+	}[key]
+}
+
+// boardPage is the leader board over all contests, or of one team.
+type boardPage struct {
+	Team  string
+	Name  string
+	Rows  []boardRow
+	Stats *teamStats
+}
+
+// boardRow is a scored round.
+type boardRow struct {
+	Rank                int
+	Team, TeamPath      string
+	Path                string // of the contest
+	Round               int
+	Score, Feedback     string
+	Best                bool
+	At                  time.Time
+	Input, Output       int64
+	Key                 string // by which it is compared
+	Begins              string // how the submission begins
+	SubmissionIsShorter bool
+}
+
+// teamStats are a team's numbers.
+type teamStats struct {
+	Rounds        int
+	Average, Best string
+	Input, Output int64
+}
+
+func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	words, p := contestsWords.In(v.Locale), boardPage{Team: r.URL.Query().Get("team")}
+	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
+	if err == nil && p.Team != "" {
+		p.Name = legible.OneLine(p.Team)
+		p.Stats, err = c.statisticsOf(r.Context(), v.Tenant, p.Team)
+	}
+	if err != nil {
+		return err
+	}
+	rows := board.Items
+	for i := range rows {
+		row := boardRowOf(i+1, &rows[i])
+		row.Path = contestPath(rows[i].ExecutionID)
+		p.Rows = append(p.Rows, row)
+		if p.Team != "" {
+			p.Name = row.Team
+		}
+	}
+	return c.show(w, r, v, document{Title: words.Board, Here: "contests", Words: words, Data: p}, "contest-board.html")
+}
+
+func (c *Console) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {
+	s, err := c.Contests.TeamStatistics(ctx, tenant, team)
+	if err != nil || s.TotalRounds == 0 {
+		return nil, err
+	}
+	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens), int64(s.TotalOutputTokens)}, nil
+}
+
+func boardRowOf(rank int, b *contest.Board) boardRow {
+	return boardRow{
+		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)), TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
+		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(b.EvaluationFeedback), Best: b.IsBest, At: b.CreatedAt,
+		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber), Begins: card.Prose(b.SubmissionContent),
+		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
+	}
+}
+
+// shownScore is a score of 0 to 1 as people read it.
+func shownScore(score float64) string { return strconv.FormatFloat(score*100, 'f', 2, 64) }
+
+// draftKey names a scored round of one contest in an address.
+func draftKey(teamID string, round int) string {
+	return fmt.Sprintf("%s.%d", contest.TeamHash(teamID), round)
+}

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+	"ringi/shared/task"
+)
+
+func TestContestsOfTeams(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"none yet":                           noContests,
+		"a contest while it runs, and after": wholeContest,
+		"nobody else's":                      strangersSeeNoContest,
+		"what models wrote is text":          draftsAreText,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// competing is a contest of the world's.
+type competing struct {
+	*world
+	id string
+}
+
+// compete begins a contest of two teams, for a task if there is one.
+func (w *world) compete(prompt string, by *aggregate.Ref) *competing {
+	w.T.Helper()
+	k := &competing{w, contest.NewID()}
+	o := contest.Order{
+		Execution: k.id, Tenant: w.tenant.ID, Prompt: prompt, Locale: "ja", MaxRounds: 3, MinRounds: 1, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1),
+		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}}, By: aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki},
+	}
+	if by != nil {
+		o.For, o.ForRow = by, task.PromptKey(1)
+	}
+	expect.NoError(w.T, w.c.Contests.Begin(w.T.Context(), o))
+	return k
+}
+
+// plays is a round of a team.
+func (k *competing) plays(place, round int, score float64, text string) {
+	k.T.Helper()
+	a := expect.Value(k.c.Contests.Load(k.T.Context(), contest.Ref(k.tenant.ID, k.id)))(k.T)
+	w := expect.Value(k.c.Contests.Enter(k.T.Context(), a, place))(k.T)
+	e := a.Contest.Teams[place-1]
+	said := submission.MemberSubmission{AgentName: "analyst", AgentType: submission.Plain, Content: "調べました", Status: submission.Success, Timestamp: k.Now()}
+	_, err := k.c.Contests.SaveRound(k.T.Context(), w.Ref(), contests.Played{
+		Result: submission.RoundResult{
+			ExecutionID: k.id, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, SubmissionContent: text, EvaluationScore: score,
+			EvaluationFeedback: "Relevance (0.90): 要点がそろっています。", Usage: submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}, ExecutionTimeSeconds: 5.2, CompletedAt: k.Now(),
+		},
+		Record:   submission.MemberSubmissionsRecord{ExecutionID: k.id, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, Submissions: []submission.MemberSubmission{said}},
+		Metrics:  []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}},
+		Judgment: &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75},
+	})
+	expect.NoError(k.T, err)
+}
+
+func (k *competing) ends(place int, exit contest.ExitReason, why aggregate.Reason) {
+	k.T.Helper()
+	a := expect.Value(k.c.Contests.Load(k.T.Context(), contest.Ref(k.tenant.ID, k.id)))(k.T)
+	w := expect.Value(k.c.Contests.Enter(k.T.Context(), a, place))(k.T)
+	expect.Value(k.c.Contests.End(k.T.Context(), w.Ref(), exit, why, ""))(k.T)
+}
+
+func (k *competing) page() string { return "/console/contests/" + k.id }
+
+func noContests(t *testing.T, w *world) {
+	b := w.as(workspace.Suzuki)
+	b.get("/console/contests").says(t, http.StatusOK, "まだコンテストがありません", "infra/contest exec")
+	b.get("/console/contests/board").says(t, http.StatusOK, "採点されたラウンドがまだありません")
+	b.get("/console/contests?cursor=x").says(t, http.StatusBadRequest, "最初のページから")
+	b.get("/console/contests/"+contest.NewID()).says(t, http.StatusNotFound)
+	b.get("/console/contests/x").says(t, http.StatusNotFound)
+}
+
+func wholeContest(t *testing.T, w *world) {
+	k, b := w.compete("経費精算の方針を決めて", nil), w.as(workspace.Suzuki)
+	b.get("/console/contests").says(t, http.StatusOK, "経費精算の方針を決めて", "進行中", "単独")
+	if page := b.get(k.page()); !strings.Contains(page.body, "data-live") || !strings.Contains(page.text(), "チームはまだ始まっていません") {
+		t.Errorf("a contest that runs is not followed, or says more than there is: %s", page.text())
+	}
+	k.plays(1, 1, 0.8, "一行目\n二行目")
+	k.plays(2, 1, 0.75, "一行目\n別の行")
+	b.get(k.page()).says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "確信度 0.75", "調べました", "二行目")
+	k.ends(1, submission.MaxRoundsReached, "")
+	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
+	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
+	page := b.get(k.page())
+	page.says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした")
+	if strings.Contains(page.body, "data-live") {
+		t.Error("the page of a contest that is over goes on asking")
+	}
+	b.get(k.page()+"/compare").says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
+	b.get(k.page()+"/compare?a=x.1&b=y.2").says(t, http.StatusNotFound)
+	b.get("/console/contests").says(t, http.StatusOK, "堅実", "80.00")
+	b.get("/console/contests/board").says(t, http.StatusOK, "80.00", "75.00", "要点がそろって")
+	b.get("/console/contests/board?team=team-a").says(t, http.StatusOK, "80.00", "チームの成績")
+	b.get("/console/contests/board?team=nobody").says(t, http.StatusOK, "nobody", "まだありません")
+}
+
+func strangersSeeNoContest(t *testing.T, w *world) {
+	alone := w.compete("誰にも見せない", nil)
+	w.ask()
+	ref := w.Ref
+	of := w.compete("勤怠の方針", &ref)
+	member, other := w.as(workspace.Sato), newWorld(t, storetest.Start(t))
+	member.get("/console/contests").says(t, http.StatusForbidden)
+	member.get("/console/contests/board").says(t, http.StatusForbidden)
+	member.get(alone.page()).says(t, http.StatusNotFound)
+	member.get(alone.page()+"/compare").says(t, http.StatusNotFound)
+	member.get(of.page()).says(t, http.StatusOK, "勤怠の方針") // who may read the request may read what was drafted for it
+	other.as(workspace.Suzuki).get(of.page()).says(t, http.StatusNotFound)
+}
+
+func draftsAreText(t *testing.T, w *world) {
+	k, b := w.compete("<script>alert(1)</script>", nil), w.as(workspace.Suzuki)
+	k.plays(2, 1, 0.5, "<img src=x onerror=alert(1)>\u202e")
+	for _, path := range []string{"/console/contests", "/console/contests/board", k.page()} {
+		page := b.get(path)
+		page.says(t, http.StatusOK)
+		for _, raw := range []string{"<script>alert", "<img src=x", "<b>速攻"} {
+			if strings.Contains(page.body, raw) {
+				t.Errorf("%s has %s", path, raw)
+			}
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/language"
+	"ringi/shared/submission"
+)
+
+// contestTexts are those of the pages about contests.
+type contestTexts struct {
+	Title, About, Views, History, Board                                  string
+	Prompt, Status, For, ForTask, Alone, Began, Took, Teams, Cost, Limit string
+	Next, Previous, First, Pages, BadCursor                              string
+	Empty, EmptyAbout, EmptyCommand                                      string
+	BoardAbout, BoardEmpty, BoardOfThis, Rank, Team, Round, Score        string
+	Best, At, Feedback, Tokens                                           string
+	Statistics, TotalRounds, Average, BestScore, Input, Output           string
+	AllTeams, OnlyTeam                                                   string
+	Asked, Who, Rounds, RoundsOf, Budget, TimeOfTeam, Seconds, Deadline  string
+	Winner, NoWinner, NoScoreYet, NothingYet, Standing, Ended            string
+	Compare, CompareAbout, With, ShowCompare, FewToCompare               string
+	Submission, NotKept, Members, Member, Kind, Answer, Failure, NoCalls string
+	Metrics, Metric, Comment, Judge, GoesOn, Stops, Sure, Same           string
+	Left, Right, Differences, Summary                                    string
+	Statuses                                                             map[string]string
+	TeamStatuses                                                         map[contest.TeamStatus]string
+	Exits                                                                map[submission.ExitReason]string
+	Reasons                                                              map[aggregate.Reason]string
+	Kinds                                                                map[submission.AgentType]string
+}
+
+var contestsWords = language.InEach(
+	contestTexts{
+		Title: "コンテスト", About: "複数のチームが同じ依頼に案を出し、採点された記録を、新しい順に並べています。", Views: "表示する内容", History: "履歴", Board: "順位表",
+		Prompt: "依頼", Status: "状態", For: "使いみち", ForTask: "稟議の方針の作成", Alone: "単独", Began: "始まり", Took: "かかった時間", Teams: "チーム", Cost: "費用", Limit: "上限",
+		Next: "次のページ", Previous: "前のページ", First: "最初のページ", Pages: "ページ", BadCursor: "このページへのリンクは使えません。最初のページから開き直してください。",
+		Empty: "まだコンテストがありません", EmptyAbout: "設定で「方針をコンテストで作る」を有効にすると、依頼ごとに開かれます。コマンドで 1 回だけ開くこともできます。", EmptyCommand: `go run ./infra/contest exec -c FILE "依頼の文"`,
+		BoardAbout: "採点されたすべてのラウンドを、点数の高い順に並べています。同じ点数なら、早いほうが上です。", BoardEmpty: "採点されたラウンドがまだありません", BoardOfThis: "順位表", Rank: "順位", Team: "チーム", Round: "ラウンド", Score: "点数",
+		Best: "最良", At: "日時", Feedback: "講評", Tokens: "トークン",
+		Statistics: "チームの成績", TotalRounds: "採点されたラウンド", Average: "平均点", BestScore: "最高点", Input: "入力トークン", Output: "出力トークン",
+		AllTeams: "すべてのチーム", OnlyTeam: "このチームだけ",
+		Asked: "依頼の文", Who: "始めた人", Rounds: "ラウンド数", RoundsOf: "%d〜%d 回", Budget: "予算", TimeOfTeam: "1 チームの持ち時間", Seconds: "%d 秒", Deadline: "締め切り",
+		Winner: "最良の案", NoWinner: "点数のついた案は 1 つもありませんでした。", NoScoreYet: "まだ採点されていません", NothingYet: "チームはまだ始まっていません。", Standing: "チームの様子", Ended: "終わった理由",
+		Compare: "2 つの案を比べる", CompareAbout: "左の案から右の案へ、どの行が変わったかを示します。", With: "比べる案", ShowCompare: "比べる", FewToCompare: "比べられるのは、採点された案が 2 つ以上あるときです。",
+		Submission: "提出した案", NotKept: "保存期間が過ぎたため、本文は残っていません。", Members: "メンバーへの依頼", Member: "メンバー", Kind: "種類", Answer: "答え", Failure: "失敗の理由", NoCalls: "リーダーは、だれにも頼みませんでした。",
+		Metrics: "採点", Metric: "観点", Comment: "コメント", Judge: "続けるかの判定", GoesOn: "続ける", Stops: "ここまで", Sure: "確信度", Same: "2 つの案は同じです。",
+		Left: "左", Right: "右", Differences: "違い", Summary: "結果",
+		Statuses: map[string]string{
+			"running": "進行中", "cancelled": "中止", "abandoned": "中断", "completed": "完了", "partial_failure": "一部のチームが失敗", "failed": "すべてのチームが失敗", "closed": "終了",
+		},
+		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "進行中", contest.TeamEnded: "終了", contest.TeamFailed: "失敗"},
+		Exits: map[submission.ExitReason]string{
+			submission.MaxRoundsReached: "決められた回数のラウンドを終えました。", submission.NoImprovementExpected: "続けても良くならないと判定されました。", submission.TeamTimeout: "持ち時間が終わりました。",
+			submission.BudgetExhausted: "予算を使い切りました。", submission.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
+		},
+		Reasons: map[aggregate.Reason]string{
+			contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が途中で終わり、案が残りませんでした。", contest.ReasonNeverBegan: "始める前にコンテストが終わりました。",
+			contest.ReasonLeader: "リーダーの AI が答えませんでした。", contest.ReasonEvaluator: "採点する AI が答えませんでした。", contest.ReasonTimeout: "最初の採点の前に持ち時間が終わりました。",
+			contest.ReasonBudget: "最初の採点の前に予算を使い切りました。", contest.ReasonWrite: "結果を保存できませんでした。", contest.ReasonRunFailed: "システムの不具合で中断しました。",
+		},
+		Kinds: map[submission.AgentType]string{submission.Plain: "会話", submission.WebSearch: "検索", submission.CodeExec: "コード実行", submission.System: "システム"},
+	},
+	contestTexts{
+		Title: "Contests", About: "Several teams draft an answer to the same request, and are scored. Newest first.", Views: "What is shown", History: "History", Board: "Leader board",
+		Prompt: "Request", Status: "Status", For: "For", ForTask: "A request’s policy", Alone: "Stands alone", Began: "Started", Took: "Took", Teams: "Teams", Cost: "Cost", Limit: "limit",
+		Next: "Next page", Previous: "Previous page", First: "First page", Pages: "Pages", BadCursor: "This link to a page can't be used. Please start from the first page.",
+		Empty: "No contests yet", EmptyAbout: "Turn on “Draft policies by a contest” in the settings, and each request has one. A single one is begun by a command:", EmptyCommand: `go run ./infra/contest exec -c FILE "the request"`,
+		BoardAbout: "All scored rounds, the highest score first; of equal ones the earlier.", BoardEmpty: "No round was scored yet", BoardOfThis: "Leader board", Rank: "Rank", Team: "Team", Round: "Round", Score: "Score",
+		Best: "Best", At: "At", Feedback: "Feedback", Tokens: "Tokens",
+		Statistics: "How the team does", TotalRounds: "Scored rounds", Average: "Average score", BestScore: "Best score", Input: "Input tokens", Output: "Output tokens",
+		AllTeams: "All teams", OnlyTeam: "This team only",
+		Asked: "What was asked", Who: "Started by", Rounds: "Rounds", RoundsOf: "%d to %d", Budget: "Budget", TimeOfTeam: "Time of a team", Seconds: "%d seconds", Deadline: "Ends by",
+		Winner: "Best draft", NoWinner: "No draft was scored.", NoScoreYet: "not scored yet", NothingYet: "No team has begun yet.", Standing: "How the teams stand", Ended: "Why it ended",
+		Compare: "Compare two drafts", CompareAbout: "Which lines changed from the draft on the left to the one on the right.", With: "Draft", ShowCompare: "Compare", FewToCompare: "There must be two scored drafts to compare.",
+		Submission: "What was submitted", NotKept: "The text is gone: its retention is over.", Members: "What members were asked", Member: "Member", Kind: "Kind", Answer: "Answer", Failure: "Why it failed", NoCalls: "The leader asked nobody.",
+		Metrics: "Scores", Metric: "Metric", Comment: "Comment", Judge: "Is another round worth it", GoesOn: "Yes", Stops: "No", Sure: "confidence", Same: "The two drafts are the same.",
+		Left: "Left", Right: "Right", Differences: "Differences", Summary: "Outcome",
+		Statuses: map[string]string{
+			"running": "Running", "cancelled": "Cancelled", "abandoned": "Broken off", "completed": "Completed", "partial_failure": "Some teams failed", "failed": "All teams failed", "closed": "Ended",
+		},
+		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "Running", contest.TeamEnded: "Ended", contest.TeamFailed: "Failed"},
+		Exits: map[submission.ExitReason]string{
+			submission.MaxRoundsReached: "It played all of its rounds.", submission.NoImprovementExpected: "No improvement was expected.", submission.TeamTimeout: "Its time was over.",
+			submission.BudgetExhausted: "Its budget was spent.", submission.PartialFailure: "It failed later on, and ended with its best draft so far.",
+		},
+		Reasons: map[aggregate.Reason]string{
+			contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "Its run ended without a draft.", contest.ReasonNeverBegan: "The contest ended before it began.",
+			contest.ReasonLeader: "Its leader’s AI did not answer.", contest.ReasonEvaluator: "The AI that scores did not answer.", contest.ReasonTimeout: "Its time was over before its first score.",
+			contest.ReasonBudget: "Its budget was spent before its first score.", contest.ReasonWrite: "What it came to could not be saved.", contest.ReasonRunFailed: "It was broken off by a fault of the system.",
+		},
+		Kinds: map[submission.AgentType]string{submission.Plain: "Talk", submission.WebSearch: "Search", submission.CodeExec: "Code", submission.System: "System"},
+	},
+)
