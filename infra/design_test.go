@@ -96,9 +96,24 @@ func states(t *testing.T) (out []string) {
 	t.Helper()
 	for _, name := range machines(t) {
 		b := expect.Value(os.ReadFile(name))(t)
-		var machine struct{ States map[string]json.RawMessage }
-		expect.NoError(t, json.Unmarshal(b, &machine))
-		out = slices.AppendSeq(out, maps.Keys(machine.States))
+		var m nested
+		expect.NoError(t, json.Unmarshal(b, &m))
+		out = append(out, m.names()...)
+	}
+	return out
+}
+
+// nested is a state machine, or the one that a Map holds.
+type nested struct {
+	States map[string]struct{ ItemProcessor *nested }
+}
+
+func (m nested) names() (out []string) {
+	for name, s := range m.States {
+		out = append(out, name)
+		if s.ItemProcessor != nil {
+			out = append(out, s.ItemProcessor.names()...)
+		}
 	}
 	return out
 }

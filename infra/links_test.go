@@ -30,7 +30,7 @@ func readCode(t *testing.T) code {
 // Only functions that think carry the models' SDKs: they weigh megabytes, and the
 // functions that Slack waits for start often.
 func TestOnlyFunctionsThatThinkLinkModels(t *testing.T) {
-	thinking := []string{"extract-task", "draft-prompt", "plan-process", "execute-process", "answer-message"}
+	thinking := []string{"extract-task", "draft-prompt", "plan-process", "execute-process", "answer-message", "run-round"}
 	sdks := []string{"github.com/anthropics/", "github.com/openai/", "github.com/aws/aws-sdk-go-v2/service/bedrockruntime"}
 	all := readCode(t)
 	links := func(pkg string) (found []string) {

@@ -15,6 +15,7 @@ import (
 type machine struct {
 	Comment, StartAt string
 	TimeoutSeconds   int
+	ProcessorConfig  map[string]string // of one that a Map holds
 	States           map[string]state
 }
 
@@ -26,6 +27,10 @@ type state struct {
 	TimeoutSeconds              int
 	TimeoutSecondsPath          string
 	SecondsPath                 string
+	ItemsPath                   string // of a Map, as what follows
+	MaxConcurrency              int
+	ItemSelector                map[string]string
+	ItemProcessor               *machine
 	Retry                       []retrier
 	Catch                       []catcher
 	Choices                     []choice
@@ -98,13 +103,26 @@ func (s *stack) states() iter.Seq2[string, state] {
 	return func(yield func(string, state) bool) {
 		for _, file := range slices.Sorted(maps.Keys(s.machines)) {
 			m := s.machines[file]
-			for _, name := range m.names() {
-				if !yield(name, m.States[name]) {
-					return
+			for _, m := range m.all() {
+				for _, name := range m.names() {
+					if !yield(name, m.States[name]) {
+						return
+					}
 				}
 			}
 		}
 	}
+}
+
+// all are the machine and those that its Maps hold.
+func (m machine) all() []machine {
+	out := []machine{m}
+	for _, name := range m.names() {
+		if p := m.States[name].ItemProcessor; p != nil {
+			out = append(out, p.all()...)
+		}
+	}
+	return out
 }
 
 // names are the states in order, so that what a test says has one order.

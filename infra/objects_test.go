@@ -26,7 +26,7 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
 		}
-		if id == "AnswerMessageFunction" || id == "RunActionFunction" {
+		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -58,18 +58,20 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 }
 
 // chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of the
-// bucket is theirs.
+// bucket is theirs. What contests leave is of those who play them.
 func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
+		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
+		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {
 			ours := slices.Contains(theirs, on) && !(on == bucket+"/prompts/*" && slices.Contains(st.actions, "s3:GetObject"))
 			if st.effect == "Allow" && strings.HasPrefix(on, bucket) && !ours {
-				wrong("%s: %v on %s, which is not of conversations", id, st.actions, on)
+				wrong("%s: %v on %s, which is not its business", id, st.actions, on)
 			}
 		}
 	}

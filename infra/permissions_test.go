@@ -94,6 +94,7 @@ var needs = []struct {
 	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},
 	{"STATE_MACHINE_ARN", []string{"states:StartExecution"}, "Pipeline"},
 	{"CHAT_ARN", []string{"states:StartExecution"}, "Chat"},
+	{"CONTEST_ARN", []string{"states:StartExecution"}, "Contest"},
 	{"CARD_QUEUE_URL", []string{"sqs:SendMessage", "sqs:ChangeMessageVisibility"}, "CardQueue.Arn"},
 	{"RESULTS_BUCKET", []string{"s3:PutObject", "s3:GetObject", "s3:DeleteObject"}, "ResultsBucket.Arn"},
 	{"HEADS_BUCKET", []string{"s3:PutObject"}, "HeadsBucket.Arn"},

@@ -18,7 +18,7 @@ var serviceErrors = []string{
 
 // ids is everything that a payload may carry, and where from. Content is nowhere in it.
 var ids = map[string]string{
-	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "error.$": "$.error.Error",
+	"tenant.$": "$.tenant", "task.$": "$.task", "kind.$": "$.kind", "id.$": "$.id", "run.$": "$.run", "gate.$": "$.gate", "team.$": "$.team", "error.$": "$.error.Error",
 	"task_token.$": "$$.Task.Token", "entered.$": "$$.State.EnteredTime", "retry.$": "$$.State.RetryCount",
 }
 
@@ -30,7 +30,9 @@ func pipelineRules() []rule {
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
 func shapeRule(s *stack, wrong func(string, ...any)) {
 	for _, m := range s.machines {
-		checkShape(m, wrong)
+		for _, m := range m.all() {
+			checkShape(m, wrong)
+		}
 	}
 }
 
@@ -62,6 +64,9 @@ func checkShape(m machine, wrong func(string, ...any)) {
 	}
 	if _, ok := m.States[m.StartAt]; !ok {
 		wrong("StartAt %s does not exist", m.StartAt)
+	}
+	if m.ProcessorConfig != nil {
+		return // it ends with the run that it is a part of
 	}
 	if year := 365 * 24 * 3600; m.TimeoutSeconds <= 0 || m.TimeoutSeconds >= year {
 		wrong("a run lasts a year at most; TimeoutSeconds %d must end it before", m.TimeoutSeconds)

@@ -26,5 +26,5 @@ func All() aggregate.Kinds {
 
 // Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.
 func Machines(env config.Effects) map[string]string {
-	return map[string]string{task.Kind.Name: env.StateMachineARN, session.Kind.Name: env.ChatARN}
+	return map[string]string{task.Kind.Name: env.StateMachineARN, session.Kind.Name: env.ChatARN, contest.Kind.Name: env.ContestARN}
 }

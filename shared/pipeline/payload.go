@@ -26,6 +26,8 @@ type Input struct {
 	Retry     int       `json:"retry"`
 
 	Error string `json:"error"` // the name of what was caught
+
+	Team int `json:"team"` // of a contest: its team's place, from 1
 }
 
 // Ref names the aggregate: a task by Task, any other by Kind and ID.
@@ -45,6 +47,7 @@ type Output struct {
 	Run            int    `json:"run"`
 	Next           string `json:"next"`
 	Gate           string `json:"gate"`
+	Team           int    `json:"team,omitempty"`
 	TimeoutSeconds int    `json:"timeout_seconds"`
 	WaitSeconds    int    `json:"wait_seconds"`
 	Outcome        string `json:"outcome"`
@@ -52,7 +55,7 @@ type Output struct {
 
 func output(in Input, n aggregate.Next) Output {
 	return Output{
-		Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run,
+		Tenant: in.Tenant, Task: in.Task, Kind: in.Kind, ID: in.ID, Run: in.Run, Team: in.Team,
 		Next: n.State, Gate: n.Gate, TimeoutSeconds: n.TimeoutSeconds, WaitSeconds: n.WaitSeconds, Outcome: n.Outcome,
 	}
 }

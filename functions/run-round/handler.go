@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/pipeline"
+	"ringi/shared/round"
+	"ringi/shared/submission"
+	"ringi/shared/task"
+	"ringi/shared/teamconfig"
+)
+
+// StateRound is where a team's loop goes for another round, or for the rest of one.
+const StateRound = "RunRound"
+
+// Handler plays rounds.
+type Handler struct {
+	Store  *contests.Store
+	Models round.Models
+	Now    func() time.Time
+}
+
+// team is one team's part in a contest, as this invocation found it.
+type team struct {
+	*Handler
+	contest *contest.Aggregate
+	work    *contest.Work
+	config  teamconfig.Contest
+	own     teamconfig.Team
+}
+
+// Handle plays at most one round of the team in.Team and says whether the team goes on. A round that this invocation has no time
+// for goes on in the next one, with the answers that models gave so far.
+func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	a, err := h.Store.Of.Load(ctx, in.Ref())
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the contest: %w", err)
+	}
+	if a.Head.Run != in.Run {
+		return aggregate.Next{}, aggregate.ErrSuperseded
+	}
+	if a.Head.OverAt != nil { // CloseContest stops its teams
+		return finished("contest_over"), nil
+	}
+	w, err := h.Store.Enter(ctx, a, in.Team)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("enter team %d: %w", in.Team, err)
+	}
+	if w.Team == nil {
+		return aggregate.Next{}, fmt.Errorf("the team's row is not there yet: %w", aggregate.ErrConflict) // a torn read
+	}
+	if w.Team.Status != contest.TeamRunning {
+		return finished(string(w.Team.Status)), nil
+	}
+	t := &team{Handler: h, contest: a, work: w}
+	if exit := w.Next(h.Now()); exit != "" {
+		return t.end(ctx, exit, reasonOf(exit), "")
+	}
+	if err := t.read(ctx); err != nil {
+		return aggregate.Next{}, err
+	}
+	return t.play(ctx)
+}
+
+func finished(outcome string) aggregate.Next {
+	return aggregate.Next{State: aggregate.StateFinish, Outcome: outcome}
+}
+
+// read opens the configuration that the contest began with.
+func (t *team) read(ctx context.Context) error {
+	text, err := t.Store.Config(ctx, t.contest)
+	if err != nil {
+		return fmt.Errorf("open the configuration: %w", err)
+	}
+	if err := json.Unmarshal(text, &t.config); err != nil {
+		return fmt.Errorf("read the configuration: %w", err)
+	}
+	i := slices.IndexFunc(t.config.Teams, func(x teamconfig.Team) bool { return x.TeamID == t.work.Team.TeamID })
+	if i < 0 {
+		return fmt.Errorf("the configuration has no team %.50q", t.work.Team.TeamID)
+	}
+	t.own = t.config.Teams[i]
+	return nil
+}
+
+// play plays the team's next round, and records what came of it.
+func (t *team) play(ctx context.Context) (aggregate.Next, error) {
+	play, err := t.next(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
+	k := t.contest.Contest
+	out, err := round.Runner{
+		Models: t.Models, May: t.may, Now: t.Now,
+		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
+	}.Round(ctx, play)
+	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)
+	var ended *round.Error
+	switch {
+	case errors.Is(err, round.ErrAgain):
+		log.InfoContext(ctx, "goes on in another invocation")
+		return aggregate.Next{State: StateRound}, nil
+	case errors.Is(err, round.ErrStopped):
+		return finished("contest_over"), nil
+	case errors.As(err, &ended):
+		log.WarnContext(ctx, "the team ends", "exit_reason", ended.Exit, "agent", ended.Agent, "kind", ended.Kind)
+		return t.end(ctx, ended.Exit, why(ended), ended.Sentence(k.Locale))
+	case err != nil:
+		return aggregate.Next{}, fmt.Errorf("play round %d: %w", play.Number, err)
+	}
+	log.InfoContext(ctx, "scored", "score", out.Result.EvaluationScore, "exit_reason", out.Exit)
+	return t.save(ctx, out)
+}
+
+// next is the round that the team plays next.
+func (t *team) next(ctx context.Context) (round.Play, error) {
+	history, err := t.Store.History(ctx, t.work)
+	if err != nil {
+		return round.Play{}, fmt.Errorf("read the team's rounds: %w", err)
+	}
+	k, own := t.contest.Contest, t.work.Team
+	board, err := t.Store.Board(ctx, k.TenantID, contests.Filter{Execution: k.ExecutionID, Best: true}, "", contest.MaxTeams)
+	if err != nil {
+		return round.Play{}, fmt.Errorf("read the board: %w", err)
+	}
+	play := round.Play{
+		Execution: k.ExecutionID, Team: t.own, Evaluator: t.config.Evaluator, Judgment: t.config.Judgment, Prompt: k.UserPrompt,
+		Number: own.Rounds + 1, MaxRounds: own.MaxRounds, MinRounds: own.MinRounds, History: history, Until: own.DeadlineAt, Locale: k.Locale,
+	}
+	for _, b := range board.Items {
+		play.Ranking = append(play.Ranking, round.Standing{TeamID: b.TeamID, Score: b.EvaluationScore})
+	}
+	if k.ForKind == task.Kind.Name { // people approve it on a card
+		play.Accept = fits
+	}
+	return play, nil
+}
+
+// fits says what is wrong with a policy that its card can't show whole.
+func fits(policy string) []string {
+	if card.PromptFits(policy) {
+		return nil
+	}
+	return []string{"it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"}
+}
+
+// may is asked before every call of a model: the contest has to stand, and the team to have something left of its part.
+func (t *team) may(ctx context.Context) error {
+	over, err := t.Store.Over(ctx, t.contest.Ref())
+	if err != nil {
+		return fmt.Errorf("read the contest's head: %w", err)
+	}
+	if over {
+		return round.ErrStopped
+	}
+	w, err := t.Store.Teams.Load(ctx, t.work.Ref())
+	if err != nil {
+		return fmt.Errorf("read what the team has spent: %w", err)
+	}
+	if w.Used().Cost >= t.work.Team.Budget {
+		return round.ErrBudget
+	}
+	return nil
+}
+
+// save writes a scored round. A round that can't be written ends the team, as the last thing that can be tried.
+func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
+	played := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics}
+	if d := out.Decision; d != nil {
+		played.Judgment = &contest.Judgment{ShouldContinue: d.ShouldContinue, Reasoning: d.Reasoning, ConfidenceScore: d.ConfidenceScore}
+	}
+	w, err := t.Store.SaveRound(ctx, t.work.Ref(), played)
+	var unwritten *submission.DatabaseWriteError
+	switch {
+	case errors.As(err, &unwritten):
+		return t.end(ctx, submission.PartialFailure, contest.ReasonWrite, "")
+	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
+		return aggregate.Next{State: StateRound}, nil
+	case err != nil:
+		return aggregate.Next{}, fmt.Errorf("save the round: %w", err)
+	}
+	t.work = w
+	if out.Exit != "" {
+		return t.end(ctx, out.Exit, "", "")
+	}
+	return aggregate.Next{State: StateRound}, nil
+}
+
+// end stops the team.
+func (t *team) end(ctx context.Context, exit submission.ExitReason, reason aggregate.Reason, sentence string) (aggregate.Next, error) {
+	w, err := t.Store.End(ctx, t.work.Ref(), exit, reason, sentence)
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("end the team: %w", err)
+	}
+	return finished(string(w.Team.Status)), nil
+}
+
+// why is what people are told of a round that ended its team.
+func why(e *round.Error) aggregate.Reason {
+	switch {
+	case e.Agent == round.Leader:
+		return contest.ReasonLeader
+	case e.Agent == round.Evaluator:
+		return contest.ReasonEvaluator
+	}
+	return reasonOf(e.Exit)
+}
+
+// reasonOf is that of a team which something stopped, empty for one that was done.
+func reasonOf(exit submission.ExitReason) aggregate.Reason {
+	switch exit {
+	case submission.TeamTimeout:
+		return contest.ReasonTimeout
+	case submission.BudgetExhausted:
+		return contest.ReasonBudget
+	}
+	return ""
+}
