@@ -71,6 +71,15 @@ func (s *Store) Over(ctx context.Context, ref aggregate.Ref) (bool, error) {
 	return root.(*contest.Head).OverAt != nil, nil
 }
 
+// Spent is what a team's calls have cost so far. It reads nothing else of the team: it is for before each call.
+func (s *Store) Spent(ctx context.Context, team aggregate.Ref) (sum aggregate.MicroUSD, err error) {
+	uses, err := s.Of.Uses(ctx, team)
+	for _, u := range uses {
+		sum += u.Cost
+	}
+	return sum, err
+}
+
 // Enter is the work of the contest's team at a place, from 1. The team's time counts from when this was first asked.
 func (s *Store) Enter(ctx context.Context, a *contest.Aggregate, place int) (*contest.Work, error) {
 	entry, err := a.Entrant(place)

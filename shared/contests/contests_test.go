@@ -251,6 +251,9 @@ func testTurns(t *testing.T, w *world) {
 		}
 	}
 	team := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t)
+	if spent := expect.Value(w.Spent(t.Context(), team.Ref()))(t); spent != 13 {
+		t.Errorf("spent %v", spent)
+	}
 	if team.Used().Cost != 13 || len(team.Uses) != 4 || team.Uses[0].ChargedTo != "task" {
 		t.Errorf("%+v", team.Used())
 	}

@@ -13,11 +13,14 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/chat"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/expect"
+	"ringi/shared/round"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
 )
 
 const (
@@ -92,7 +95,7 @@ func (w *world) invoke(t *testing.T, server *storetest.Server, f *faults, do fun
 	for try := 0; ; try++ {
 		ctx, cancel := context.WithCancel(t.Context())
 		v := &invocation{faults: f, cancel: cancel}
-		v.left.Store(3 + rand.N[int32](25))
+		v.left.Store(3 + rand.N[int32](40))
 		x := w.through(server, v)
 		x.Sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 		err := do(ctx, x)
@@ -118,7 +121,7 @@ func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id st
 		names = append(names, fmt.Sprintf("team-%02d", i))
 	}
 	o := order(id, names...)
-	o.MinRounds, o.Budget = stressRounds, aggregate.USD(100)
+	o.Prompt += " demo: play on"
 	expect.NoError(t, w.Begin(t.Context(), o))
 	ref := contest.Ref(tenant, id)
 	var wait sync.WaitGroup
@@ -139,7 +142,7 @@ func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id st
 	})
 }
 
-// playRound is an invocation for one round of one team: three answers of models, then the round.
+// playRound is an invocation for one round of one team.
 func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (over bool, err error) {
 	a, err := w.Load(ctx, ref)
 	if err != nil {
@@ -156,28 +159,38 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 	if team.Team.Status != contest.TeamRunning {
 		return true, nil
 	}
-	round := team.Team.Rounds + 1
-	kept := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: ref.ID}
-	var text string
-	for turn := range 3 {
-		key := fmt.Sprintf("%d/leader/%d", round, turn)
-		answer, ok, err := kept.Turn(ctx, key)
-		if err != nil {
-			return false, err
-		}
-		if !ok {
-			answer = fmt.Appendf(nil, "%q", fmt.Sprint("answer of ", team.Team.TeamID, " ", key))
-			if err := kept.Keep(ctx, key, answer, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 10}); err != nil {
-				return false, err
-			}
-		}
-		text += string(answer)
+	history, err := w.History(ctx, team)
+	if err != nil {
+		return false, err
 	}
-	p := played(ref.ID, team.Team.TeamID, round, submission.Round2(float64(aggregate.HashOf(text)[0]))/255)
-	p.Result.SubmissionContent = text
+	e := team.Team
+	play := round.Play{
+		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds, Locale: "ja", History: history,
+		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "analyses", Model: "demo"},
+		}},
+		Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{
+			{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333},
+		}},
+		Judgment: teamconfig.Judgment{Model: "demo"},
+	}
+	kept := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: ref.ID}
+	out, err := round.Runner{Models: demo{}, Kept: kept, Now: func() time.Time { return time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC) }}.Round(ctx, play)
+	if err != nil {
+		return false, err
+	}
+	p := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics}
+	if d := out.Decision; d != nil {
+		p.Judgment = &contest.Judgment{ShouldContinue: d.ShouldContinue, Reasoning: d.Reasoning, ConfidenceScore: d.ConfidenceScore}
+	}
 	_, err = w.SaveRound(ctx, team.Ref(), p)
 	return false, err
 }
+
+// demo is the model of every agent.
+type demo struct{}
+
+func (demo) Open(string) (chat.Wire, error) { return round.Demo{}, nil }
 
 // left is what a contest left behind, but for times, ids, revisions and what repeated calls cost.
 func (w *world) left(t *testing.T, id string) (out string) {
@@ -189,14 +202,14 @@ func (w *world) left(t *testing.T, id string) (out string) {
 		best := 0
 		for j, r := range team.Rounds {
 			b := team.Board[j]
-			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent, r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics)
+			out += fmt.Sprintln(r.TeamID, r.RoundNumber, r.EvaluationScore, r.EvaluationFeedback, r.SubmissionContent, r.MessageHistory, r.MemberSubmissionsRecord, r.Usage, r.CompletedAt, r.Metrics, r.Judgment != nil)
 			out += fmt.Sprintln(b.TeamID, b.RoundNumber, b.EvaluationScore, b.SubmissionContent, b.SubmissionHash, b.UsageInfo, b.IsBest)
 			if b.IsBest {
 				best++
 			}
 		}
 		rounds += len(team.Rounds)
-		if best != 1 || len(team.Uses) < 3*stressRounds {
+		if best != 1 || len(team.Uses) < 6*stressRounds {
 			t.Errorf("%s: %d best rounds, %d calls", team.Team.TeamID, best, len(team.Uses))
 		}
 		out += fmt.Sprintln(team.Team.Status, team.Team.ExitReason, team.Team.BestRound, *team.Team.BestScore)

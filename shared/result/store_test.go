@@ -68,6 +68,19 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 			t.Errorf("another tenant's: %v", err)
 		}
 	})
+	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
+		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
+		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") || large.JSON != "" || large.Preview == "" {
+			t.Errorf("%+v %+v", small, large)
+		}
+		open(t, small, text(100))
+		open(t, large, text(101))
+		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
+			if _, err := s.Open(t.Context(), other, large); !errors.Is(err, aggregate.ErrNotFound) {
+				t.Errorf("another's: %v", err)
+			}
+		}
+	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))
