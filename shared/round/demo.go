@@ -40,6 +40,9 @@ var (
 // Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
 func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
 	out := chat.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+	if body, err := json.Marshal(r); err == nil {
+		model.Sent(ctx, body)
+	}
 	s, results := read(r)
 	trouble := demo.TroubleOf(s.Request+s.Task, s.TeamID, s.Round)
 	if trouble.Hang {

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/chat"
 	"ringi/shared/legible"
 	"ringi/shared/panics"
 	"ringi/shared/submission"
@@ -55,7 +56,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	if legible.Text(about) { // else its name has to do
 		system = system.with(about)
 	}
-	t := p.asked(Evaluator, EvaluatorSay, system, cmp.Or(m.Model, p.Evaluator.DefaultModel), key)
+	t := p.asked(Evaluator, EvaluatorSay, system, cmp.Or(m.Model, p.Evaluator.DefaultModel), key, m.Call, p.Evaluator.Call)
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
 	score := submission.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {
@@ -88,9 +89,26 @@ func overall(metrics []teamconfig.Metric, scores []submission.MetricScore) float
 	return math.Min(100, submission.Round2(sum))
 }
 
-// asked is someone who judges: a talk without tools.
-func (p *playing) asked(name string, kind EventKind, system prompt, model, key string) *talk {
-	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model, timeout: judgeTimeout, retries: judgeRetries, tokens: judgeTokens}}
+// asked is someone who judges: a talk without tools. How the model is called is said by the first of the configurations that
+// says so.
+func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, configured ...teamconfig.Call) *talk {
+	a := agent{name: name, kind: kind, prompt: system, model: model, timeout: judgeTimeout, retries: judgeRetries, tokens: judgeTokens}
+	for _, c := range slices.Backward(configured) {
+		a.tokens = whole(c.MaxTokens, a.tokens)
+		if c.TimeoutSeconds != nil {
+			a.timeout = seconds(c.TimeoutSeconds)
+		}
+		if c.MaxRetries != nil {
+			a.retries = *c.MaxRetries
+		}
+		a.sampling = chat.Sampling{
+			Temperature: cmp.Or(c.Temperature, a.sampling.Temperature), TopP: cmp.Or(c.TopP, a.sampling.TopP), Seed: cmp.Or(c.Seed, a.sampling.Seed), StopSequences: a.sampling.StopSequences,
+		}
+		if len(c.StopSequences) > 0 {
+			a.sampling.StopSequences = c.StopSequences
+		}
+	}
+	return &talk{playing: p, key: key, agent: a}
 }
 
 // object asks until read takes the JSON object of an answer, at most mostAgain times more.
@@ -130,7 +148,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Ju
 	if legible.Text(p.Judgment.SystemInstruction) {
 		system = system.with(p.Judgment.SystemInstruction)
 	}
-	t := p.asked(judge, JudgeSaid, system, cmp.Or(p.Judgment.Model, p.Evaluator.DefaultModel), p.key(judge))
+	t := p.asked(judge, JudgeSaid, system, cmp.Or(p.Judgment.Model, p.Evaluator.DefaultModel), p.key(judge), p.Judgment.Call)
 	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
 	j := &Judgment{}
 	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })

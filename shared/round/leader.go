@@ -34,9 +34,7 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.SystemPrompt != nil && legible.Text(*c.SystemPrompt) {
-		system = system.with(*c.SystemPrompt)
-	}
+	system = system.configured(c.SystemPrompt, c.SystemInstruction)
 	data, begun, err := p.opening(ctx)
 	if err != nil {
 		return nil, err

@@ -83,12 +83,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	if err != nil {
 		return nil, nil, "", err
 	}
-	if m.SystemInstruction != nil && legible.Text(*m.SystemInstruction) {
-		system = system.with(*m.SystemInstruction)
-	}
-	if m.SystemPrompt != nil && legible.Text(*m.SystemPrompt) {
-		system = system.and(*m.SystemPrompt)
-	}
+	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
 	t = &talk{playing: p, key: key, agent: agent{
 		name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model, timeout: seconds(m.TimeoutSeconds), retries: m.MaxRetries, tokens: whole(m.MaxTokens, chat.MaxTokens),
 		sampling: chat.Sampling{Temperature: m.Temperature, TopP: m.TopP, Seed: m.Seed, StopSequences: m.StopSequences},
