@@ -27,26 +27,23 @@ func (c Config) OpenAgent(d agent.Definition, instead string, limited bool) (cha
 	if limited && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
 	}
-	keyed := d.Provider == agent.OpenAI || d.Provider == agent.Anthropic || d.AuthRef != ""
-	return speaking{c, string(d.Provider), d.Model, keyed, agentOf{c, d}.open}, nil
+	return speaking{c, d}, nil
 }
 
-// speaking is a model whose key is looked up when it is called.
+// speaking is an agent whose key is looked up when it is called.
 type speaking struct {
-	config          Config
-	provider, model string
-	keyed           bool // it needs a key
-	open            func(secret.ModelSecret) (chat.Wire, error)
+	config Config
+	agent  agent.Definition
 }
 
-// Say calls the model with the key as it is now; see keyed.Generate.
+// Say calls the agent's model with the key as it is now; see keyed.Generate.
 func (k speaking) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	nothing := chat.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
+	nothing := chat.Response{Usage: model.Usage{Provider: string(k.agent.Provider), Model: k.agent.Model}}
 	var s secret.ModelSecret
-	if k.keyed {
+	if k.agent.Provider == agent.OpenAI || k.agent.Provider == agent.Anthropic || k.agent.AuthRef != "" {
 		var err error
 		if s, err = k.config.Secret.Get(ctx); err != nil {
-			e := &model.Error{Provider: k.provider, Model: k.model, Kind: model.Overloaded, Retryable: true, Err: err}
+			e := &model.Error{Provider: string(k.agent.Provider), Model: k.agent.Model, Kind: model.Overloaded, Retryable: true, Err: err}
 			if errors.Is(err, secret.ErrMalformed) {
 				e.Kind, e.Retryable = model.Unauthorized, false
 			}
@@ -66,13 +63,7 @@ func (k speaking) Say(ctx context.Context, r chat.Request, onText func(string)) 
 	return out, err
 }
 
-// agentOf opens the model of an agent.
-type agentOf struct {
-	config Config
-	agent  agent.Definition
-}
-
-func (k agentOf) open(s secret.ModelSecret) (chat.Wire, error) {
+func (k speaking) open(s secret.ModelSecret) (chat.Wire, error) {
 	c, d := k.config, k.agent
 	key, err := k.key(s)
 	if err != nil {
@@ -97,7 +88,7 @@ var errElsewhere = errors.New("the model secret has no key of that name for the 
 
 // key is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key goes
 // only to the vendor that it is of, or to the address that stands beside it.
-func (k agentOf) key(s secret.ModelSecret) (string, error) {
+func (k speaking) key(s secret.ModelSecret) (string, error) {
 	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
 	key, vendor := own[k.agent.Provider]
 	ref := k.agent.AuthRef

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/chat"
 	"ringi/shared/model"
+	"ringi/shared/model/compatible"
 	"ringi/shared/model/price"
 	"ringi/shared/modelname"
 )
@@ -48,6 +49,10 @@ func (k keyed) Say(ctx context.Context, r chat.Request, onText func(string)) (ch
 		return nothing, err
 	}
 	w, ok := g.(chat.Wire)
+	if s, err := k.config.Secret.Get(ctx); err == nil && k.name.Provider == modelname.OpenAI && (r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0) {
+		// Responses have neither a seed nor stop sequences, and Chat Completions have both.
+		w = compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: k.config.OpenAIURL, Model: k.name.Model, Key: s.OpenAI, HTTP: k.config.Vendor})
+	}
 	if !ok {
 		return nothing, &model.Error{Provider: k.provider(), Model: k.name.Model, Kind: model.UnknownModel, Err: errNoTalk}
 	}

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/outbound"
-	"ringi/shared/round"
 	"ringi/shared/secret"
 )
 
@@ -21,7 +20,7 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	s := httptest.NewServer(m.Handler())
 	defer s.Close()
 	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
-	c := provider.Contest{Config: provider.Config{
+	c := provider.Wires{Config: provider.Config{
 		Secret: &secret.Models{Reader: keys, ID: "models"}, AnthropicURL: s.URL + "/anthropic", OpenAIURL: s.URL + "/openai/v1", Vendor: provider.VendorClient(),
 		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
 	}}
@@ -35,23 +34,12 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, got.Usage, err)
 		}
 	}
-	for name, kind := range map[string]model.Kind{"groq:llama": model.UnknownModel, "bedrock:anthropic.claude-sonnet-4-6": model.UnknownModel, "openai:gpt-4-of-old": model.Unpriced, "compatible:own/m": model.Unpriced} {
-		var e *model.Error
-		if _, err := c.Open(name); !errors.As(err, &e) || e.Kind != kind {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
-	for _, x := range []provider.Contest{{Instead: "demo"}, {Limited: true}} {
-		if w, err := x.Open("demo"); err != nil || w != (round.Demo{}) {
-			t.Errorf("%T, %v", w, err)
-		}
-	}
 }
 
 func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
-	c := provider.Contest{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
+	c := provider.Wires{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
 	seed := 1
 	for _, r := range []chat.Request{{}, {Sampling: chat.Sampling{Seed: &seed}}, {Sampling: chat.Sampling{StopSequences: []string{"x"}}}} {
 		r.MaxTokens, r.Said = 1, []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}
