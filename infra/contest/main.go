@@ -3,7 +3,6 @@
 //	go run ./infra/contest init                          writes a sample workspace
 //	go run ./infra/contest check FILE…                   says what is wrong with files of teams, contests and evaluators
 //	go run ./infra/contest exec -c FILE "what to write"  runs a contest
-//	go run ./infra/contest archive -table … -team …      exports a deployment's contests as Parquet files
 //
 // MIXSEEK_WORKSPACE says where the workspace is. See the README here.
 package main
@@ -12,6 +11,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 )
@@ -30,15 +30,17 @@ type program struct {
 }
 
 var commands = map[string]func(program, context.Context, []string) int{
-	"check": program.check, "init": program.init,
+	"check": program.check, "init": program.init, "exec": program.exec,
 }
 
 const usage = `usage: contest init [FOLDER]
        contest check [--json] FILE…
+       contest exec [-c FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
 MIXSEEK_WORKSPACE is the folder of the files.
 `
 
 func main() {
+	slog.SetDefault(slog.New(slog.DiscardHandler)) // what happens is printed as lines
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	code := program{os.Getenv, os.Stdout, os.Stderr}.run(ctx, os.Args[1:])
 	stop()

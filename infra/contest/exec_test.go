@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/contest"
+	"ringi/shared/submission"
+)
+
+// result is what exec --json prints.
+type result struct {
+	Status      contest.SummaryStatus
+	TeamResults []map[string]any `json:"team_results"`
+	BestTeamID  *string          `json:"best_team_id"`
+	BestScore   *float64         `json:"best_score"`
+	TotalTeams  int              `json:"total_teams"`
+	FailedTeams []outcome        `json:"failed_teams"`
+	Teams       []outcome
+}
+
+// held is a contest of the sample that was run.
+func held(t *testing.T, folder string, args ...string) (result, ran) {
+	t.Helper()
+	var out result
+	r := run(t, folder, append([]string{"exec", "-model", "demo", "--json"}, args...)...)
+	if err := json.Unmarshal([]byte(r.out), &out); err != nil {
+		t.Fatalf("%v: %+v", err, r)
+	}
+	return out, r
+}
+
+func TestAContestRunsOnThisMachine(t *testing.T) {
+	folder := sampled(t)
+	trace := filepath.Join(t.TempDir(), "trace.jsonl")
+	got, r := held(t, folder, "--trace", trace, "経費精算の差し戻しを減らす方針を書いて")
+	if r.code != 0 || got.Status != "completed" || got.TotalTeams != 3 || len(got.TeamResults) != 3 || len(got.FailedTeams) != 0 || *got.BestTeamID != got.Teams[0].TeamID {
+		t.Fatalf("%+v", r)
+	}
+	for _, key := range []string{"execution_id", "team_id", "team_name", "round_number", "submission_content", "evaluation_score", "evaluation_feedback", "usage", "execution_time_seconds", "completed_at"} {
+		if _, ok := got.TeamResults[0][key]; !ok || len(got.TeamResults[0]) != 10 {
+			t.Errorf("a result has %d keys, %s: %v", len(got.TeamResults[0]), key, ok)
+		}
+	}
+	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE"} {
+		if !strings.Contains(r.problem, kind) {
+			t.Errorf("no line says %s", kind)
+		}
+	}
+	b, err := os.ReadFile(trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	for line := range bytes.Lines(b) {
+		var e struct {
+			Kind string
+			Team string `json:"team_id"`
+		}
+		if err := json.Unmarshal(line, &e); err != nil || e.Kind == "" || e.Team == "" {
+			t.Fatalf("%s: %v", line, err)
+		}
+		if e.Kind == "LEADER" {
+			calls++
+		}
+	}
+	if calls < 9 {
+		t.Errorf("%d calls of leaders are in the trace", calls)
+	}
+}
+
+func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
+	r := run(t, sampled(t), "exec", "Write a policy for expenses", "-model", "demo")
+	_, table, found := strings.Cut(r.out, "PLACE")
+	first := strings.Fields(strings.SplitN(table, "\n", 3)[1])
+	if r.code != 0 || !found || first[0] != "1" || len(first[1]) != len("79.27") || first[6] != "max_rounds_reached" || !strings.Contains(r.out, "Draft by") || !strings.Contains(r.out, "ClarityCoherence (0.") {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
+	folder := sampled(t)
+	got, r := held(t, folder, "demo: refuse solo\nWrite a policy")
+	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 || got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" || got.FailedTeams[0].ExitReason != submission.PartialFailure {
+		t.Errorf("one that refuses: %+v", r)
+	}
+	began := time.Now()
+	got, r = held(t, folder, "--timeout", "1", "demo: hang swift\nWrite a policy")
+	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != submission.TeamTimeout || time.Since(began) > time.Minute {
+		t.Errorf("one that hangs: %+v", r)
+	}
+	got, r = held(t, folder, "demo: refuse solo round 2\nWrite a policy")
+	if r.code != 0 || got.Status != "completed" || len(got.TeamResults) != 3 {
+		t.Errorf("one that refuses after a scored round: %+v", r)
+	}
+	got, r = held(t, folder, "demo: refuse solo\ndemo: refuse swift\ndemo: refuse careful\nWrite a policy")
+	if r.code != 2 || got.Status != "failed" || got.BestTeamID != nil || got.BestScore != nil || got.TeamResults == nil || len(got.FailedTeams) != 3 {
+		t.Errorf("all of them: %+v", r)
+	}
+}
+
+func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
+	folder := sampled(t)
+	write(t, folder, "none.toml", "[orchestrator]\nteams = []\n")
+	write(t, folder, "bedrock.toml", "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
+	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n")
+	for name, c := range map[string]struct {
+		folder, says string
+		args         []string
+	}{
+		"a blank prompt":   {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000"}},
+		"no prompt":        {folder, "usage", []string{"-model", "demo"}},
+		"two prompts":      {folder, "usage", []string{"-model", "demo", "a", "b"}},
+		"no team":          {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
+		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
+		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
+		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
+		"bedrock":          {folder, "bedrock:amazon.nova-pro-v1:0", []string{"-c", "bedrock.toml", "x"}},
+		"no time":          {folder, "must be more than 0", []string{"--timeout", "0", "x"}},
+		"another language": {folder, "-locale must be ja or en", []string{"-locale", "fr", "x"}},
+		"no workspace":     {"", "MIXSEEK_WORKSPACE environment variable is not set.", []string{"-model", "demo", "x"}},
+		"a long prompt":    {folder, "at most 65536 bytes", []string{"-model", "demo", strings.Repeat("x", 70000)}},
+	} {
+		if r := run(t, c.folder, append([]string{"exec"}, c.args...)...); r.code != 2 || !strings.Contains(r.problem, c.says) || strings.Contains(r.out, "LEADER") {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
+		t.Errorf("a dry run without keys: %+v", r)
+	}
+	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "models: demo") {
+		t.Errorf("a dry run: %+v", r)
+	}
+}
+
+func TestALineMovesNoCursor(t *testing.T) {
+	if got := oneLine("a\x1b[2J\r\nb\u009bc " + strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b") || len([]rune(got)) != maxLine {
+		t.Errorf("%q", got)
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/round"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+)
+
+// game is a contest on this machine. Nothing of it is kept.
+type game struct {
+	config  teamconfig.Contest
+	models  round.Models
+	prompt  string
+	locale  string
+	timeout time.Duration // of the whole; 0: only the teams' own
+	id      string
+	watch   func(round.Event)
+
+	mu    sync.Mutex
+	teams []*outcome
+}
+
+// outcome is what a team has so far.
+type outcome struct {
+	TeamID     string                   `json:"team_id"`
+	TeamName   string                   `json:"team_name"`
+	Rounds     []submission.RoundResult `json:"-"`
+	Played     int                      `json:"rounds"`
+	ExitReason submission.ExitReason    `json:"exit_reason"`
+	Detail     string                   `json:"detail,omitempty"` // why it ended, where something went wrong
+	CostUSD    string                   `json:"cost_usd"`
+	cost       aggregate.MicroUSD
+}
+
+// summary is the row execution_summary, with what the table shows beside it.
+type summary struct {
+	ExecutionID               string                   `json:"execution_id"`
+	UserPrompt                string                   `json:"user_prompt"`
+	Status                    contest.SummaryStatus    `json:"status"`
+	TeamResults               []submission.RoundResult `json:"team_results"`
+	TotalTeams                int                      `json:"total_teams"`
+	BestTeamID                *string                  `json:"best_team_id"`
+	BestScore                 *float64                 `json:"best_score"`
+	TotalExecutionTimeSeconds float64                  `json:"total_execution_time_seconds"`
+	CompletedAt               time.Time                `json:"completed_at"`
+	CreatedAt                 time.Time                `json:"created_at"`
+	FailedTeams               []*outcome               `json:"failed_teams"`
+	Teams                     []*outcome               `json:"teams"`
+}
+
+// play lets all teams play at once.
+func (g *game) play(ctx context.Context) summary {
+	began := time.Now()
+	var until time.Time
+	if g.timeout > 0 {
+		until = began.Add(g.timeout)
+	}
+	for _, t := range g.config.Teams {
+		g.teams = append(g.teams, &outcome{TeamID: t.TeamID, TeamName: t.TeamName})
+	}
+	var all sync.WaitGroup
+	for i, t := range g.config.Teams {
+		all.Go(func() {
+			end := time.Now().Add(time.Duration(g.config.TeamTimeoutSeconds) * time.Second)
+			if !until.IsZero() && until.Before(end) {
+				end = until
+			}
+			g.team(ctx, t, g.teams[i], end)
+		})
+	}
+	all.Wait()
+	return g.summary(began, time.Now())
+}
+
+// team plays a team's rounds, up to its end.
+func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until time.Time) {
+	for o.ExitReason == "" {
+		play := round.Play{
+			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Judgment: g.config.Judgment, Prompt: g.prompt, Number: o.Played + 1,
+			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until, Locale: g.locale,
+		}
+		out, err := round.Runner{Models: g.models, Watch: g.watch}.Round(ctx, play)
+		g.mu.Lock()
+		o.cost += out.Usage.Cost
+		o.CostUSD = o.cost.String()
+		var ended *round.Error
+		switch {
+		case errors.As(err, &ended):
+			o.ExitReason, o.Detail = ended.Exit, ended.Sentence(g.locale)
+		case ctx.Err() != nil:
+			o.ExitReason, o.Detail = submission.PartialFailure, "interrupted"
+		case err != nil:
+			o.ExitReason, o.Detail = submission.PartialFailure, err.Error()
+		default:
+			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
+		}
+		g.mu.Unlock()
+	}
+}
+
+// best is a team's best round: the highest score, of equal ones the later round; nil: it has none.
+func (o *outcome) best() (best *submission.RoundResult) {
+	for i, r := range o.Rounds {
+		if best == nil || r.EvaluationScore >= best.EvaluationScore {
+			best = &o.Rounds[i]
+		}
+	}
+	return best
+}
+
+// ranked are the teams that have a result, the best first, and of equal ones the earlier.
+func ranked(teams []*outcome) []*outcome {
+	with := slices.DeleteFunc(slices.Clone(teams), func(o *outcome) bool { return o.best() == nil })
+	slices.SortStableFunc(with, func(a, b *outcome) int {
+		x, y := a.best(), b.best()
+		return cmp.Or(cmp.Compare(y.EvaluationScore, x.EvaluationScore), x.CompletedAt.Compare(y.CompletedAt), cmp.Compare(a.TeamID, b.TeamID))
+	})
+	return with
+}
+
+// ranking is what teams are told of one another.
+func (g *game) ranking() (standings []round.Standing) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, o := range ranked(g.teams) {
+		standings = append(standings, round.Standing{TeamID: o.TeamID, Score: o.best().EvaluationScore})
+	}
+	return standings
+}
+
+func (g *game) summary(began, ended time.Time) summary {
+	s := summary{
+		ExecutionID: g.id, UserPrompt: g.prompt, Status: contest.SummaryCompleted, TotalTeams: len(g.teams), TeamResults: []submission.RoundResult{},
+		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(), FailedTeams: []*outcome{}, Teams: ranked(g.teams),
+	}
+	for _, o := range g.teams {
+		if b := o.best(); b != nil {
+			s.TeamResults = append(s.TeamResults, *b)
+		} else {
+			s.FailedTeams = append(s.FailedTeams, o)
+		}
+	}
+	s.Teams = append(s.Teams, s.FailedTeams...)
+	switch {
+	case len(s.TeamResults) == 0:
+		s.Status = contest.SummaryFailed
+		return s
+	case len(s.FailedTeams) > 0:
+		s.Status = contest.SummaryPartialFailure
+	}
+	first := s.Teams[0]
+	s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore
+	return s
+}

@@ -1,0 +1,87 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
+
+	"ringi/infra/local/modelenv"
+	"ringi/shared/model/provider"
+	"ringi/shared/modelname"
+	"ringi/shared/outbound"
+	"ringi/shared/round"
+	"ringi/shared/secret"
+	"ringi/shared/teamconfig"
+)
+
+// models are the names of all models that a contest calls, each once. instead stands for every one unless it is empty.
+func models(c teamconfig.Contest, instead string) (names []string) {
+	add := func(name string) {
+		if name = cmp.Or(instead, name); !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, t := range c.Teams {
+		add(t.Leader.Model)
+		for _, m := range t.Members {
+			add(m.Model)
+		}
+	}
+	for _, m := range c.Evaluator.Metrics {
+		add(cmp.Or(m.Model, c.Evaluator.DefaultModel))
+	}
+	if c.MinRounds < c.MaxRounds { // else nobody judges
+		add(c.Judgment.Model)
+	}
+	return names
+}
+
+// open makes what opens models, with the keys of the environment. It returns an error that names all that is missing.
+func (p program) open(names []string, instead string) (round.Models, error) {
+	config := provider.Config{Vendor: provider.VendorClient()}
+	keys := map[string]any{}
+	compatible := map[string]map[string]string{}
+	var allow []string
+	var missing []error
+	for _, name := range names {
+		n, a, err := modelenv.Of(name, p.env)
+		switch {
+		case err != nil:
+			missing = append(missing, err)
+		case n.Provider == modelname.Bedrock:
+			missing = append(missing, errors.New(name+": models of Amazon Bedrock can't take part in contests"))
+		case n.Provider == modelname.Anthropic:
+			config.AnthropicURL, keys[n.Provider] = a.Address, a.Key
+		case n.Provider == modelname.OpenAI:
+			config.OpenAIURL, keys[n.Provider] = a.Address, a.Key
+		case n.Provider == modelname.Compatible:
+			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
+			allow = append(allow, a.Dial)
+		}
+	}
+	if missing != nil {
+		return nil, errors.Join(missing...)
+	}
+	keys[modelname.Compatible] = compatible
+	text, err := json.Marshal(keys)
+	if err != nil {
+		return nil, err
+	}
+	config.Secret = &secret.Models{Reader: given(text), ID: "the environment"}
+	config.Outbound = outbound.Allowing(strings.Join(allow, ",")).Client()
+	return provider.Wires{Config: config, Instead: instead, Demo: round.Demo{}}, nil
+}
+
+// given is a secret that is known.
+type given string
+
+// GetSecretValue is the secret.
+func (g given) GetSecretValue(context.Context, *secretsmanager.GetSecretValueInput, ...func(*secretsmanager.Options)) (*secretsmanager.GetSecretValueOutput, error) {
+	return &secretsmanager.GetSecretValueOutput{SecretString: aws.String(string(g))}, nil
+}

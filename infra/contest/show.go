@@ -1,0 +1,105 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"text/tabwriter"
+	"time"
+
+	"ringi/shared/round"
+)
+
+// maxLine is how much of a text a line shows, in characters.
+const maxLine = 60
+
+// watching prints what happens, a line each, and traces it.
+func watching(lines, trace io.Writer) func(round.Event) {
+	began := time.Now()
+	var mu sync.Mutex
+	return func(e round.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		at := e.At.Sub(began).Seconds()
+		if trace != nil {
+			if b, err := (traced{e, at}).line(); err == nil {
+				trace.Write(b) // a trace that can't be written ends no contest
+			}
+		}
+		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, cut(e.Team, 10), e.Round, e.Kind, detail(e))
+	}
+}
+
+// detail is the rest of a line.
+func detail(e round.Event) string {
+	var parts []string
+	if e.Agent != "" && e.Kind != round.LeaderSaid {
+		parts = append(parts, e.Agent)
+	}
+	if e.Kind == round.Scored {
+		parts = append(parts, points(e.Score))
+	}
+	if e.Took > 0 {
+		parts = append(parts, fmt.Sprintf("%.1fs", e.Took.Seconds()))
+	}
+	if e.Usage != nil {
+		parts = append(parts, fmt.Sprintf("%d+%d tokens", e.Usage.Input+e.Usage.Cached, e.Usage.Output))
+	}
+	switch {
+	case e.Failed != "":
+		parts = append(parts, "failed: "+oneLine(e.Failed))
+	case e.Text != "" && e.Kind != round.Scored:
+		parts = append(parts, oneLine(e.Text))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// oneLine is the beginning of a text without what moves a terminal's cursor.
+func oneLine(s string) string {
+	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+		if r < ' ' || r >= 0x7f && r < 0xa0 {
+			return ' '
+		}
+		return r
+	}, s)), " ")
+	return cut(s, maxLine)
+}
+
+func cut(s string, most int) string {
+	if r := []rune(s); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return s
+}
+
+// points is a score of 0.0 to 1.0 as people see it.
+func points(score float64) string { return fmt.Sprintf("%.2f", score*100) }
+
+// show prints the table of a contest and the best submission. Names come last: their width differs by language.
+func show(out io.Writer, s summary) {
+	fmt.Fprintf(out, "\n%s: %s, %.1f s\n\n", s.ExecutionID, s.Status, s.TotalExecutionTimeSeconds)
+	t := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "PLACE\tSCORE\tROUND\tROUNDS\tTOKENS\tUSD\tEXIT\tTEAM")
+	for i, o := range s.Teams {
+		place, score, best, tokens := "-", "-", "-", int64(0)
+		for _, r := range o.Rounds {
+			tokens += r.Usage.InputTokens + r.Usage.OutputTokens
+		}
+		if b := o.best(); b != nil {
+			place, score, best = fmt.Sprint(i+1), points(b.EvaluationScore), fmt.Sprint(b.RoundNumber)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason, o.TeamName, o.TeamID)
+	}
+	t.Flush()
+	for _, o := range s.Teams {
+		if o.Detail != "" {
+			fmt.Fprintf(out, "%s: %s\n", o.TeamID, o.Detail)
+		}
+	}
+	if s.BestTeamID == nil {
+		return
+	}
+	best := s.Teams[0].best()
+	fmt.Fprintf(out, "\n%s\n\n%s\n", strings.TrimSpace(best.SubmissionContent), best.EvaluationFeedback)
+}

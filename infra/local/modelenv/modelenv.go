@@ -1,0 +1,77 @@
+// Package modelenv finds the keys and addresses of models in the environment, by the names that the vendors' own tools use.
+package modelenv
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"net/url"
+	"strings"
+
+	"ringi/shared/model/provider"
+	"ringi/shared/modelname"
+)
+
+// vendor says which variables of the environment a model needs.
+type vendor struct {
+	keys       []string // the variables of the key; the first that is set counts
+	base       string   // the variable of the address, when it is another than usual
+	usual      string
+	parameter  string
+	keyIsAMust bool
+}
+
+func vendorOf(n modelname.Name, env func(string) string) vendor {
+	switch n.Provider {
+	case modelname.Anthropic:
+		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
+	case modelname.OpenAI:
+		return vendor{[]string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
+	case modelname.Bedrock: // there is no role on this machine
+		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
+		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
+	}
+	prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
+	v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL"}
+	if n.Endpoint == modelname.Gemini {
+		v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
+	}
+	return v
+}
+
+// Access is how a model is called.
+type Access struct {
+	Key       string
+	Address   string // https://host/v1
+	Host      string // of the address, with its port if it has one
+	Dial      string // host:port
+	Parameter string // the template's, that takes the address; empty for a compatible model
+}
+
+// Of is how a model is called whose name is read from name. It returns an error that names what the environment lacks. The demo
+// needs nothing.
+func Of(name string, env func(string) string) (n modelname.Name, a Access, err error) {
+	if n, err = modelname.Parse(name); err != nil {
+		return n, a, fmt.Errorf("%q: %w", name, err)
+	}
+	if n.Provider == modelname.Demo {
+		return n, a, nil
+	}
+	v := vendorOf(n, env)
+	for _, variable := range v.keys {
+		a.Key = cmp.Or(a.Key, env(variable))
+	}
+	a.Address, a.Parameter = strings.TrimRight(cmp.Or(env(v.base), v.usual), "/"), v.parameter
+	if v.keyIsAMust && a.Key == "" {
+		return n, a, fmt.Errorf("%s needs %s in the environment; -model demo needs nothing", name, strings.Join(v.keys, " or "))
+	}
+	if a.Address == "" {
+		return n, a, fmt.Errorf("%s needs %s in the environment, such as http://127.0.0.1:11434/v1, and %s if it wants a key", name, v.base, v.keys[0])
+	}
+	u, err := url.Parse(a.Address)
+	if err != nil || u.Host == "" {
+		return n, a, fmt.Errorf("%s: %s must be an address such as https://example.com/v1", name, v.base)
+	}
+	a.Host, a.Dial = u.Host, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443"))
+	return n, a, nil
+}
