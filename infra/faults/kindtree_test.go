@@ -42,8 +42,8 @@ func edits(t *testing.T) map[string][][2]string {
 			after("    case \"HEAD\": return t(\"rowHead\");\n", "    case \"NOTE\": return t(\"rowNote\");\n"),
 		},
 		"infra/local/sandbox/ui/i18n.js": {
-			after(" rowHead: \"タスクの現在\",", " rowNote: \"メモ\","),
-			after(" rowHead: \"The task now\",", " rowNote: \"Note\","),
+			after(" rowHead: \"いまの状態\",", " rowNote: \"メモ\","),
+			after(" rowHead: \"How it stands\",", " rowNote: \"Note\","),
 		},
 		"functions/README.md": {
 			before("| `OPENAI_BASE_URL` |", "variables.md"),

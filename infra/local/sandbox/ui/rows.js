@@ -35,6 +35,7 @@ export function subject(key) {
     case "LEASE": return t("rowLease", { of: subject(numbers.join("#")) });
     case "HEAD": return t("rowHead");
     case "SESSION": return t("rowSession");
+    case "MESSAGE": return t("rowMessage");
     case "INBOX": return t("rowInbox");
     case "ACTION": return t("rowAction", { n });
     case "HANDOVER": return t("rowHandover");
@@ -54,6 +55,7 @@ const inside = (text, name) => new RegExp(`[{ ]${name}: ([^,}]*)`).exec(text || 
 // standing is the row's status, "" if it has none.
 function standing(r, a) {
   if (r.type === "card") return a.get("state") || "";
+  if (r.type === "action" && a.get("status") === "pending") return "pending_approval"; // an execution that is pending waits for nobody
   if (r.type !== "head") return a.get("status") || "";
   if (a.has("ended")) return inside(a.get("ended"), "as");
   return a.has("parked") ? "parked" : "running";
@@ -90,7 +92,7 @@ function detail(r, a) {
 
 const moods = {
   approved: "good", completed: "good", answered: "good", pending_approval: "wait", parked: "bad", rejected: "bad", failed: "bad", unknown: "bad", unreachable: "bad",
-  expired: "off", cancelled: "off", running: "now", generating: "now", posting: "now",
+  expired: "off", cancelled: "off", running: "now", executing: "now", succeeded: "good", open: "now", generating: "now", posting: "now",
 };
 
 /** rowItem is one row of a task for reconcile; opened, it shows its attributes. */
