@@ -29,7 +29,7 @@ type environment struct {
 
 // Store settles contests.
 type Store interface {
-	Settle(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
+	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
 }
 
 // Handler closes contests.
@@ -41,7 +41,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 // Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells who asked for it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Settle(ctx, in.Ref())
+	a, err := h.Store.Settle(ctx, in.Ref(), in.Run)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("settle the contest: %w", err)
 	}

@@ -64,7 +64,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	t := &team{Handler: h, contest: a, work: w}
 	if exit := w.Next(h.Now()); exit != "" {
-		return t.end(ctx, exit, reasonOf(exit), "")
+		return t.end(ctx, exit, contest.ReasonOf(exit), "")
 	}
 	if err := t.read(ctx); err != nil {
 		return aggregate.Next{}, err
@@ -163,11 +163,11 @@ func (t *team) may(ctx context.Context) error {
 	if over {
 		return round.ErrStopped
 	}
-	w, err := t.Store.Teams.Load(ctx, t.work.Ref())
+	spent, err := t.Store.Spent(ctx, t.work.Ref())
 	if err != nil {
 		return fmt.Errorf("read what the team has spent: %w", err)
 	}
-	if w.Used().Cost >= t.work.Team.Budget {
+	if spent >= t.work.Team.Budget {
 		return round.ErrBudget
 	}
 	return nil
@@ -213,16 +213,5 @@ func why(e *round.Error) aggregate.Reason {
 	case e.Agent == round.Evaluator:
 		return contest.ReasonEvaluator
 	}
-	return reasonOf(e.Exit)
-}
-
-// reasonOf is that of a team which something stopped, empty for one that was done.
-func reasonOf(exit submission.ExitReason) aggregate.Reason {
-	switch exit {
-	case submission.TeamTimeout:
-		return contest.ReasonTimeout
-	case submission.BudgetExhausted:
-		return contest.ReasonBudget
-	}
-	return ""
+	return contest.ReasonOf(e.Exit)
 }

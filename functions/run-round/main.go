@@ -29,7 +29,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
+		Store:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
 		Models: models{provider.New(cfg, env.Models), env.Model},
 		Now:    time.Now,
 	}, nil

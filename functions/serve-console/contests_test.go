@@ -96,7 +96,7 @@ func wholeContest(t *testing.T, w *world) {
 	b.get(k.page()).says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "確信度 0.75", "調べました", "二行目")
 	k.ends(1, submission.MaxRoundsReached, "")
 	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
-	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
+	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
 	page := b.get(k.page())
 	page.says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした")
 	if strings.Contains(page.body, "data-live") {

@@ -40,10 +40,14 @@ func Ranked(teams []Standing) (out []Standing) {
 
 // Close ends the contest: its summary says what all teams came to, which is theirs no more to change. results are the best
 // RoundResults of those that have one, as the summary keeps them. Of a contest that was cancelled it only makes the summary.
-// It returns ErrNotDue for one that is settled, ErrField for teams that are not the contest's.
-func (a *Aggregate) Close(teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
+// It returns ErrNotDue for one that is settled, ErrSuperseded for a run that is not the head's, ErrField for teams that are not
+// the contest's.
+func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
 	if a.settled() {
 		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	if a.Head.Run != run {
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c, err := a.begin(now)
 	if err != nil {

@@ -78,6 +78,17 @@ const (
 	ReasonRunFailed  aggregate.Reason = "contest_run_failed"
 )
 
+// ReasonOf is that of a team which its time or its budget stopped, empty for any other exit.
+func ReasonOf(exit ExitReason) aggregate.Reason {
+	switch exit {
+	case submission.TeamTimeout:
+		return ReasonTimeout
+	case submission.BudgetExhausted:
+		return ReasonBudget
+	}
+	return ""
+}
+
 // Reasons are all of them.
 var Reasons = []aggregate.Reason{
 	ReasonCancelled, ReasonUnfinished, ReasonNeverBegan, ReasonLeader, ReasonEvaluator, ReasonTimeout, ReasonBudget, ReasonWrite, ReasonRunFailed,

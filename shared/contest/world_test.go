@@ -88,7 +88,7 @@ func (w *world) close() error {
 		}
 		all = append(all, s)
 	}
-	c, err := w.a.Close(all, aggregate.Blob{JSON: "[]", Bytes: 2}, w.now)
+	c, err := w.a.Close(w.a.Head.Run, all, aggregate.Blob{JSON: "[]", Bytes: 2}, w.now)
 	if err == nil {
 		w.a = applied(w.a, c)
 	}

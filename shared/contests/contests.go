@@ -107,11 +107,14 @@ func (s *Store) End(ctx context.Context, team aggregate.Ref, exit contest.ExitRe
 }
 
 // Settle closes a contest: teams that still run are stopped, those that never began have failed, and the summary says what all
-// came to. Of one that is settled it is no change.
-func (s *Store) Settle(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error) {
+// came to. Of one that is settled it is no change. It returns aggregate.ErrSuperseded when the contest's run is another.
+func (s *Store) Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error) {
 	a, err := s.Of.Load(ctx, ref)
 	if err != nil || a.Contest == nil || a.Contest.SettledAt != nil {
 		return a, err
+	}
+	if a.Head.Run != run {
+		return nil, fmt.Errorf("settle %s: %w", ref, aggregate.ErrSuperseded)
 	}
 	var all []contest.Standing
 	results := []json.RawMessage{}
@@ -146,7 +149,7 @@ func (s *Store) Settle(ctx context.Context, ref aggregate.Ref) (*contest.Aggrega
 	if err != nil {
 		return nil, err
 	}
-	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Close(all, kept, s.Now()) })
+	after, err := s.Of.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Close(run, all, kept, s.Now()) })
 	if errors.Is(err, aggregate.ErrNotDue) { // another was faster
 		return s.Of.Load(ctx, ref)
 	}
@@ -155,17 +158,27 @@ func (s *Store) Settle(ctx context.Context, ref aggregate.Ref) (*contest.Aggrega
 
 // stopped is a team's work once the team has stopped.
 func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*contest.Work, error) {
-	w, err := s.Enter(ctx, a, place)
+	entry, err := a.Entrant(place)
+	if err != nil {
+		return nil, err
+	}
+	why := contest.ReasonUnfinished
+	w, err := s.Teams.Load(ctx, contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, entry.TeamID))
+	if errors.Is(err, aggregate.ErrNotFound) { // it begins only to end: whoever still wants to enter it finds that
+		why = contest.ReasonNeverBegan
+		w, err = s.Enter(ctx, a, place)
+	}
 	if err != nil || w.Team == nil || w.Team.Status != contest.TeamRunning {
 		return w, err
 	}
-	exit, why := w.Next(s.Now()), aggregate.Reason("")
+	exit := w.Next(s.Now())
 	switch {
 	case exit != "":
+		why = contest.ReasonOf(exit)
 	case a.Contest.Status == contest.Cancelled:
 		exit, why = submission.PartialFailure, contest.ReasonCancelled
 	default:
-		exit, why = submission.PartialFailure, contest.ReasonUnfinished
+		exit = submission.PartialFailure
 	}
 	return s.End(ctx, w.Ref(), exit, why, "")
 }

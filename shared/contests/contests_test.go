@@ -62,7 +62,7 @@ func testExamples(t *testing.T, w *world) {
 		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{Result: r, Record: mine, Messages: messages}))(t)
 		expect.Value(w.End(t.Context(), team.Ref(), submission.MaxRoundsReached, "", ""))(t)
 	}
-	expect.Value(w.Settle(t.Context(), a.Ref()))(t)
+	expect.Value(w.Settle(t.Context(), a.Ref(), 1))(t)
 
 	summary := expect.Value(w.Summary(t.Context(), tenant, published))(t)
 	expect.Same(t, results, summary.TeamResults)
@@ -147,7 +147,7 @@ func testLarge(t *testing.T, w *world) {
 		t.Errorf("%+v", r)
 	}
 	expect.Value(w.End(t.Context(), team.Ref(), submission.MaxRoundsReached, "", ""))(t)
-	expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id)))(t)
+	expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id), 1))(t)
 	summary := expect.Value(w.Summary(t.Context(), tenant, id))(t)
 	record, _, err := w.LoadRoundHistory(t.Context(), tenant, id, "a", 1)
 	expect.NoError(t, err)
@@ -202,14 +202,22 @@ func testSettle(t *testing.T, w *world) {
 	if over := expect.Value(w.Over(t.Context(), ref))(t); over {
 		t.Error("over before the end")
 	}
-	settled := expect.Value(w.Settle(t.Context(), ref))(t)
+	if _, err := w.Settle(t.Context(), ref, 2); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Errorf("settled by a run that is not the contest's: %v", err)
+	}
+	settled := expect.Value(w.Settle(t.Context(), ref, 1))(t)
 	if settled.Summary.Status != contest.SummaryPartialFailure || *settled.Summary.BestTeamID != "scored" || len(settled.Summary.FailedTeams) != 2 || len(settled.Summary.Places) != 1 {
 		t.Errorf("%+v", settled.Summary)
+	}
+	for i, why := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
+		if got := settled.Summary.FailedTeams[i].Reason; got != why {
+			t.Errorf("team %d failed because of %s, want %s", i+2, got, why)
+		}
 	}
 	if over := expect.Value(w.Over(t.Context(), ref))(t); !over {
 		t.Error("teams may go on")
 	}
-	if again := expect.Value(w.Settle(t.Context(), ref))(t); again.Head.Rev != settled.Head.Rev {
+	if again := expect.Value(w.Settle(t.Context(), ref, 1))(t); again.Head.Rev != settled.Head.Rev {
 		t.Error("settled twice")
 	}
 	if _, err := w.SaveRound(t.Context(), contest.TeamRef(tenant, id, "scored"), played(id, "scored", 2, 0.9)); !errors.Is(err, aggregate.ErrMoved) {
@@ -220,7 +228,7 @@ func testSettle(t *testing.T, w *world) {
 	}
 	none := contest.NewID()
 	expect.NoError(t, w.Begin(t.Context(), order(none, "a", "b")))
-	failed := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, none)))(t)
+	failed := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, none), 1))(t)
 	if failed.Summary.Status != contest.SummaryFailed || failed.Summary.BestTeamID != nil || failed.Summary.BestScore != nil {
 		t.Errorf("%+v", failed.Summary)
 	}
@@ -258,7 +266,7 @@ func testTurns(t *testing.T, w *world) {
 		t.Errorf("%+v", team.Used())
 	}
 	expect.Value(w.End(t.Context(), team.Ref(), submission.BudgetExhausted, contest.ReasonBudget, ""))(t)
-	if a := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id)))(t); a.Contest.Usage.Cost != 13 || a.Contest.Usage.Calls != 4 {
+	if a := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id), 1))(t); a.Contest.Usage.Cost != 13 || a.Contest.Usage.Calls != 4 {
 		t.Errorf("%+v", a.Contest.Usage)
 	}
 }

@@ -160,7 +160,7 @@ func (w *world) fill(t *testing.T, server *storetest.Server, rows int) string {
 		t.Logf("saving a round: %d calls, %v write units, %v read units", m.calls, m.writes, m.reads)
 	}
 	x.save(t, id, "b", 1, 0.8)
-	expect.Value(x.Settle(t.Context(), contest.Ref(tenant, id)))(t)
+	expect.Value(x.Settle(t.Context(), contest.Ref(tenant, id), 1))(t)
 	expect.NoError(t, w.Of.Count(t.Context(), store.Counted{Tenant: tenant, Of: contest.TeamHash("a"), Row: id, Rev: 1, Adds: map[string]int{contest.SumRounds: rows}}))
 	board := expect.Value(w.Teams.Load(t.Context(), teams[0].Ref()))(t).Board[0]
 	var writes []types.WriteRequest

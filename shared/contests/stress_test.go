@@ -137,7 +137,7 @@ func (w *world) playAll(t *testing.T, server *storetest.Server, f *faults, id st
 	}
 	wait.Wait()
 	w.invoke(t, server, f, func(ctx context.Context, x *world) error {
-		_, err := x.Settle(ctx, ref)
+		_, err := x.Settle(ctx, ref, 1)
 		return err
 	})
 }
