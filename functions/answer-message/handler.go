@@ -136,7 +136,9 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	var x session.Answer
 	if older, shown := chat.Fold(history); len(older) > 0 {
 		summary, used := chat.Summarize(ctx, wire, older, t.settings.Locale)
-		x.Summary, x.Through, x.Usage = summary, older[len(older)-1].Key, used
+		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
+			x.Summary = summary
+		}
 		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
 	}
 	t.attach(ctx, history)

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
@@ -70,6 +73,8 @@ type world struct {
 	ref    aggregate.Ref
 	vendor *vendor
 	full   error // of the bucket
+	db     *dynamodb.Client
+	table  string
 }
 
 func inbound(ts, user, text string) session.Inbound {
@@ -86,7 +91,7 @@ func talking(t *testing.T, server *storetest.Server, o session.Opening, change f
 func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o session.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
+	w := &world{t: t, rows: sessions.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
@@ -182,6 +187,8 @@ func TestAnswers(t *testing.T) {
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
 	run("after the last try people are told why", codex, usual, testUnreached)
 	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
+	run("a summary whose time is over keeps nobody from an answer", codex, usual, testSummaryGone)
+	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
 	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
@@ -336,6 +343,59 @@ func testTried(t *testing.T, w *world) {
 	}
 	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Said))(t)), "summary") {
 		t.Error("the model was not told the summary")
+	}
+}
+
+// testSummaryGone: what a session that is not kept says has a time of its own, which may be over while people still talk.
+func testSummaryGone(t *testing.T, w *world) {
+	for i := range 3 {
+		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+	}
+	expect.Value(w.handle())(t)
+	key := w.load().Session.SummaryKey
+	if key == "" {
+		t.Fatal("nothing was folded")
+	}
+	pk := session.MessagesList + w.ref.Tenant + "#" + w.ref.ID
+	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
+	}}))(t)
+	w.tell("1775034009.000100", "U1", "and now?")
+	w.wake()
+	if _, err := w.handle(); err != nil || w.said().Content != "hi" {
+		t.Errorf("%v, and the last message is %+v", err, w.said())
+	}
+}
+
+// testFoldedBeside: a message that came while a long answer was made is older than that answer, which is folded away.
+func testFoldedBeside(t *testing.T, w *world) {
+	w.vendor.says.Text = strings.Repeat("a", 110_000)
+	expect.Value(w.handle())(t)
+	w.tell("1775034001.000100", "U1", "what came meanwhile "+strings.Repeat("x", 100_000))
+	w.wake()
+	w.vendor.says.Text = "short"
+	calls := len(w.vendor.requests)
+	w.vendor.asked = func() {
+		w.vendor.err = nil
+		if len(w.vendor.requests) == calls+2 { // after the summary
+			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	w.vendor.says.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	for i, more := range []string{"", "and then?"} {
+		if more != "" {
+			w.tell("1775034009.000100", "U1", more)
+			w.wake()
+		}
+		before := len(w.vendor.requests)
+		expect.Value(w.handle())(t)
+		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second time it is summed up
+		if strings.Count(told, "what came meanwhile") != 1 {
+			t.Errorf("answer %d: the model is told the message %d times", i, strings.Count(told, "what came meanwhile"))
+		}
 	}
 }
 

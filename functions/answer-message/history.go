@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -48,10 +49,36 @@ func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 		return out, err
 	}
 	summary, err := t.Store.Message(ctx, t.in.Tenant, s.ID, s.SummaryKey)
-	if err != nil {
+	switch {
+	case errors.Is(err, aggregate.ErrNotFound): // the session is not kept, and its time is over as that of what it stands for
+		return out, nil
+	case err != nil:
 		return nil, fmt.Errorf("read the summary: %w", err)
 	}
 	return slices.Insert(out, 0, chat.Message{Key: s.CollapsedThrough, Sender: chat.FromSystem, Text: summary.Content, Collapsed: true}), nil
+}
+
+// standsThrough is the key through which a summary of older stands for all that was said; empty if for nothing. What is shown
+// or waits is never before it, though it may have been written before an answer that is folded: while that was made.
+func (t *turn) standsThrough(older, shown []chat.Message) (key string) {
+	folded, first := map[string]bool{}, shown[0].Key
+	for _, m := range older {
+		folded[m.Key] = true
+	}
+	for _, m := range shown {
+		first = min(first, m.Key)
+	}
+	for _, i := range t.a.Inbox {
+		if !folded[i.Message] {
+			first = min(first, i.Message)
+		}
+	}
+	for _, m := range older {
+		if m.Key < first {
+			key = max(key, m.Key)
+		}
+	}
+	return key
 }
 
 // told are messages as the agent is told them.
