@@ -27,7 +27,9 @@ const StateRound = "RunRound"
 type Handler struct {
 	Store  *contests.Store
 	Models round.Models
-	Now    func() time.Time
+	// Sandbox runs the code of members; nil: they run none.
+	Sandbox round.Sandbox
+	Now     func() time.Time
 }
 
 // team is one team's part in a contest, as this invocation found it.
@@ -101,7 +103,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	}
 	k := t.contest.Contest
 	out, err := round.Runner{
-		Models: t.Models, May: t.may, Now: t.Now,
+		Models: t.Models, May: t.may, Sandbox: t.Sandbox, Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}.Round(ctx, play)
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)

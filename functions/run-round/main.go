@@ -14,6 +14,8 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
+	"ringi/shared/round"
+	"ringi/shared/sandbox/invoke"
 )
 
 func main() {
@@ -25,12 +27,17 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{
+	h := &Handler{
 		Store:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
-		Models: models{provider.New(cfg, env.Models), env.Model},
+		Models: provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}, Limited: true},
 		Now:    time.Now,
-	}, nil
+	}
+	if env.SandboxFunction != "" {
+		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction))
+	}
+	return h, nil
 }

@@ -13,10 +13,10 @@ import (
 	"ringi/shared/submission"
 )
 
-type sandbox struct{}
+type shell struct{}
 
-func (sandbox) About() string { return "sh" }
-func (sandbox) Run(_ context.Context, script string) (string, error) {
+func (shell) About() string { return "sh" }
+func (shell) Run(_ context.Context, script string) (string, error) {
 	if strings.Contains(script, "exit 1") {
 		return "", errors.New("exit status 1")
 	}
@@ -51,7 +51,7 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 		x.Model = name
 		p.Team.Members = append(p.Team.Members, x)
 	}
-	out := expect.Value(round.Runner{Models: m, Sandbox: sandbox{}, Reads: reads{}}.Round(t.Context(), p))(t)
+	out := expect.Value(round.Runner{Models: m, Sandbox: shell{}, Reads: reads{}}.Round(t.Context(), p))(t)
 	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "other": "There is no tool", "search": "list_rulesあ"}
 	for _, s := range out.Record.Submissions {
 		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != submission.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
@@ -67,7 +67,7 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 	x := member("loop", submission.CodeExec)
 	x.Model = "loop"
 	n := 0
-	out := expect.Value(round.Runner{Sandbox: sandbox{}, Models: models{"loop": func(context.Context, chat.Request) (chat.Response, error) {
+	out := expect.Value(round.Runner{Sandbox: shell{}, Models: models{"loop": func(context.Context, chat.Request) (chat.Response, error) {
 		n++
 		return chat.Response{Calls: []chat.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
 	}}}.Round(t.Context(), play(x)))(t)

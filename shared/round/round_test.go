@@ -153,7 +153,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	called := 0
 	var mu sync.Mutex
 	runner := func(k *kept) round.Runner {
-		return round.Runner{Kept: k, Sandbox: sandbox{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r chat.Request) (chat.Response, error) {
 			mu.Lock()
 			called++
 			mu.Unlock()

@@ -1,0 +1,94 @@
+package round
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/sandbox"
+	"ringi/shared/sleep"
+)
+
+// Limits of a member's script.
+const (
+	scriptSeconds = 60
+	scriptSpare   = 20 * time.Second // of the caller's time, for the sandbox to begin and to end
+	beginAgain    = 3                // tries at a sandbox that is not to be had yet
+)
+
+// Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and nothing
+// of it is kept. Nobody has read such a script, so it may reach nothing at all.
+func Isolated(r sandbox.Runner) Sandbox { return isolated{r} }
+
+type isolated struct{ sandbox.Runner }
+
+func (isolated) About() string { return sandbox.Installed }
+
+// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended.
+func (s isolated) Run(ctx context.Context, script string) (string, error) {
+	if len(script) > sandbox.MaxScript {
+		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), sandbox.MaxScript)
+	}
+	for try := 1; ; try++ {
+		o := sandbox.Order{Action: aggregate.NewID(), Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: scriptSeconds, Deadline: time.Now().Add(scriptSeconds*time.Second + scriptSpare)}
+		if deadline, ok := ctx.Deadline(); ok && deadline.Before(o.Deadline) {
+			o.Deadline = deadline
+			o.TimeoutSeconds = int((time.Until(deadline) - scriptSpare) / time.Second)
+		}
+		if o.TimeoutSeconds < 1 {
+			return "", errors.New("there is no time left to run it")
+		}
+		p := printed{}
+		end, err := s.Runner.Run(ctx, o, p.add)
+		switch {
+		case err == nil:
+			return p.ended(end), nil
+		case errors.Is(err, sandbox.ErrNotBegun) && !errors.Is(err, sandbox.ErrCannot) && try < beginAgain:
+			if err := sleep.For(ctx, time.Duration(try)*time.Second); err != nil {
+				return "", err
+			}
+		case errors.Is(err, sandbox.ErrNotBegun):
+			return "", errors.New("the script could not be run")
+		default:
+			return "", errors.New("nobody knows how the script ended")
+		}
+	}
+}
+
+// printed is the beginning of a script's output.
+type printed struct {
+	text strings.Builder
+	more int // lines that found no place
+}
+
+func (p *printed) add(l sandbox.Line) error {
+	if p.text.Len()+len(l.Text) > maxResult-1024 {
+		p.more++
+		return nil
+	}
+	p.text.WriteString(l.Text + "\n")
+	return nil
+}
+
+func (p *printed) ended(end sandbox.End) string {
+	if more := p.more + end.Dropped; more > 0 {
+		fmt.Fprintf(&p.text, "(%d more lines)\n", more)
+	}
+	switch {
+	case end.TimedOut:
+		p.text.WriteString("(it was ended after its time limit)\n")
+	case end.Signal != "":
+		fmt.Fprintf(&p.text, "(it was ended by the signal %s)\n", end.Signal)
+	}
+	if end.Missing != "" {
+		fmt.Fprintf(&p.text, "(the tool %s is not installed)\n", end.Missing)
+	}
+	if end.Limit != "" {
+		fmt.Fprintf(&p.text, "(%s)\n", end.Limit)
+	}
+	fmt.Fprintf(&p.text, "exit code: %d", end.ExitCode)
+	return p.text.String()
+}
