@@ -71,10 +71,10 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 		all(submission.UserPrompt, submission.Text, submission.ToolCall, submission.ToolReturn, submission.SystemPrompt, submission.RetryPrompt))
 	for what, of := range map[string][2]any{
 		"submission_format": {"structured_json", submission.Format}, "rows of a board": {10, contests.DefaultLimit},
-		"rounds": {5, contest.DefaultRounds}, "most rounds": {10, contest.MaxRounds}, "rounds before an early stop": {2, contest.DefaultMin},
-		"seconds of a team": {300, contest.DefaultSeconds}, "least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
-		"rounds in files": {contest.DefaultRounds, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
-		"early stop in files": {contest.DefaultMin, teamconfig.DefaultMinRounds}, "seconds in files": {contest.DefaultSeconds, teamconfig.DefaultTeamTimeout},
+		"most rounds":             {10, contest.MaxRounds},
+		"least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
+		"rounds": {5, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
+		"rounds before an early stop": {2, teamconfig.DefaultMinRounds}, "seconds of a team": {300, teamconfig.DefaultTeamTimeout},
 		"least seconds in files": {contest.MinTeamSeconds, teamconfig.MinTeamTimeout}, "most seconds in files": {contest.MaxTeamSeconds, teamconfig.MaxTeamTimeout},
 		"members at once": {15, teamconfig.DefaultConcurrentMembers}, "most members at once": {50, teamconfig.MaxConcurrentMembers},
 		"a leader's model": {"openai:gpt-4o", teamconfig.DefaultLeaderModel}, "a leader's seconds": {300, teamconfig.DefaultLeaderTimeout},

@@ -14,11 +14,8 @@ import (
 const (
 	MaxTeams       = 20
 	MaxRounds      = 10
-	DefaultRounds  = 5
-	DefaultMin     = 2
 	MinTeamSeconds = 10
 	MaxTeamSeconds = 3600
-	DefaultSeconds = 300      // of a team
 	MaxPrompt      = 64 << 10 // bytes
 	maxTeamName    = 200      // characters of a team's id or name
 )

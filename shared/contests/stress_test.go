@@ -175,7 +175,7 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 		Judgment: teamconfig.Judgment{Model: "demo"},
 	}
 	kept := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: ref.ID}
-	out, err := round.Runner{Models: demo{}, Kept: kept, Now: func() time.Time { return time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC) }}.Round(ctx, play)
+	out, err := round.Runner{Models: w.models, Kept: kept, Now: func() time.Time { return time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC) }}.Round(ctx, play)
 	if err != nil {
 		return false, err
 	}

@@ -18,6 +18,7 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/result"
+	"ringi/shared/round"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
@@ -60,6 +61,7 @@ type world struct {
 	db     *dynamodb.Client
 	table  string
 	bucket *bucket
+	models round.Models
 }
 
 func newWorld(t *testing.T, server *storetest.Server) *world {
@@ -69,7 +71,7 @@ func newWorld(t *testing.T, server *storetest.Server) *world {
 }
 
 func over(db *dynamodb.Client, table string, b *bucket) *world {
-	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b}
+	return &world{contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), b), db, table, b, demo{}}
 }
 
 // through is the same table with another transport.

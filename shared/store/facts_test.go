@@ -46,6 +46,9 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	used := aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt}
 	pk := expect.Value(st.partition(a.Ref()))(t)
 	write(t, st, expect.Value(pack(used.Type(), pk, used.Key(), used))(t))
+	elsewhere := used
+	elsewhere.ID, elsewhere.ChargedTo = "u2", "another" // whose own usage has it in its sum
+	write(t, st, expect.Value(pack(elsewhere.Type(), pk, elsewhere.Key(), elsewhere))(t))
 	var facts []fact.Fact
 	for _, it := range append(rows(t, st, auditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
 		if f, ok, err := st.FactOf(it); err != nil {
