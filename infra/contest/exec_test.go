@@ -13,8 +13,8 @@ import (
 	"ringi/shared/submission"
 )
 
-// result is what exec --json prints.
-type result struct {
+// printed is what exec --json prints.
+type printed struct {
 	Status      contest.SummaryStatus
 	TeamResults []map[string]any `json:"team_results"`
 	BestTeamID  *string          `json:"best_team_id"`
@@ -25,9 +25,9 @@ type result struct {
 }
 
 // held is a contest of the sample that was run.
-func held(t *testing.T, folder string, args ...string) (result, ran) {
+func held(t *testing.T, folder string, args ...string) (printed, ran) {
 	t.Helper()
-	var out result
+	var out printed
 	r := run(t, folder, append([]string{"exec", "-model", "demo", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(r.out), &out); err != nil {
 		t.Fatalf("%v: %+v", err, r)

@@ -3,8 +3,9 @@
 //	go run ./infra/contest init                          writes a sample workspace
 //	go run ./infra/contest check FILE…                   says what is wrong with files of teams, contests and evaluators
 //	go run ./infra/contest exec -c FILE "what to write"  runs a contest
+//	go run ./infra/contest archive -table … -bucket … -team …
 //
-// MIXSEEK_WORKSPACE says where the workspace is. See the README here.
+// exports a deployment's contests as Parquet files. MIXSEEK_WORKSPACE says where the workspace is. See the README here.
 package main
 
 import (
@@ -30,12 +31,13 @@ type program struct {
 }
 
 var commands = map[string]func(program, context.Context, []string) int{
-	"check": program.check, "init": program.init, "exec": program.exec,
+	"check": program.check, "init": program.init, "exec": program.exec, "archive": program.archive,
 }
 
 const usage = `usage: contest init [FOLDER]
        contest check [--json] FILE…
        contest exec [-c FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
+       contest archive -table NAME -bucket NAME -team T…
 MIXSEEK_WORKSPACE is the folder of the files.
 `
 

@@ -1,0 +1,221 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	awsconfig "github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/config"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/result"
+	"ringi/shared/store"
+)
+
+// archiveFolder is where exports go, in the workspace.
+const archiveFolder = "archive"
+
+var slackTeam = regexp.MustCompile(`^T[A-Z0-9]{2,20}$`)
+
+// archive exports the contests of a deployment's workspace as Parquet files.
+func (p program) archive(ctx context.Context, args []string) int {
+	flags := p.flags("archive")
+	table := flags.String("table", "", "the `name` of the stack's table (output TableName)")
+	bucket := flags.String("bucket", "", "the `name` of the stack's bucket of results (output ResultsBucketName), where long texts are")
+	team := flags.String("team", "", "the Slack workspace's `id`, T…")
+	if code, ok := p.parse(flags, args); !ok {
+		return code
+	}
+	if *table == "" || *bucket == "" || !slackTeam.MatchString(*team) || flags.NArg() > 0 {
+		return p.misused("usage: contest archive -table NAME -bucket NAME -team T…")
+	}
+	w, err := p.workspace()
+	if err != nil {
+		return p.misused("%v", err)
+	}
+	cfg, err := awsconfig.LoadDefaultConfig(ctx)
+	if err != nil {
+		return p.misused("%v", err)
+	}
+	of := archiveOf(cfg, *table, *bucket, aggregate.TenantID(*team))
+	if err := of.export(ctx, filepath.Join(w.Folder, archiveFolder)); err != nil {
+		fmt.Fprintln(p.problem, err)
+		return exitFailed
+	}
+	fmt.Fprintf(p.out, "%d rounds and %d contests are in %s\n", of.rounds, of.contests, filepath.Join(w.Folder, archiveFolder))
+	return exitDone
+}
+
+// archiving is an export of one tenant's contests.
+type archiving struct {
+	*contests.Store
+	tenant           string
+	rounds, contests int // that were exported
+	last             *contest.Work
+}
+
+func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
+	rows := store.New(dynamodb.NewFromConfig(cfg), table, contest.Kind, contest.TeamKind)
+	return &archiving{Store: contests.Of(rows, result.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
+}
+
+// export writes the three tables. What was there is replaced when a file is whole.
+func (a *archiving) export(ctx context.Context, folder string) error {
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	all, rounds, err := a.index(ctx)
+	if err != nil {
+		return err
+	}
+	history, err := create[roundHistory](folder, "round_history")
+	if err != nil {
+		return err
+	}
+	defer history.discard()
+	board, err := create[leaderBoard](folder, "leader_board")
+	if err != nil {
+		return err
+	}
+	defer board.discard()
+	summaries, err := create[executionSummary](folder, "execution_summary")
+	if err != nil {
+		return err
+	}
+	defer summaries.discard()
+	for _, r := range rounds {
+		if err := a.round(ctx, r, history, board); err != nil {
+			return fmt.Errorf("round %d of team %q of %s: %w", r.number, r.team, r.execution, err)
+		}
+	}
+	for _, c := range all {
+		if err := a.summary(ctx, c, summaries); err != nil {
+			return fmt.Errorf("contest %s: %w", c.ExecutionID, err)
+		}
+	}
+	a.rounds, a.contests = int(history.rows), int(summaries.rows)
+	return errors.Join(history.keep(), board.keep(), summaries.keep())
+}
+
+// scored is where a scored round stands.
+type scored struct {
+	at              time.Time
+	execution, team string
+	number          int
+}
+
+// perPage is how many contests are read at once.
+const perPage = 100
+
+// index are all contests, the oldest first, and all their rounds in the order of their ids: by created_at, then key.
+func (a *archiving) index(ctx context.Context) (all []contest.Contest, rounds []scored, err error) {
+	for cursor := ""; ; {
+		page, err := a.Contests(ctx, a.tenant, cursor, perPage)
+		if err != nil {
+			return nil, nil, fmt.Errorf("list the contests: %w", err)
+		}
+		all = append(all, page.Items...)
+		if cursor = page.Next; cursor == "" {
+			break
+		}
+	}
+	slices.SortFunc(all, func(x, y contest.Contest) int {
+		return cmp.Or(x.CreatedAt.Compare(y.CreatedAt), cmp.Compare(x.ExecutionID, y.ExecutionID))
+	})
+	for _, c := range all {
+		for _, t := range c.Teams {
+			w, err := a.team(ctx, c.ExecutionID, t.TeamID)
+			if errors.Is(err, aggregate.ErrNotFound) {
+				continue // it never began
+			} else if err != nil {
+				return nil, nil, fmt.Errorf("team %q of %s: %w", t.TeamID, c.ExecutionID, err)
+			}
+			for _, r := range w.Rounds {
+				rounds = append(rounds, scored{r.CreatedAt, c.ExecutionID, t.TeamID, r.RoundNumber})
+			}
+		}
+	}
+	slices.SortFunc(rounds, func(x, y scored) int {
+		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.execution, y.execution), cmp.Compare(x.team, y.team), cmp.Compare(x.number, y.number))
+	})
+	return all, rounds, nil
+}
+
+// team is a team's work; the one that was read last is not read again.
+func (a *archiving) team(ctx context.Context, execution, id string) (*contest.Work, error) {
+	ref := contest.TeamRef(a.tenant, execution, id)
+	if a.last != nil && a.last.Ref() == ref {
+		return a.last, nil
+	}
+	w, err := a.Teams.Load(ctx, ref)
+	if err == nil {
+		a.last = w
+	}
+	return w, err
+}
+
+// round writes a round's two rows.
+func (a *archiving) round(ctx context.Context, at scored, history *table[roundHistory], board *table[leaderBoard]) error {
+	w, err := a.team(ctx, at.execution, at.team)
+	if err != nil {
+		return err
+	}
+	r, b := aggregate.Find(w.Rounds, contest.RoundKey(at.number)), aggregate.Find(w.Board, contest.BoardKey(at.number))
+	if r == nil || b == nil {
+		return fmt.Errorf("a row is gone: %w", aggregate.ErrNotFound)
+	}
+	of := contest.Ref(a.tenant, at.execution)
+	messages, err := a.Values.Open(ctx, of, r.MessageHistory)
+	if err != nil {
+		return fmt.Errorf("open message_history: %w", err)
+	}
+	record, err := a.Values.Open(ctx, of, r.MemberSubmissionsRecord)
+	if err != nil {
+		return fmt.Errorf("open member_submissions_record: %w", err)
+	}
+	content, err := a.Content(ctx, a.tenant, r)
+	if err != nil {
+		return err
+	}
+	usage, err := json.Marshal(b.UsageInfo)
+	if err != nil {
+		return err
+	}
+	if err := history.put(func(id int32) roundHistory {
+		return roundHistory{id, r.ExecutionID, r.TeamID, r.TeamName, int32(r.RoundNumber), string(messages), string(record), r.CreatedAt.UnixMicro()}
+	}); err != nil {
+		return err
+	}
+	return board.put(func(id int32) leaderBoard {
+		return leaderBoard{id, b.ExecutionID, b.TeamID, b.TeamName, int32(b.RoundNumber), b.EvaluationScore, r.EvaluationFeedback, content, b.SubmissionFormat, string(usage), b.CreatedAt.UnixMicro()}
+	})
+}
+
+// summary writes what a contest came to, if it is over.
+func (a *archiving) summary(ctx context.Context, c contest.Contest, summaries *table[executionSummary]) error {
+	s, err := a.Summary(ctx, a.tenant, c.ExecutionID)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	results, err := json.Marshal(s.TeamResults)
+	if err != nil {
+		return err
+	}
+	return summaries.put(func(int32) executionSummary {
+		return executionSummary{s.ExecutionID, s.UserPrompt, string(s.Status), string(results), int32(s.TotalTeams), s.BestTeamID, s.BestScore, s.TotalExecutionTimeSeconds, s.CompletedAt.UnixMicro(), s.CreatedAt.UnixMicro()}
+	})
+}
