@@ -45,7 +45,8 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
-	Prompts  func(ref aggregate.Ref) model.Keep // keeps what models are sent
+	Prompts  func(ref aggregate.Ref) model.Keep                                                       // keeps what models are sent
+	Who      func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
 	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
 	File     func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
 	Streamer Streamer                                                                                 // shows answers while they are made; nil: none is

@@ -99,6 +99,9 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
 		Open:    func(agent.Definition, bool) (chat.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
+		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
+			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
+		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}
 			for _, id := range ids {
@@ -190,6 +193,7 @@ func TestAnswers(t *testing.T) {
 	run("a summary whose time is over keeps nobody from an answer", codex, usual, testSummaryGone)
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
 	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
+	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 
@@ -422,6 +426,28 @@ func testCost(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonSessionCost || len(w.vendor.requests) != 0 || len(w.load().Inbox) != 0 {
 		t.Errorf("%+v", m)
+	}
+}
+
+func testOutsiders(t *testing.T, w *world) {
+	says, silent := aggregate.Actor{}, errors.New("Slack is away")
+	w.Who = func(context.Context, aggregate.Ref, string, string) (aggregate.Actor, error) { return says, silent }
+	if _, err := w.handle(); errorclass.Of(err) != errorclass.Unavailable || len(w.load().Inbox) != 1 {
+		t.Fatalf("while Slack doesn't say who writes: %v", err)
+	}
+	silent = nil
+	for n, tt := range []struct {
+		by   aggregate.Actor
+		want aggregate.Reason
+	}{{aggregate.Actor{Team: "T1", Guest: true}, task.ReasonGuest}, {aggregate.Actor{Team: "T2"}, task.ReasonStranger}, {aggregate.Actor{}, task.ReasonStranger}} {
+		if says = tt.by; n > 0 {
+			w.tell(fmt.Sprintf("177503400%d.000100", n), "U1", "more")
+			w.wake()
+		}
+		expect.Value(w.handle())(t)
+		if m := w.said(); m.Reason != tt.want || m.Content == "" || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+			t.Errorf("%+v is answered %+v, and the model was asked %d times", tt.by, m, len(w.vendor.requests))
+		}
 	}
 }
 

@@ -2,14 +2,17 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/language"
 	"ringi/shared/pipeline"
 	"ringi/shared/reason"
 	"ringi/shared/session"
+	"ringi/shared/task"
 )
 
 const (
@@ -34,9 +37,39 @@ var inEach = language.InEach(
 
 func wordsIn(locale string) words { return inEach.In(locale) }
 
-// limits says why no model is asked: the session has cost enough, the tenant's budgets are used up, or somebody has written too
-// much within the hour.
+// outsider says why no model is asked where a guest, or somebody who is of another workspace or has left ours, wrote: they may
+// not ask for anything here. Nothing waits for an answer of Slack's but the messages themselves.
+func (t *turn) outsider(ctx context.Context) (*session.Refusal, error) {
+	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
+	for _, i := range t.seen {
+		if asked[i.User] {
+			continue
+		}
+		asked[i.User] = true
+		by, err := t.Who(ctx, t.ref, team, i.User)
+		if err != nil {
+			return nil, fmt.Errorf("who writes: %w: %w", errorclass.ErrUnavailable, err)
+		}
+		refused := (aggregate.Policy{Team: team}).Request(by)
+		if refused == nil {
+			continue
+		}
+		why := task.ReasonGuest
+		if errors.Is(refused, aggregate.ErrNotAllowed{Rule: aggregate.RuleForeign}) {
+			why = task.ReasonStranger
+		}
+		t.seen = only(t.seen, i.User) // the others are answered next
+		return &session.Refusal{Reason: why, Text: reason.InTalk(t.settings.Locale, why, "")}, nil
+	}
+	return nil, nil
+}
+
+// limits says why no model is asked: somebody may not ask, the session has cost enough, the tenant's budgets are used up, or
+// somebody has written too much within the hour.
 func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
+	if why, err := t.outsider(ctx); err != nil || why != nil {
+		return why, err
+	}
 	w := wordsIn(t.settings.Locale)
 	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Session.Usage.Cost >= limit {
 		return &session.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil

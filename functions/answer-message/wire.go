@@ -39,13 +39,16 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	rows := sessions.Open(cfg, env.Table)
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
-	names, large := &people.Names{}, result.Open(cfg, env.Results)
+	names, asking, large := &people.Names{}, &people.Requesters{}, result.Open(cfg, env.Results)
 	return &Handler{
 		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) }, Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
 		Open: func(d agent.Definition, limited bool) (chat.Wire, error) {
 			return models.OpenAgent(d, env.Model, limited)
 		},
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
+		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
+			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
+		},
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)
 		},
