@@ -6,6 +6,10 @@ import (
 	"ringi/shared/legible"
 )
 
+// unlinked takes Markdown's links with a label apart, of both forms. What is code to us need not be to Markdown: a fence after
+// a backslash, or within other code, is none.
+var unlinked = strings.NewReplacer("](", "] (", "][", "] [", "]:", "] :")
+
 // Streamed is the beginning of an agent's words as Slack shows them while there is more to come: as Markdown, which its
 // streaming takes. It calls nobody, no link hides where it leads, and what is shown stays as the text grows.
 func Streamed(text string) string {
@@ -15,8 +19,8 @@ func Streamed(text string) string {
 			pieces[i] = breakMentions(escape(legible.Visible(p)))
 		} else if strings.TrimSpace(p) != "" {
 			p = strings.ReplaceAll(legible.Paragraphs(clean(p)), "~", "～")
-			pieces[i] = breakMentions(escape(strings.ReplaceAll(p, "](", "] (")))
+			pieces[i] = breakMentions(escape(p))
 		}
 	}
-	return strings.Join(pieces, "```")
+	return unlinked.Replace(strings.Join(pieces, "```"))
 }
