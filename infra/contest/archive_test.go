@@ -93,8 +93,8 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	play(tenant, first, 2, 1, 0.9)
 	play(tenant, second, 1, 0, 0) // it failed
 	play(tenant, open, 1, 1, 0.5)
-	expect.Value(s.Settle(t.Context(), contest.Ref(tenant, first)))(t)
-	expect.Value(s.Settle(t.Context(), contest.Ref(tenant, second)))(t)
+	expect.Value(s.Settle(t.Context(), contest.Ref(tenant, first), 1))(t)
+	expect.Value(s.Settle(t.Context(), contest.Ref(tenant, second), 1))(t)
 	play(other, begin(other, "a"), 1, 1, 1)
 
 	folder := filepath.Join(t.TempDir(), "archive")
