@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,71 +13,78 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
 // mostCopies is how many people get a gate's card directly; the others are counted on the card.
 const mostCopies = 20
 
-// copied reports whether the copies of a task's cards need drawing, as far as its rows say: some are missing, or show
-// something else than the cards do.
+// withCopies is a kind whose cards go to approvers in direct messages, too.
+type withCopies interface {
+	// Asks is the gate that waits for people's decision, if one does.
+	Asks(a aggregate.Aggregate) (q aggregate.Question, waits bool)
+	// Approves reports whether this person's approval of that gate would count.
+	Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool
+	// Origin is where it was asked for, and by whom.
+	Origin(a aggregate.Aggregate) aggregate.Origin
+	// Beginning is the message with which it began.
+	Beginning(a aggregate.Aggregate) (ts, thread string)
+	// Outcome makes the copy that tells its requester how it ended, nil where none is due.
+	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
+	// Copy draws one. It reports false where a copy stays as it is.
+	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message, ok bool)
+}
+
+// copied reports whether the copies of cards need drawing, as far as the rows say: some are missing, or show something else
+// than the cards do.
 func (d *drawing) copied(ctx context.Context) bool {
-	t, ok := d.a.(*task.Aggregate)
-	if !ok || !d.place.Accepted || t.Request == nil {
+	k, ok := d.kind.(withCopies)
+	if !ok {
 		return false
 	}
-	if _, waits := toCopy(t, d.settings); waits || outcomeDue(t, d.Now()) {
+	if _, waits := d.toCopy(k); waits || k.Outcome(d.a, d.Now()) != nil {
 		return true
 	}
-	return slices.ContainsFunc(t.Copies, func(c *aggregate.Card) bool {
-		_, stale := d.stale(ctx, t, c)
+	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
+		_, stale := d.stale(ctx, k, c)
 		return stale
 	})
 }
 
-// stale is what a copy ought to show, and reports whether it shows something else. Where a person can't be written to,
-// nothing does.
-func (d *drawing) stale(ctx context.Context, t *task.Aggregate, c *aggregate.Card) (m card.Message, stale bool) {
-	if c.State == aggregate.CardUnreachable || c.CardType == task.CardOutcome && t.Head.Ended == nil {
-		return m, false // how a task ended stays said until it ends again
+// stale is the hash of what a copy ought to show, and reports whether it shows something else. Where a person can't be
+// written to, nothing does.
+func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
+	if c.State == aggregate.CardUnreachable {
+		return "", false
 	}
-	m = d.copy(ctx, t, c)
-	return m, c.State != aggregate.CardPosted || c.Hash != card.Hash(m)
+	m, ok := d.copy(ctx, k, d.a, c)
+	hash = card.Hash(m)
+	return hash, ok && (c.State != aggregate.CardPosted || c.Hash != hash)
 }
 
-func (d *drawing) copy(ctx context.Context, t *task.Aggregate, c *aggregate.Card) card.Message {
-	r := t.Request
-	at := cmp.Or(r.MessageTS, r.ThreadTS)
-	if i := slices.IndexFunc(t.Cards, func(x *aggregate.Card) bool { return x.Subject == c.Subject && x.MessageTS != "" }); i >= 0 {
-		at = t.Cards[i].MessageTS
+func (d *drawing) copy(ctx context.Context, k withCopies, a aggregate.Aggregate, c *aggregate.Card) (card.Message, bool) {
+	at, thread := k.Beginning(a)
+	cards := a.Common().Cards
+	if i := slices.IndexFunc(cards, func(x *aggregate.Card) bool { return x.Subject == c.Subject && x.MessageTS != "" }); i >= 0 {
+		at = cards[i].MessageTS
 	}
-	return card.Copy(t, c, d.settings, d.Slack.Link(ctx, r.Channel, at, r.ThreadTS), d.Now())
+	link, from := "", k.Origin(a)
+	if from.ChannelType != "im" { // which nobody else can open
+		link = d.Slack.Link(ctx, from.Channel, at, thread)
+	}
+	return k.Copy(a, c, d.settings, link, d.Now())
 }
 
 // toCopy is the gate whose card approvers are to get, and that none got yet.
-func toCopy(t *task.Aggregate, s tenancy.Settings) (task.OpenGate, bool) {
-	open, waits := t.OpenGate()
+func (d *drawing) toCopy(k withCopies) (aggregate.Question, bool) {
+	q, waits := k.Asks(d.a)
+	s := d.settings
 	listed := s.ApprovalCopies != tenancy.CopiesNone && s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
-	return open, waits && open.Terms.ApprovalRequired && t.Choosing() == nil && listed && len(t.CopiesOf(open.Key)) == 0
+	return q, waits && listed && len(d.a.Common().CopiesOf(q.Key)) == 0
 }
 
-// outcomeDue reports whether the requester is still to be told how the task ended: not in the thread that is theirs alone
-// anyway, and not of what they ended themselves.
-func outcomeDue(t *task.Aggregate, now time.Time) bool {
-	e := t.Head.Ended
-	return e != nil && now.Sub(e.At) < outcomeWithin && t.Task != nil && e.By != t.Head.Requester && t.Request.ChannelType != "im" && t.Head.Requester != "" && len(t.CopiesOf(outcome)) == 0
-}
-
-// outcomeWithin is how long after a task's end its requester is told: one that an earlier release ended, and that is drawn
-// again, is no news.
-const outcomeWithin = 24 * time.Hour
-
-// outcome is the subject of the message that says how a task ended.
-const outcome = "OUTCOME"
-
-// copies draws the copies of a task's cards: those of what waits now are made, those that were made before follow their
-// cards. One person who can't be written to hinders none of the others.
+// copies draws the copies of cards: those of what waits now are made, those that were made before follow their cards. One
+// person who can't be written to hinders none of the others.
 func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 	ctx = slackapi.For(ctx, ref.Tenant)
 	a, head, err := h.load(ctx, ref)
@@ -86,10 +92,13 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 		return fmt.Errorf("load %s: %w", ref.Kind, err)
 	}
 	kind := h.Kinds[ref.Kind]
+	k, ok := kind.(withCopies)
 	place, known := kind.Place(a)
-	t, ok := a.(*task.Aggregate)
-	if !known || !ok || !place.Accepted {
+	if !known || !ok {
 		return nil
+	}
+	if ours, err := h.ours(ctx, a, place); err != nil || !ours {
+		return err
 	}
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
@@ -103,31 +112,20 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 		Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID(), told: true,
 		urgency: map[string]urgency{}, short: map[string]short{},
 	}
-	if err := d.makeCopies(ctx, t); err != nil {
+	if err := d.makeCopies(ctx, k); err != nil {
 		return err
 	}
-	return d.drawCopies(ctx, t)
+	return d.drawCopies(ctx, k)
 }
 
-func (d *drawing) drawCopies(ctx context.Context, t *task.Aggregate) error {
+func (d *drawing) drawCopies(ctx context.Context, k withCopies) error {
 	var failed []error
-	for _, c := range t.Copies {
-		m, stale := d.stale(ctx, t, c)
+	for _, c := range d.a.Common().Copies {
+		hash, stale := d.stale(ctx, k, c)
 		if !stale {
 			continue
 		}
-		d.urgency[c.Key()] = settled // the thread's come first
-		hash, draw := card.Hash(m), d.post
-		if opened, err := d.kind.Opened(ctx, d.a, c); err != nil {
-			failed = append(failed, err)
-			continue
-		} else if opened != d.a {
-			m = d.copy(ctx, opened.(*task.Aggregate), c)
-		}
-		if c.MessageTS != "" {
-			draw = d.update
-		}
-		if err := draw(ctx, c, m, hash); err != nil {
+		if err := d.drawCopy(ctx, k, c, hash); err != nil {
 			failed = append(failed, fmt.Errorf("copy %s: %w", c.Key(), err))
 		}
 	}
@@ -138,34 +136,46 @@ func (d *drawing) drawCopies(ctx context.Context, t *task.Aggregate) error {
 	return errors.Join(failed...)
 }
 
-// makeCopies makes the rows of those copies that are missing, all of a gate's at once, and adds them to the task.
-func (d *drawing) makeCopies(ctx context.Context, t *task.Aggregate) error {
+func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card, hash string) error {
+	d.urgency[c.Key()] = settled // the thread's come first
+	opened, err := d.kind.Opened(ctx, d.a, c)
+	if err != nil {
+		return err
+	}
+	m, _ := d.copy(ctx, k, opened, c)
+	if c.MessageTS != "" {
+		return d.update(ctx, c, m, hash)
+	}
+	return d.post(ctx, c, m, hash)
+}
+
+// makeCopies makes the rows of those copies that are missing, all of a gate's at once, and adds them to what is drawn.
+func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
-	now := d.Now().UTC().Truncate(time.Millisecond)
-	if open, waits := toCopy(t, d.settings); waits {
-		users, err := d.approvers(ctx, t, open)
+	if q, waits := d.toCopy(k); waits {
+		users, err := d.approvers(ctx, k, q)
 		if err != nil {
 			return fmt.Errorf("who gets a copy: %w", err)
 		}
 		for _, user := range users[:min(len(users), mostCopies)] {
-			rows = append(rows, &aggregate.Card{
-				CardType: open.Kind, Subject: open.Key, User: user, Others: max(0, len(users)-mostCopies), State: aggregate.CardNone, AggregateID: d.ref.ID, ID: d.NewID(), CreatedAt: now,
-			})
+			rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Others: max(0, len(users)-mostCopies)})
 		}
 	}
-	if outcomeDue(t, d.Now()) {
-		rows = append(rows, &aggregate.Card{
-			CardType: task.CardOutcome, Subject: outcome, User: t.Head.Requester, State: aggregate.CardNone, AggregateID: d.ref.ID, ID: d.NewID(), CreatedAt: now,
-		})
+	if c := k.Outcome(d.a, d.Now()); c != nil {
+		rows = append(rows, c)
 	}
 	if len(rows) == 0 {
 		return nil
+	}
+	now := d.Now().UTC().Truncate(time.Millisecond)
+	for _, c := range rows {
+		c.Rev, c.State, c.AggregateID, c.ID, c.CreatedAt = d.head.Rev, aggregate.CardNone, d.ref.ID, d.NewID(), now
 	}
 	if err := d.Rows.AddCopies(ctx, d.ref, rows); err != nil {
 		return fmt.Errorf("make copies: %w", err)
 	}
 	for _, c := range rows {
-		t.Add(c)
+		d.a.Add(c)
 	}
 	if rows[0].Others > 0 { // the card counts them
 		return d.Store.Redraw(ctx, d.ref)
@@ -175,7 +185,7 @@ func (d *drawing) makeCopies(ctx context.Context, t *task.Aggregate) error {
 
 // approvers are the listed people who may stamp a gate, by the same rule as a click, in the order of the list. Whoever asked
 // in direct messages has the card there.
-func (d *drawing) approvers(ctx context.Context, t *task.Aggregate, open task.OpenGate) ([]string, error) {
+func (d *drawing) approvers(ctx context.Context, k withCopies, q aggregate.Question) ([]string, error) {
 	all := slices.Clone(d.settings.Approvers.Users)
 	for _, group := range d.settings.Approvers.Usergroups {
 		members, err := d.Slack.UsergroupMembers(ctx, group)
@@ -191,7 +201,7 @@ func (d *drawing) approvers(ctx context.Context, t *task.Aggregate, open task.Op
 		all = append(all, members...)
 	}
 	var out []string
-	origin := t.Request.Origin()
+	origin := k.Origin(d.a)
 	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all, AllowSelf: d.settings.AllowSelfApproval}
 	for _, user := range all {
 		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
@@ -205,7 +215,7 @@ func (d *drawing) approvers(ctx context.Context, t *task.Aggregate, open task.Op
 		if err != nil {
 			return nil, err
 		}
-		if c, err := t.Approve(open.ID, by, policy, d.Now()); err == nil && !c.Empty() {
+		if k.Approves(d.a, q.ID, by, policy, d.Now()) {
 			out = append(out, user)
 		}
 	}

@@ -13,6 +13,7 @@ type askWords struct {
 	CopiesLeft, CopyFrom, OutcomeText                        string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore string
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                string
+	TalkFrom                                                 string
 	WaitsLine, WaitsUntil, ListID                            string
 	WhatPrompt, WhatProcess, WhatStep                        string
 	StateCompleted, StateFailed, StateCancelled, StateParked string
@@ -57,6 +58,7 @@ func askJapanese() *askWords {
 		HomeMine: "あなたの依頼", HomeNoneMine: "まだ依頼はありません。",
 		HomeHow:   "依頼するには、チャンネルで Ringi にメンションするか、「メッセージ」タブに書くか、`/ringi` に続けて書いてください。",
 		HomeFrom:  "*{title}* · 依頼: {who}",
+		TalkFrom:  "*{title}* · 会話: {who} と {agent}",
 		WaitsLine: "*{title}* — {what} · 依頼: {who}", WaitsUntil: " · 期限: {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "実行方針 v{version}", WhatProcess: "実行ステップ v{version}", WhatStep: "実行前の確認",
 		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)",
@@ -98,6 +100,7 @@ func askEnglish() *askWords {
 		HomeMine: "Your requests", HomeNoneMine: "You have not asked for anything yet.",
 		HomeHow:   "To ask for something, mention Ringi in a channel, write in the Messages tab, or type it behind `/ringi`.",
 		HomeFrom:  "*{title}* · asked by {who}",
+		TalkFrom:  "*{title}* · a conversation of {who} with {agent}",
 		WaitsLine: "*{title}* — {what} · asked by {who}", WaitsUntil: " · until {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "Policy v{version}", WhatProcess: "Steps v{version}", WhatStep: "Check before a step runs",
 		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)",

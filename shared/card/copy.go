@@ -7,6 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -19,7 +20,26 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
-	m := RenderUnder(a, c, s, now)
+	return under(from, RenderUnder(a, c, s, now))
+}
+
+// TalkCopy is Copy of an action of a session.
+func TalkCopy(t Talk, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+	w := askWordsOf(t.locale(s))
+	return under(contextLine(talkFrom(t.Aggregate, w)+opens(link, w)), RenderTalk(t, c, s, now))
+}
+
+// talkFrom says of which conversation something is, who began it, and with which agent.
+func talkFrom(a *session.Aggregate, w *askWords) string {
+	return fill(w.TalkFrom, "title", talkTitle(a.Session, w), "who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
+}
+
+func talkTitle(s *session.Session, w *askWords) string {
+	return or(inline(s.Title, maxListTitle), w.Untitled)
+}
+
+// under puts a line above a card.
+func under(from slack.Block, m Message) Message {
 	m.Attachments = below(from, m.Attachments)
 	if m.Plain != nil {
 		plain := *m.Plain

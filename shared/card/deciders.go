@@ -12,10 +12,15 @@ func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}
-	if copies := d.a.CopiesOf(key); len(copies) > 0 && copies[0].Others > 0 {
-		lines = append(lines, fill(askWordsOf(d.w.Locale).CopiesLeft, "n", copies[0].Others))
+	return contextLine(append(lines, d.uncopied(d.a.CopiesOf(key))...)...)
+}
+
+// uncopied says how many more people who may decide got no copy of the card.
+func (d drawing) uncopied(copies []*aggregate.Card) []string {
+	if len(copies) == 0 || copies[0].Others == 0 {
+		return nil
 	}
-	return contextLine(lines...)
+	return []string{fill(askWordsOf(d.w.Locale).CopiesLeft, "n", copies[0].Others)}
 }
 
 // chooses says who may choose what a message is meant to be, and until when. Those who may

@@ -37,10 +37,7 @@ const TailLines = 10
 // RenderTalk draws a card of a session. What was said and what was fetched never change, so that whether a card shows the
 // same is told without them; the output of an action that executes does.
 func RenderTalk(t Talk, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
-	locale := s.Locale
-	if t.Session != nil && t.Session.Locale != "" {
-		locale = t.Session.Locale
-	}
+	locale := t.locale(s)
 	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, talk: talkWordsOf(locale)}
 	switch c.CardType {
 	case session.CardAction:
@@ -52,6 +49,14 @@ func RenderTalk(t Talk, c *aggregate.Card, s tenancy.Settings, now time.Time) Me
 		return d.message(d.ended())
 	}
 	return Message{Text: d.said(c.Subject), Attachments: []slack.Attachment{}}
+}
+
+// locale is the session's language, that of the settings where it has none.
+func (t Talk) locale(s tenancy.Settings) string {
+	if t.Session != nil && t.Session.Locale != "" {
+		return t.Session.Locale
+	}
+	return s.Locale
 }
 
 func (d drawing) message(f face) Message {

@@ -56,7 +56,7 @@ func (d talkDrawing) asks(x *session.Action) face {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
 	return f.with(
-		divider(), contextLine(lines...),
+		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
 		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger), button(d.talk.Cancel, CancelAction, x.ActionID, "")),
 		contextLine(d.talk.Effect[x.ActionType]),
 	)

@@ -59,6 +59,16 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	return c.done(), nil
 }
 
+// Approves reports whether this person's approval of what the action with this id is now would count.
+func (a *Aggregate) Approves(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	x := a.Action(id)
+	if x == nil {
+		return false
+	}
+	c, err := a.Approve(id, x.Payload.Hash(), by, p, now)
+	return err == nil && !c.Empty()
+}
+
 // askersOf are the people whose own request an action is.
 func (a *Aggregate) askersOf(x *Action) []string {
 	if len(x.Askers) == 0 {
@@ -358,5 +368,6 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) error {
 	if ended.CancelReason != ReasonExpired { // nobody is there to be answered
 		c.tell(m)
 	}
+	c.archive()
 	return nil
 }

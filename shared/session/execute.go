@@ -187,7 +187,6 @@ func (a *Aggregate) end(x *Action, r Result, now time.Time) (aggregate.Change, e
 		as = AuditFailed
 	}
 	c.auditAction(aggregate.System(), as, x, map[string]any{"error": r.Error, "version": r.Version})
-	c.archive()
 	return c.done(), nil
 }
 
@@ -265,8 +264,12 @@ func (a *Aggregate) lost(x *Action, now time.Time) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
-// mostKept is how many actions that are over stay in the session's partition.
-const mostKept = 20
+const (
+	// mostKept is how many actions that are over stay in the session's partition.
+	mostKept = 20
+	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred rows.
+	mostLeave = 2
+)
 
 // archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays: the
 // truth may yet come.
@@ -277,8 +280,9 @@ func (c *change) archive() {
 			n++
 		}
 	}
+	least := max(mostKept, n-mostLeave)
 	for _, x := range c.of.Actions {
-		if n <= mostKept {
+		if n <= least {
 			return
 		}
 		if !x.Status.Over() || x.Outcome != "" || c.Written(x.Key()) != nil {
@@ -289,6 +293,9 @@ func (c *change) archive() {
 		c.Beside = append(c.Beside, aggregate.Listed{List: ActionsList, Of: c.Session.ID, Row: &old})
 		c.Remove(x)
 		if card := c.of.Card("CARD#" + string(CardAction) + "#" + ActionKey(x.Number)[len("ACTION#"):]); card != nil {
+			c.Remove(card)
+		}
+		for _, card := range c.of.CopiesOf(x.Key()) {
 			c.Remove(card)
 		}
 		n--

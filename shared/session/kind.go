@@ -96,6 +96,7 @@ func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
 	n := *a
 	gone := aggregate.ByKey(c.Drop)
 	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
+	n.Copies = without(a.Copies, gone)
 	if gone[StreamKey] != nil {
 		n.Stream = nil
 	}
@@ -136,6 +137,14 @@ func (a *Aggregate) Current() *Action {
 		if !x.Status.Over() {
 			return x
 		}
+	}
+	return nil
+}
+
+// Pending is the action that waits for a person, nil when none does.
+func (a *Aggregate) Pending() *Action {
+	if x := a.Current(); x != nil && x.waits() == nil {
+		return x
 	}
 	return nil
 }

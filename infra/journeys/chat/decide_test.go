@@ -1,7 +1,9 @@
 package chat
 
 import (
+	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -96,6 +98,40 @@ func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 		shows(t, d, desk, "✅ 承認: <@"+by+">", map[string]string{workspace.Suzuki: "鈴木", workspace.Tanaka: "田中"}[by])
 	}
 	t.Logf("first were %v", first)
+}
+
+// What an agent wants to do reaches the listed approvers in their direct messages; one decides there, and the thread and the
+// other's message follow.
+func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
+	d := begin(t, "codex: こんにちは")
+	d.Shows("デモのエージェントです")
+	d.Rests()
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
+	})
+	d.Reply("コマンド: echo copied")
+	d.Shows("操作 #1 の確認")
+	x := d.Load().Current()
+	copyOf := func(user string, texts ...string) (found workspace.Message) {
+		d.Eventually("a copy for "+user, func() bool {
+			for _, m := range running.Sandbox.Messages(workspace.DirectMessage(user), "") {
+				buttons, _ := json.Marshal(m.Attachments)
+				face := driver.Face(m) + string(buttons)
+				if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(face, text) }) {
+					found = m
+				}
+			}
+			return found.TS != ""
+		})
+		return found
+	}
+	asks := copyOf(workspace.Suzuki, x.ActionID, "echo copied", card.RejectAction)
+	copyOf(workspace.Tanaka, x.ActionID, card.ApproveAction)
+	if err := running.Sandbox.Click(workspace.Suzuki, workspace.DirectMessage(workspace.Suzuki), asks.TS, card.ApproveAction); err != nil {
+		t.Fatal(err)
+	}
+	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
+	copyOf(workspace.Tanaka, "操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
 }
 
 // What is agreed in a conversation becomes a task by a word: one, in the same thread, and each leads to the other.

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/payload"
+	"ringi/shared/session"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
+)
+
+// listing makes these people the approvers.
+func (k *talk) listing(change func(*tenancy.Settings), users ...string) {
+	k.T.Helper()
+	ctx, s := k.T.Context(), k.rows.Of.Store
+	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, k.Now()))(k.T)
+	settings := expect.Value(s.Settings(ctx, k.ref.Tenant))(k.T)
+	settings.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
+	if change != nil {
+		change(&settings)
+	}
+	expect.Value(s.SaveSettings(ctx, k.ref.Tenant, settings, k.By, k.Now()))(k.T)
+	k.policy.Mode, k.policy.Approvers = aggregate.ApproversList, users
+}
+
+// proposes brings it to an action that waits.
+func (k *talk) proposes(script string) *session.Action {
+	k.T.Helper()
+	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
+		k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	}
+	p := payload.Payload{Script: script, TimeoutSeconds: 60}
+	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
+	return k.says("試します。", &session.Proposal{
+		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
+		Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: settings.Rev},
+	}).Current()
+}
+
+// shown draws the cards, and the copies if they were asked for; it reports whether they were.
+func (k *talk) shown() (asked bool) {
+	k.T.Helper()
+	k.queue.sent = nil
+	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
+	if !k.send(body) {
+		k.T.Fatalf("given back for %v s", k.queue.hidden)
+	}
+	for _, m := range k.queue.sent {
+		if strings.Contains(*m.MessageBody, `"copies":true`) {
+			asked = true
+			if *m.MessageGroupId == k.ref.ID || !k.send(*m.MessageBody) {
+				k.T.Errorf("copies hold the cards up, or are given back for %v s", k.queue.hidden)
+			}
+		}
+	}
+	return asked
+}
+
+// sees wants one message of the bot's in a person's direct messages, with all of these and none of those.
+func (k *talk) sees(user string, want, not []string) {
+	k.T.Helper()
+	got := k.direct(user)
+	if len(got) != 1 {
+		k.T.Fatalf("%s has %d messages: %v", user, len(got), got)
+	}
+	for _, text := range want {
+		if !strings.Contains(got[0], text) {
+			k.T.Errorf("%s doesn't see %q: %s", user, text, got[0])
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(got[0], text) {
+			k.T.Errorf("%s sees %q: %s", user, text, got[0])
+		}
+	}
+}
+
+func TestCopiesOfActions(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *talk){
+		"go to listed approvers and follow the decision and the run":      testActionCopiesFollow,
+		"follow what ends an action before anybody decides":               testActionCopiesEnd,
+		"aren't for whoever may not approve, and none go out when so set": testActionCopiesOfEligible,
+		"leave with the old actions of a long conversation":               testActionCopiesLeave,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newTalk(t, db)) })
+	}
+}
+
+func testActionCopiesFollow(t *testing.T, k *talk) {
+	k.listing(nil, workspace.Sato, workspace.Suzuki, workspace.Tanaka)
+	x := k.proposes("make test")
+	if k.shown(); k.shown() {
+		t.Error("copies are asked for, and nothing changed")
+	}
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test", "と claude"}, []string{"/archives/"}) // whose direct messages they can't open
+	}
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+	})
+	k.shown()
+	k.sees(workspace.Tanaka, []string{"承認: ", workspace.Suzuki}, []string{"approve_action"})
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
+	})
+	k.shown()
+	line := session.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []session.LogEntry{line}))
+	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
+	if k.shown() {
+		t.Error("copies follow each line that an action prints")
+	}
+	k.sees(workspace.Tanaka, []string{"実行中"}, []string{"it prints"})
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", session.Result{Status: session.ActionSucceeded, Lines: 1}, k.Now())
+	})
+	k.shown()
+	k.sees(workspace.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
+	if k.shown() {
+		t.Error("copies are asked for, and nothing changed")
+	}
+}
+
+func testActionCopiesEnd(t *testing.T, k *talk) {
+	k.listing(nil, workspace.Suzuki)
+	k.proposes("make test")
+	k.shown()
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.shown()
+	k.sees(workspace.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
+}
+
+func testActionCopiesOfEligible(t *testing.T, k *talk) {
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
+	x := k.proposes("make test")
+	if k.shown() || len(k.direct(workspace.Suzuki)) != 0 {
+		t.Error("copies go out, and none are wanted")
+	}
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
+	})
+	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
+	k.proposes("make")
+	k.shown()
+	if n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies); n != 1 || len(k.direct(workspace.Suzuki)) != 1 {
+		t.Errorf("%d copies", n)
+	}
+}
+
+func testActionCopiesLeave(t *testing.T, k *talk) {
+	k.listing(nil, workspace.Suzuki)
+	for range 23 {
+		x := k.proposes("make test")
+		k.shown()
+		k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
+		})
+	}
+	k.shown()
+	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
+	if len(a.Copies) != len(a.Actions) || len(a.Copies) >= 23 {
+		t.Errorf("%d copies of %d actions stay", len(a.Copies), len(a.Actions))
+	}
+}

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"cmp"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Asks is the task's gate, once nobody has to say what a message is meant to be.
+func (taskCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
+	t := a.(*task.Aggregate)
+	open, waits := t.OpenGate()
+	return open.Question, waits && open.Terms.ApprovalRequired && t.Choosing() == nil
+}
+
+// Approves asks what a click asks.
+func (taskCards) Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	c, err := a.(*task.Aggregate).Approve(id, by, p, now)
+	return err == nil && !c.Empty()
+}
+
+// Origin is the request's.
+func (taskCards) Origin(a aggregate.Aggregate) aggregate.Origin {
+	return a.(*task.Aggregate).Request.Origin()
+}
+
+// Beginning is the request.
+func (taskCards) Beginning(a aggregate.Aggregate) (ts, thread string) {
+	r := a.(*task.Aggregate).Request
+	return cmp.Or(r.MessageTS, r.ThreadTS), r.ThreadTS
+}
+
+// outcomeWithin is how long after a task's end its requester is told: one that an earlier release ended, and that is drawn
+// again, is no news.
+const outcomeWithin = 24 * time.Hour
+
+// outcome is the subject of the message that says how a task ended.
+const outcome = "OUTCOME"
+
+// Outcome is due to the requester of a task that ended: not in the thread that is theirs alone anyway, and not of what they
+// ended themselves.
+func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
+	t := a.(*task.Aggregate)
+	e := t.Head.Ended
+	due := e != nil && now.Sub(e.At) < outcomeWithin && t.Task != nil && e.By != t.Head.Requester && t.Request.ChannelType != "im" && t.Head.Requester != "" && len(t.CopiesOf(outcome)) == 0
+	if !due {
+		return nil
+	}
+	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: t.Head.Requester}
+}
+
+// Copy draws a copy. How a task ended stays said until it ends again.
+func (taskCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool) {
+	t := a.(*task.Aggregate)
+	if c.CardType == task.CardOutcome && t.Head.Ended == nil {
+		return card.Message{}, false
+	}
+	return card.Copy(t, c, s, link, now), true
+}
