@@ -49,7 +49,7 @@ func write(t *testing.T, folder, name, text string) {
 
 func TestInitWritesAWorkspaceThatCheckFindsValid(t *testing.T) {
 	folder := sampled(t)
-	files := []string{"configs/orchestrator.toml", "configs/evaluator.toml", "configs/judgment.toml", "configs/agents/team-careful.toml", "configs/agents/checker.toml"}
+	files := []string{"configs/contest.toml", "configs/evaluator.toml", "configs/judgment.toml", "configs/agents/team-careful.toml", "configs/agents/checker.toml"}
 	r := run(t, folder, append([]string{"check"}, files...)...)
 	if want := strings.Join(files, ": valid\n") + ": valid\n"; r.code != 0 || r.out != want {
 		t.Errorf("%+v", r)

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strconv"
@@ -27,9 +28,11 @@ const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
 	maxPrompt        = contest.MaxPrompt
-	defaultContest   = contests.File
 	usageOfExecution = "usage: contest exec [-c FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
 )
+
+// usualFiles are where a contest's file is looked for.
+var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
 
 // execution is what exec was asked for.
 type execution struct {
@@ -39,8 +42,8 @@ type execution struct {
 }
 
 func (x *execution) flags(f *flag.FlagSet) {
-	f.StringVar(&x.file, "c", defaultContest, "the contest's `file` in the workspace")
-	f.StringVar(&x.file, "config", defaultContest, "as -c")
+	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles, " or ")+" of the workspace")
+	f.StringVar(&x.file, "config", "", "as -c")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
 	f.StringVar(&x.trace, "trace", "", "a `file` for every call, as JSON Lines")
 	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
@@ -100,6 +103,15 @@ func (p program) read(file string) (teamconfig.Contest, int) {
 	if err != nil {
 		return teamconfig.Contest{}, p.misused("%v", err)
 	}
+	if file == "" {
+		file = usualFiles[0]
+		for _, usual := range usualFiles {
+			if _, err := fs.Stat(w.FS, usual); err == nil {
+				file = usual
+				break
+			}
+		}
+	}
 	at, err := w.Locate(file)
 	if err != nil {
 		return teamconfig.Contest{}, p.misused("%s: %v", file, err)
@@ -132,20 +144,19 @@ func (p program) plan(x execution, c teamconfig.Contest, names []string) int {
 		Members int    `json:"members"`
 	}
 	plan := struct {
-		File      string   `json:"file"`
 		Teams     []team   `json:"teams"`
 		Models    []string `json:"models"`
 		MinRounds int      `json:"min_rounds"`
 		MaxRounds int      `json:"max_rounds"`
 		Timeout   int      `json:"timeout_per_team_seconds"`
-	}{File: x.file, Models: names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds}
+	}{Models: names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds}
 	for _, t := range c.Teams {
 		plan.Teams = append(plan.Teams, team{t.TeamID, len(t.Members)})
 	}
 	if x.asJSON {
 		return p.json(plan, exitDone)
 	}
-	fmt.Fprintf(p.out, "%s: %d teams, %d to %d rounds, %d s for each team; files and keys are in order\n", x.file, len(plan.Teams), plan.MinRounds, plan.MaxRounds, plan.Timeout)
+	fmt.Fprintf(p.out, "%d teams, %d to %d rounds, %d s for each team; files and keys are in order\n", len(plan.Teams), plan.MinRounds, plan.MaxRounds, plan.Timeout)
 	for _, t := range plan.Teams {
 		fmt.Fprintf(p.out, "  %s: %d members\n", t.TeamID, t.Members)
 	}

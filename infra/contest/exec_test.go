@@ -130,6 +130,9 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
+	if err := os.Rename(filepath.Join(folder, "configs/contest.toml"), filepath.Join(folder, "configs/orchestrator.toml")); err != nil {
+		t.Fatal(err)
+	}
 	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
 		t.Errorf("a dry run without keys: %+v", r)
 	}

@@ -10,7 +10,7 @@ import (
 var files embed.FS
 
 // File is the contest's in the sample.
-const File = "configs/orchestrator.toml"
+const File = "configs/contest.toml"
 
 // Sample are the files of the workspace.
 func Sample() fs.FS {
