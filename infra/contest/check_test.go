@@ -19,14 +19,14 @@ type ran struct {
 // run runs the command in a workspace.
 func run(t *testing.T, folder string, args ...string) ran {
 	t.Helper()
+	return runIn(t, map[string]string{"MIXSEEK_WORKSPACE": folder}, args...)
+}
+
+// runIn runs the command in an environment.
+func runIn(t *testing.T, env map[string]string, args ...string) ran {
+	t.Helper()
 	var out, problem bytes.Buffer
-	env := func(name string) string {
-		if name == "MIXSEEK_WORKSPACE" {
-			return folder
-		}
-		return ""
-	}
-	code := program{env, &out, &problem}.run(t.Context(), args)
+	code := program{func(name string) string { return env[name] }, &out, &problem}.run(t.Context(), args)
 	return ran{code, out.String(), problem.String()}
 }
 
