@@ -177,14 +177,14 @@ func TestAnswers(t *testing.T) {
 	run := func(name string, o session.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
 		t.Run(name, func(t *testing.T) { test(t, talking(t, server, o, change)) })
 	}
-	codex, usual := session.Opening{AgentID: "codex", Locale: "en", WorkspacePath: "ours"}, func(*tenancy.Settings) {}
+	codex, usual := session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
 	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "ours"}}
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "T1/D1"}}
 	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
 	run("an agent that is gone is said to be", session.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)

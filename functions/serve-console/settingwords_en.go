@@ -18,7 +18,7 @@ var settingsEN = settingsTexts{
 	MoreRows: map[string]string{
 		"mcp_servers":  "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.",
 		"agents":       "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. A row that is emptied is removed. Never enter a key itself.",
-		"auto_actions": "Only tests that match a row begin without approval. Commands are compared word by word, * stands for any characters, and a word with spaces stands in \" \". Shell commands and writing files always need approval.",
+		"auto_actions": "Only tests that match a row begin without approval. Commands are compared word by word, * stands for any characters, and a word with spaces stands in \" \". Shell commands and writing files always need approval. A conversation’s page says what its work folder is called.",
 	},
 	Columns: map[string]string{
 		"mcp_servers.name": "Name", "mcp_servers.url": "Address",

@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"ringi/shared/chat"
 	"ringi/shared/expect"
 	"ringi/shared/session"
 )
@@ -18,12 +19,12 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 		{Sender: session.FromAgent, Attachments: []session.Attachment{file("later", "text", "h", "")}},
 		{Sender: session.FromUser, Attachments: []session.Attachment{file("new", "unread", "", "")}},
 	}
-	r := newReadings(said)
+	r, words := newReadings(said), talkWords.In("ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: "only text and images are read", Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[chat.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {
-		expect.Same(t, want[i], r.of(m, talkTexts{}))
+		expect.Same(t, want[i], r.of(m, words))
 	}
 }

@@ -26,17 +26,19 @@ type Inbound struct {
 
 // Opening is what a session begins with.
 type Opening struct {
-	AgentID       string
-	IsCached      bool
-	IdleDays      int
-	Locale        string
-	WorkspacePath string
+	AgentID  string
+	IsCached bool
+	IdleDays int
+	Locale   string
 }
 
 // Ref is the session that the message belongs to, if it is one's.
 func (in Inbound) Ref() aggregate.Ref {
 	return RefOf(aggregate.TenantID(in.Team), ID(in.Team, in.Channel, in.Thread))
 }
+
+// workspace is what the work folder of a conversation there is called, for rules and for people: Slack's workspace and channel.
+func (in Inbound) workspace() string { return in.Team + "/" + in.Channel }
 
 // message is what is kept of it.
 func (in Inbound) message(keep int64) (*Message, error) {
@@ -57,7 +59,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	ref := in.Ref()
 	s := &Session{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
-		WorkspacePath: o.WorkspacePath, IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
+		WorkspacePath: in.workspace(), IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
 		ThreadTS: in.Thread, Opener: in.User, Title: cutRunes(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
 	}
 	head := Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: in.User, CreatedAt: now}, SessionID: ref.ID}
