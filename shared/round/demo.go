@@ -32,10 +32,7 @@ type shown struct {
 	Task       string `json:"task"`
 }
 
-var (
-	japanese = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
-	material = lazy.Regexp(`(?s)<data>.*</data>`)
-)
+var japanese = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
 
 // Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
 func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
@@ -57,7 +54,7 @@ func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.
 		out.Stop = model.StopRefused
 	case s.TeamID != "" && len(r.Tools) > 0 && len(results) == 0:
 		for i, t := range r.Tools {
-			out.Calls = append(out.Calls, chat.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.firstLine())})
+			out.Calls = append(out.Calls, chat.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.subject())})
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results, trouble)
@@ -82,8 +79,8 @@ func read(r chat.Request) (s shown, results []string) {
 			if p.Result != nil {
 				results = append(results, p.Result.Text)
 			}
-			_, data, _ := strings.Cut(p.Text, "<data>\n")
-			data, _, _ = strings.Cut(data, "\n</data>")
+			_, data, _ := strings.Cut(p.Text, openFence)
+			data, _, _ = strings.Cut(data, closeFence)
 			if i == 0 {
 				_ = json.Unmarshal([]byte(data), &s) // else there is nothing to say
 			}
@@ -101,14 +98,33 @@ func object(name, value string) json.RawMessage {
 }
 
 func (s shown) locale() string {
-	if japanese().MatchString(material().ReplaceAllString(s.Request+s.Task, "")) {
+	if japanese().MatchString(s.subject() + s.Task) {
 		return language.All[0]
 	}
 	return "en"
 }
 
-// firstLine is what the request is about.
-func (s shown) firstLine() string {
+// material is the data at a request's end, with its fence; the words before it may name the fence too.
+func (s shown) material() string {
+	begin, end := strings.LastIndex(s.Request, openFence), strings.LastIndex(s.Request, closeFence)
+	if begin < 0 || end < begin {
+		return ""
+	}
+	return s.Request[begin : end+len(closeFence)]
+}
+
+const (
+	openFence  = "<data>"
+	closeFence = "</data>"
+)
+
+// subject is what the request is about: the message in its data, or its first line.
+func (s shown) subject() string {
+	var about struct{ Message string }
+	data := strings.TrimSuffix(strings.TrimPrefix(s.material(), openFence), closeFence)
+	if json.Unmarshal([]byte(data), &about) == nil && about.Message != "" {
+		return about.Message
+	}
 	for line := range strings.Lines(s.Request) {
 		if line = strings.TrimSpace(line); line != "" {
 			return line
@@ -151,12 +167,12 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	w := demoWords.In(s.locale())
 	lines := []string{}
 	var policy struct{ Policy string }
-	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: material().FindString(s.Request)}); err == nil && material().MatchString(s.Request) && json.Unmarshal([]byte(answer), &policy) == nil {
+	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()}); err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil {
 		lines = append(lines, policy.Policy, "")
 	}
 	lines = append(lines, fmt.Sprintf(w.of, s.Team))
 	if policy.Policy == "" {
-		lines = append(lines, fmt.Sprintf(w.asked, s.firstLine()))
+		lines = append(lines, fmt.Sprintf(w.asked, s.subject()))
 	}
 	lines = append(lines, fmt.Sprintf(w.view, w.views[hashOf(s.TeamID, system)%uint32(len(w.views))]))
 	for _, x := range results {
@@ -179,7 +195,7 @@ func (s shown) scored() string {
 	w := demoWords.In(s.locale())
 	items := strings.Count(s.Submission, "\n- ")
 	shared := 0
-	for _, r := range s.firstLine() {
+	for _, r := range s.subject() {
 		if unicode.IsLetter(r) && strings.ContainsRune(s.Submission, r) {
 			shared++
 		}
