@@ -221,6 +221,17 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 	if a := w.as(workspace.Tanaka).get(d.page()); a.status != http.StatusNotFound {
 		t.Errorf("a member gets %d of another's direct message", a.status)
 	}
+	for _, act := range []talkAct{reopenSession, closeSession, reopenSession} { // while it is open, then once it is closed
+		if a := w.as(workspace.Tanaka).post(d.page()+"/act", actOn(act, nil, "")); a.status != http.StatusNotFound {
+			t.Errorf("a member gets %d for %s of another's direct message", a.status, act)
+		}
+		if d.load().Session.Status == session.Open {
+			w.as(workspace.Sato).post(d.page()+"/act", actOn(closeSession, nil, ""))
+		}
+	}
+	if a := d.load(); a.Session.Status != session.Closed || a.Head.ForgottenAt == nil {
+		t.Errorf("another's direct message was begun anew: %+v", a.Session)
+	}
 	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", session.ID("T", "C", "1.2")} {
 		if a := w.as(workspace.Sato).get("/console/sessions/" + id); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", id, a.status)

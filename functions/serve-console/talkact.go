@@ -57,13 +57,14 @@ func (x talkWanted) decision() (act decision.SessionAct, ok bool) {
 	return act, false
 }
 
-// actOnSession decides as a click in Slack does.
+// actOnSession decides as a click in Slack does. Whoever may not read the session finds none, whatever they want of it: some
+// acts are any member's, and what was decided before is no refusal.
 func (c *Console) actOnSession(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	ref, err := sessionRef(r, v)
+	a, err := c.sessionRead(r.Context(), r, v)
 	if err != nil {
 		return err
 	}
-	x := talkWantedBy(r)
+	ref, x := a.Ref(), talkWantedBy(r)
 	act, ok := x.decision()
 	if !ok {
 		return errorclass.ErrMalformedForm
