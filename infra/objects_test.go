@@ -26,7 +26,7 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -66,6 +66,7 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
+		"DraftPromptFunction":   {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {
 		for _, on := range st.resources {

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -28,10 +29,16 @@ type Handler struct {
 	Model   string // overrides the tenant's, when not empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Now     func() time.Time
+
+	Contests  Contests
+	Workspace func() (teamconfig.Workspace, error) // where the files of contests are
 }
 
 // Handle has the model draft a policy, given the rejected versions and their reasons.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	if next, done, err := h.contest(ctx, in); done || err != nil {
+		return next, err
+	}
 	var bounds model.Bounds
 	return pipeline.Version[string]{
 		State: task.StateDraftPrompt, Begin: (*task.Aggregate).BeginPrompt, Failed: model.FailedAtCost, Finish: (*task.Aggregate).FinishPrompt,
@@ -62,11 +69,16 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 	if err != nil {
 		return "", model.Usage{}, err
 	}
+	return model.Draft(ctx, g, inputOf(s, a, bounds))
+}
+
+// inputOf is what is known of the policy to be drafted.
+func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
 	for _, p := range a.Prompts {
 		if p.Status == aggregate.Rejected {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})
 		}
 	}
-	return model.Draft(ctx, g, input)
+	return input
 }

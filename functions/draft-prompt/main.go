@@ -10,10 +10,13 @@ import (
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/contests"
+	"ringi/shared/kinds"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/tasks"
+	"ringi/shared/teamconfig"
 	"ringi/shared/tool"
 )
 
@@ -26,15 +29,20 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	large := result.Open(cfg, env.Results)
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // a start does without
 		Store:   tasks.Open(cfg, env.Table),
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: result.Open(cfg, env.Results).Prompts,
+		Prompts: large.Prompts,
 		Now:     time.Now,
+
+		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),
+		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, objects(cfg)) },
 	}, nil
 }

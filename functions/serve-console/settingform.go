@@ -32,6 +32,9 @@ var settingSections = []struct {
 		{"max_open_tasks.person", "whole"}, {"max_open_tasks.tenant", "whole"}, {"max_tasks_per_hour.person", "whole"}, {"max_tasks_per_hour.tenant", "whole"},
 	}},
 	{"work", []setting{{"model", "text"}, {"executor", "choice"}, {"l4_timeout_seconds", "whole"}, {"retain_results_days", "whole"}, {"mcp_servers", "rows"}}},
+	{"contest", []setting{
+		{"draft_contest.enabled", "flag"}, {"draft_contest.budget_usd", "usd"}, {"draft_contest.max_rounds", "whole"}, {"draft_contest.seconds", "whole"}, {"draft_contest.file", "text"},
+	}},
 	{"agent", []setting{
 		{"dm_default", "choice"}, {"agents", "rows"}, {"auto_actions", "rows"}, {"action_timeout_hours", "whole"}, {"session_idle_days", "whole"},
 		{"ai_sessions.cache.enabled", "flag"}, {"max_session_cost_usd", "usd"}, {"max_messages_per_hour", "whole"},
@@ -65,7 +68,7 @@ func flagsOf(s *tenancy.Settings) map[string]*bool {
 	return map[string]*bool{
 		"prompt_approval_required": &s.PromptApprovalRequired, "process_approval_required": &s.ProcessApprovalRequired,
 		"auto_approve_tools": &s.AutoApproveTools, "allow_self_approval": &s.AllowSelfApproval,
-		"ai_sessions.cache.enabled": &s.AISessions.Cache.Enabled,
+		"ai_sessions.cache.enabled": &s.AISessions.Cache.Enabled, "draft_contest.enabled": &s.DraftContest.Enabled,
 	}
 }
 
@@ -75,15 +78,16 @@ func numbersOf(s *tenancy.Settings) map[string]*int {
 		"retain_results_days": &s.RetainResultsDays, "max_open_tasks.person": &s.MaxOpenTasks.Person, "max_open_tasks.tenant": &s.MaxOpenTasks.Tenant,
 		"max_tasks_per_hour.person": &s.MaxTasksPerHour.Person, "max_tasks_per_hour.tenant": &s.MaxTasksPerHour.Tenant,
 		"session_idle_days": &s.SessionIdleDays, "action_timeout_hours": &s.ActionTimeoutHours, "max_messages_per_hour": &s.MaxMessagesPerHour,
+		"draft_contest.max_rounds": &s.DraftContest.MaxRounds, "draft_contest.seconds": &s.DraftContest.Seconds,
 	}
 }
 
 func dollarsOf(s *tenancy.Settings) map[string]*float64 {
-	return map[string]*float64{"max_cost_usd": &s.MaxCostUSD, "max_cost_day_usd": &s.MaxCostDayUSD, "max_cost_month_usd": &s.MaxCostMonthUSD, "max_session_cost_usd": &s.MaxSessionCostUSD}
+	return map[string]*float64{"max_cost_usd": &s.MaxCostUSD, "max_cost_day_usd": &s.MaxCostDayUSD, "max_cost_month_usd": &s.MaxCostMonthUSD, "max_session_cost_usd": &s.MaxSessionCostUSD, "draft_contest.budget_usd": &s.DraftContest.BudgetUSD}
 }
 
 func textsOf(s *tenancy.Settings) map[string]*string {
-	return map[string]*string{"name": &s.Name, "slug": &s.Slug, "model": &s.Model, "locale": &s.Locale, "executor": &s.Executor, "dm_default": &s.DMDefault, "approval_copies": &s.ApprovalCopies}
+	return map[string]*string{"name": &s.Name, "slug": &s.Slug, "model": &s.Model, "locale": &s.Locale, "executor": &s.Executor, "dm_default": &s.DMDefault, "approval_copies": &s.ApprovalCopies, "draft_contest.file": &s.DraftContest.File}
 }
 
 // typed are the settings with what was typed over them, and all that is wrong with it. What the form does not have stays:

@@ -60,7 +60,7 @@ func TestEverySettingIsOnThePageInBothLanguages(t *testing.T) {
 	}
 	var all []string
 	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
-	other.AISessions.Cache.Enabled = true
+	other.AISessions.Cache.Enabled, other.DraftContest.Enabled = true, true
 	for _, x := range [][2]tenancy.Settings{{tenancy.DefaultSettings(), other}, {other, {}}, {{SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1}, {}}} {
 		for _, d := range tenancy.Differences(x[0], x[1]) {
 			if !slices.Contains(all, d.Field) && d.Field != "self_approval_chosen" {

@@ -53,6 +53,7 @@ var changed = map[string]string{
 	"agents":       `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],"is_default":true}]`,
 	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"workspace":"*"}]`, "ai_sessions.cache.enabled": "true", "action_timeout_hours": "48",
 	"session_idle_days": "30", "max_session_cost_usd": "1.5", "max_messages_per_hour": "120",
+	"draft_contest.enabled": "true", "draft_contest.file": "teams/hr.toml", "draft_contest.max_rounds": "4", "draft_contest.budget_usd": "2.5", "draft_contest.seconds": "120",
 	"retain_results_days": "30", "mcp_servers": `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
 }
 
@@ -66,6 +67,7 @@ var wrong = map[string]string{
 	"executor=x": "executor must be", "approval_copies=all": "approval_copies must be", "dm_default=x": "dm_default must be", "max_cost_usd=-1": "max_cost_usd must be between 0 and 1000000", "max_cost_usd=NaN": "max_cost_usd must be a number",
 	"max_open_tasks.person=-1": "max_open_tasks.person must be between 0 and 100000", "max_open_tasks.tenant=x": "must be a whole number", "max_tasks_per_hour.person=100001": "must be between",
 	"max_tasks_per_hour.tenant=1e3x": "must be a whole number", "retain_results_days=0": "retain_results_days must be between 1 and 3650", "mcp_servers=rooms": "mcp_servers must be a list", `mcp_servers=[{"name":"a","url":"http://a.example"}]`: "must begin with https://",
+	"draft_contest.enabled=yes": "must be true or false", "draft_contest.file=../x": "draft_contest.file must be a path inside", "draft_contest.max_rounds=11": "must be between 1 and 10", "draft_contest.budget_usd=-1": "must be between 0", "draft_contest.seconds=9": "must be between 10 and 3600",
 	"session_idle_days=0": "session_idle_days must be between 1 and 365", "action_timeout_hours=9000": "action_timeout_hours must be between 1 and 8736", "max_session_cost_usd=x": "max_session_cost_usd must be a number",
 	"max_messages_per_hour=-1": "max_messages_per_hour must be between 0 and 100000", "ai_sessions.cache.enabled=yes": "ai_sessions.cache.enabled must be true or false", "agents=docs": "agents must be a list", `agents=[{"id":"docs"}]`: "agents",
 	"max_opne_tasks=1": "max_opne_tasks is no setting", "rev=1": "rev is no setting", "locale": "locale needs a value", "": "needs a value",

@@ -91,7 +91,7 @@ func TestDetailsAreLines(t *testing.T) {
 
 func TestEverySettingHasAName(t *testing.T) {
 	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
-	other.AISessions.Cache.Enabled = true
+	other.AISessions.Cache.Enabled, other.DraftContest.Enabled = true, true
 	for _, was := range []tenancy.Settings{tenancy.DefaultSettings(), {}} {
 		for _, d := range tenancy.Differences(was, other) {
 			for _, locale := range language.All {

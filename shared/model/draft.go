@@ -69,7 +69,7 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 	var policy, crowded string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
-		data: DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds, Now: stamp(in.Now), Locale: in.Locale},
+		data: in.data(),
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
 			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
@@ -90,6 +90,10 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		return "", usage, err
 	}
 	return policy, usage, nil
+}
+
+func (in DraftInput) data() DraftData {
+	return DraftData{Task: taskData(in.Task), Message: in.Request, Earlier: draftTries(in.Earlier), Bounds: in.Bounds, Now: stamp(in.Now), Locale: in.Locale}
 }
 
 func draftTries(all []Version) []Version {

@@ -35,6 +35,7 @@ func english() words {
 			task.ReasonModelBadOutput:   "The AI model's answer could not be used{detail}. {press}, or ask again in more detail.",
 			task.ReasonModelCutOff:      "The AI model's answer was too long and was cut off{detail}. Please split the request and ask again.",
 			task.ReasonModelBadRequest:  "The AI model's vendor did not accept what was sent{detail}. Ask more briefly, or have an administrator choose another model, then {again}.",
+			task.ReasonContestFiles:     "The contest's files can't be used, so that no draft was begun{detail}. Please have whoever runs Ringi mend them, or an administrator switch contests off in the settings, then {again}.",
 			task.ReasonModelKey:         "The AI model's API key is missing or not valid{detail}. Please have whoever runs Ringi add it to the model secret, then {again}.",
 			task.ReasonModelForbidden:   "This model may not be used{detail}. Please have whoever runs Ringi allow it at the vendor, then {again}.",
 			task.ReasonModelNoCredit:    "The account with the AI model's vendor has no credit or quota left{detail}. Please have whoever holds the contract look at it, then {again}.",

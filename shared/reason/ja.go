@@ -35,6 +35,7 @@ func japanese() words {
 			task.ReasonModelBadOutput:   "AI モデルの回答を読み取れませんでした{detail}。{press}か、より具体的に依頼し直してください。",
 			task.ReasonModelCutOff:      "AI モデルの回答が長すぎて途中で切れました{detail}。依頼を小さく分けて、もう一度依頼してください。",
 			task.ReasonModelBadRequest:  "AI モデルの提供元がこの内容を受け付けませんでした{detail}。依頼を短くするか、管理者に別のモデルの設定を依頼してから{again}ください。",
+			task.ReasonContestFiles:     "コンテストの設定ファイルを使えないため、下書きを始められませんでした{detail}。Ringi を運用している方にファイルの修正を依頼するか、管理者が設定でコンテストを切ってから{again}ください。",
 			task.ReasonModelKey:         "AI モデルの API キーが登録されていないか、正しくありません{detail}。Ringi を運用している方に、モデル用シークレットへのキーの登録を依頼してから{again}ください。",
 			task.ReasonModelForbidden:   "このモデルを使う権限がありません{detail}。Ringi を運用している方に、提供元でのモデルの利用許可を確認してもらってから{again}ください。",
 			task.ReasonModelNoCredit:    "AI モデルの提供元の残高または利用枠がありません{detail}。契約を管理している方に確認してもらってから{again}ください。",

@@ -28,7 +28,8 @@ func full() tenancy.Settings {
 			{ID: "claude", Provider: agent.Anthropic, Capabilities: []agent.Capability{agent.Shell}},
 		},
 		AISessions: tenancy.AISessions{Cache: tenancy.Cache{Enabled: true}}, SessionIdleDays: 3, ActionTimeoutHours: 2, MaxSessionCostUSD: 0.5, MaxMessagesPerHour: 9,
-		AutoActions: []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Workspace: "main"}},
+		DraftContest: tenancy.DraftContest{Enabled: true, File: "teams/hr.toml", MaxRounds: 4, BudgetUSD: 2.5, Seconds: 120},
+		AutoActions:  []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "./*"}, Workspace: "main"}},
 	}
 }
 

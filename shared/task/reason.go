@@ -46,6 +46,7 @@ const (
 	ReasonDayBudget        aggregate.Reason = "day_budget"     // the tenant's tasks have cost what they may on a day
 	ReasonMonthBudget      aggregate.Reason = "month_budget"
 	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
+	ReasonContestFiles     aggregate.Reason = "contest_files"   // of a contest that was to draft: they can't be read, or are wrong
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs can't be done
 	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool does it, or nobody gave a value for it: trying again brings the same
@@ -74,7 +75,7 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,

@@ -42,5 +42,5 @@ type budget struct {
 }
 
 func (s Settings) budgets() []budget {
-	return []budget{{"max_cost_usd", s.MaxCostUSD}, {"max_cost_day_usd", s.MaxCostDayUSD}, {"max_cost_month_usd", s.MaxCostMonthUSD}, {"max_session_cost_usd", s.MaxSessionCostUSD}}
+	return []budget{{"max_cost_usd", s.MaxCostUSD}, {"max_cost_day_usd", s.MaxCostDayUSD}, {"max_cost_month_usd", s.MaxCostMonthUSD}, {"max_session_cost_usd", s.MaxSessionCostUSD}, {"draft_contest.budget_usd", s.DraftContest.BudgetUSD}}
 }

@@ -30,6 +30,8 @@ const (
 	RuleAddress     Rule = "address"
 	RuleAddressOnly Rule = "address_only"
 	RuleHTTPS       Rule = "https"
+	RuleAbove       Rule = "above" // nothing
+	RuleFile        Rule = "file"
 )
 
 // Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their words.
@@ -70,6 +72,8 @@ var limits = map[Rule]string{
 	RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",
 	RuleAddressOnly: "must have no name, password, query or fragment: what is secret belongs to the connection",
 	RuleHTTPS:       "must begin with https://",
+	RuleAbove:       "must be more than 0",
+	RuleFile:        "must be a path inside of the workspace of contests, relative to it",
 }
 
 // errModel is what modelname says of a name that is none.

@@ -59,6 +59,8 @@ type Settings struct {
 	MaxMessagesPerHour int     `json:"max_messages_per_hour"` // of one person to all agents; 0: no limit
 	// AutoActions are the actions that begin without a person's approval.
 	AutoActions []agent.AutoRule `json:"auto_actions"`
+	// DraftContest is whether, and how, teams compete to draft policies.
+	DraftContest DraftContest `json:"draft_contest"`
 }
 
 // AISessions say what stays of sessions.
@@ -82,6 +84,7 @@ func DefaultSettings() Settings {
 		Locale: "ja", Executor: "steps", DMDefault: "task", ApprovalCopies: CopiesListed, RetainResultsDays: 400, MCPServers: []MCPServer{},
 		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
 		Agents: []agent.Definition{}, SessionIdleDays: 14, ActionTimeoutHours: 24, MaxMessagesPerHour: 60, AutoActions: []agent.AutoRule{},
+		DraftContest: DraftContest{File: "configs/contest.toml", MaxRounds: 3, BudgetUSD: 1, Seconds: 300},
 	}
 }
 

@@ -58,6 +58,9 @@ var Bounds = []Bound{
 	{"session_idle_days", RuleBetween, 1, 365, func(s Settings) int { return s.SessionIdleDays }},
 	{"action_timeout_hours", RuleBetween, 1, 8760 - 24, func(s Settings) int { return s.ActionTimeoutHours }},
 	{"max_messages_per_hour", RuleBetween, 0, maxLimit, func(s Settings) int { return s.MaxMessagesPerHour }},
+	{"draft_contest.file", RuleLength, 1, maxFile, func(s Settings) int { return utf8.RuneCountInString(s.DraftContest.File) }},
+	{"draft_contest.max_rounds", RuleBetween, 1, 10, func(s Settings) int { return s.DraftContest.MaxRounds }},
+	{"draft_contest.seconds", RuleBetween, 10, 3600, func(s Settings) int { return s.DraftContest.Seconds }},
 	{"auto_actions", RuleCount, 0, MaxAutoActions, func(s Settings) int { return len(s.AutoActions) }},
 }
 
@@ -99,6 +102,7 @@ func (s Settings) Problems() (all []Problem) {
 	all = append(all, idProblems("approvers.users", s.Approvers.Users, userForm(), RuleUserID)...)
 	all = append(all, idProblems("approvers.usergroups", s.Approvers.Usergroups, groupForm(), RuleGroupID)...)
 	all = append(all, serverProblems(s.MCPServers)...)
+	all = append(all, s.DraftContest.problems()...)
 	return append(all, s.agentProblems()...)
 }
 

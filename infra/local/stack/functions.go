@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -13,9 +14,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/infra/local/contests"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
+	"ringi/shared/teamconfig"
 )
 
 // binaries are the bootstraps by logical id.
@@ -43,10 +46,30 @@ func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
 	return byID, nil
 }
 
-func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) error {
+// sampleContests is the folder with the files of contests: the one that the environment names, else a sample.
+func (s *Stack) sampleContests() (string, error) {
+	if folder := os.Getenv(teamconfig.Environment); folder != "" {
+		return filepath.Abs(folder)
+	}
+	folder, err := os.MkdirTemp("", "ringi-contests-")
+	if err != nil {
+		return "", fmt.Errorf("make the folder of contests: %w", err)
+	}
+	s.onClose(func() { os.RemoveAll(folder) })
+	if err := os.CopyFS(folder, contests.Sample()); err != nil {
+		return "", fmt.Errorf("write the sample of contests: %w", err)
+	}
+	return folder, nil
+}
+
+func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
 	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL, "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token"}
+	if s.ContestFolder, err = s.sampleContests(); err != nil {
+		return err
+	}
+	variables[teamconfig.Environment] = s.ContestFolder
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)

@@ -48,6 +48,7 @@ type Stack struct {
 	SigningSecret string
 	ClientSecret  string // with which people sign in to the console
 	BotToken      string
+	ContestFolder string // where the files of contests are
 
 	options   Options
 	log       *slog.Logger

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+	"ringi/shared/teamconfig"
+	"ringi/shared/tenancy"
+)
+
+// Contests keeps what a contest's teams are, and has what they came to.
+type Contests interface {
+	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
+	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
+}
+
+// contest leaves the version to a contest where the settings want one, and opens its gate with the best submission once there
+// is one. It reports false where the model of the settings drafts by itself: no contest is wanted, or no team of it has a
+// submission that people could approve.
+func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregate.Next, done bool, err error) {
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(in.Run, h.Now()) })
+	if err != nil {
+		return next, false, fmt.Errorf("begin a version: %w", err)
+	}
+	if next := a.Next(h.Now()); next.State != task.StateDraftPrompt {
+		return next, true, nil
+	}
+	s, err := h.Store.Settings(ctx, in.Tenant)
+	if err != nil {
+		return next, false, fmt.Errorf("read the settings: %w", err)
+	}
+	switch p := a.Prompt(); {
+	case p.Contest.Over():
+		return h.submitted(ctx, in, a, s)
+	case !s.DraftContest.Enabled || a.CostReached(s.MaxCost()):
+		return next, false, nil
+	}
+	if over, err := pipeline.OverBudget(ctx, h.Store, in.Tenant, s, h.Now()); err != nil || over.Reason != "" {
+		return next, false, err
+	}
+	order, wrong, err := h.order(ctx, a, s)
+	if err != nil {
+		return next, false, err
+	}
+	if wrong != nil {
+		next, err = pipeline.Failed(ctx, h.Store, in, a.Generating(), task.Failure{Reason: task.ReasonContestFiles, Detail: wrong.Error()}, s.MaxCost(), h.Now())
+		return next, true, err
+	}
+	text, err := json.Marshal(order)
+	if err != nil {
+		return next, false, fmt.Errorf("write the order of a contest: %w", err)
+	}
+	asked := task.Contest{
+		ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text), Budget: order.Budget,
+		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC(),
+	}
+	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.AskContest(in.Run, asked, h.Now()) })
+	if err != nil {
+		return next, false, fmt.Errorf("ask for a contest: %w", err)
+	}
+	return a.Next(h.Now()), true, nil
+}
+
+// order is the contest that the version asks for; wrong is why its files can't be used.
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (o contest.Order, wrong, err error) {
+	config, wrong := h.config(s.DraftContest)
+	if wrong != nil {
+		return o, wrong, nil
+	}
+	bounds, err := h.bounds(ctx, a.Head.TenantID)
+	if err != nil {
+		return o, nil, err
+	}
+	ref := a.Ref()
+	o = contest.Order{
+		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Locale: s.Locale,
+		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds, TimeoutSeconds: s.DraftContest.Seconds,
+		Budget: s.DraftContest.Budget(), By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
+	}
+	if most := s.MaxCost(); most > 0 {
+		o.Budget = min(o.Budget, most-a.Spent())
+	}
+	for _, t := range config.Teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
+	}
+	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
+		return o, nil, err
+	}
+	if _, err := contest.Begin(o, h.Now()); err != nil {
+		return o, err, nil
+	}
+	text, err := json.Marshal(config)
+	if err == nil {
+		o.Config, err = h.Contests.KeepConfig(ctx, ref.Tenant, o.Execution, text)
+	}
+	if err != nil {
+		err = fmt.Errorf("keep the teams of a contest: %w", err)
+	}
+	return o, nil, err
+}
+
+// config reads the files of a contest; the settings bound its rounds.
+func (h *Handler) config(d tenancy.DraftContest) (teamconfig.Contest, error) {
+	w, err := h.Workspace()
+	if err != nil {
+		return teamconfig.Contest{}, err
+	}
+	c, found := w.Contest(d.File)
+	for _, f := range found {
+		if !f.Warning {
+			return c, errors.New(f.String())
+		}
+	}
+	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
+	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	return c, nil
+}
+
+// submitted opens the gate with the best submission that its card can show.
+func (h *Handler) submitted(ctx context.Context, in pipeline.Input, a *task.Aggregate, s tenancy.Settings) (next aggregate.Next, done bool, err error) {
+	x := a.Prompt().Contest
+	if len(x.Entries) == 0 {
+		return next, false, nil
+	}
+	summary, err := h.Contests.Summary(ctx, in.Tenant, x.ExecutionID)
+	if err != nil {
+		return next, false, fmt.Errorf("read what a contest came to: %w", err)
+	}
+	for _, e := range x.Entries {
+		for _, r := range summary.TeamResults {
+			content := r.SubmissionContent
+			if r.TeamID != e.TeamID || aggregate.HashOf(content) != e.Hash || !card.PromptFits(content) || len(task.Mentioned(content)) > task.MaxMentioned {
+				continue
+			}
+			next, err := pipeline.CommitGate(ctx, h.Store, in, a, aggregate.Usage{}, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {
+				return a.FinishContest(in.Run, e.TeamID, content, s, h.Now())
+			})
+			return next, true, err
+		}
+	}
+	return next, false, nil
+}
