@@ -50,8 +50,12 @@ func starts(program string) bool {
 	return slices.Contains(starters, strings.ToLower(path.Base(program)))
 }
 
+// telling are the signs by which programs read more than a name from an argument: make runs what X:=$(shell …) says. A * stands
+// for none of them.
+const telling = "=$`\n\r"
+
 // Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern. A
-// pattern that begins with * takes no option, and no pattern takes a path that leads upwards.
+// pattern that begins with * takes no option, and no pattern takes a path that leads upwards, nor a sign of telling's.
 func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
 	if len(r.Faults()) > 0 || t != TestRun || r.Workspace != workspace || len(argv) != len(r.Argv) || starts(argv[0]) {
 		return false
@@ -71,6 +75,11 @@ func fits(pattern, text string) bool {
 	}
 	if parts[0] == "" && strings.HasPrefix(text, "-") || slices.Contains(strings.Split(text, "/"), "..") {
 		return false
+	}
+	for _, sign := range telling {
+		if strings.Count(text, string(sign)) > strings.Count(pattern, string(sign)) {
+			return false
+		}
 	}
 	last := len(parts) - 1
 	if len(text) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[last]) {

@@ -32,6 +32,13 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 		{rule("go", "test", "a b"), []string{"go", "test", "a", "b"}, false},
 		{rule("go", "TEST"), []string{"go", "test"}, false},
 		{rule("./run"), []string{"./run"}, true},
+		{rule("make", "*"), []string{"make", "test"}, true},
+		{rule("make", "*"), []string{"make", "X:=$(shell id)"}, false},
+		{rule("make", "test*"), []string{"make", "test:=$(shell id)"}, false},
+		{rule("make", "X=*"), []string{"make", "X=$(shell id)"}, false},
+		{rule("go", "test", "-run=*"), []string{"go", "test", "-run=TestA"}, true},
+		{rule("npm", "test", "a*"), []string{"npm", "test", "a`id`"}, false},
+		{rule("npm", "test", "a*"), []string{"npm", "test", "a\nid"}, false},
 	} {
 		if got := tt.rule.Allows(agent.TestRun, tt.argv, "w"); got != tt.want {
 			t.Errorf("%q lets %q: %v", tt.rule.Argv, tt.argv, got)
