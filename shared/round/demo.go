@@ -172,7 +172,7 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	}
 	lines = append(lines, fmt.Sprintf(w.of, s.Team))
 	if policy.Policy == "" {
-		lines = append(lines, fmt.Sprintf(w.asked, s.subject()))
+		lines = append(lines, fmt.Sprintf(w.asked, demo.Plain(s.subject())))
 	}
 	lines = append(lines, fmt.Sprintf(w.view, w.views[hashOf(s.TeamID, system)%uint32(len(w.views))]))
 	for _, x := range results {
@@ -247,7 +247,7 @@ func (s shown) member(r chat.Request, results []string, out *chat.Response) {
 		out.Calls = []chat.Call{{ID: "demo", Name: t.Name, Input: b}}
 		return
 	}
-	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, s.Task)
+	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, demo.Plain(s.Task))
 	if len(results) > 0 {
 		out.Text += "\n" + results[len(results)-1]
 	}

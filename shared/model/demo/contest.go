@@ -52,3 +52,6 @@ func TroubleOf(request, team string, round int) (t Trouble) {
 	t.NeverStops = playOnForm().MatchString(request)
 	return t
 }
+
+// Plain is a text without what it asks of the demo.
+func Plain(text string) string { return strings.TrimSpace(anyForm().ReplaceAllString(text, "")) }
