@@ -49,13 +49,17 @@ func TestNothingExecutesThatNobodyApproved(t *testing.T) {
 }
 
 func (w *walk) step() {
-	w.now = w.now.Add(rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 20 * time.Second, 3 * time.Minute, 25 * time.Minute, 30 * time.Hour}).Draw(w.rt, "elapsed"))
+	elapsed := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 20 * time.Second}).Draw(w.rt, "elapsed")
+	if rapid.IntRange(0, 11).Draw(w.rt, "long") == 11 { // a claim's time is over, or a person's: not so often that no command ends in it
+		elapsed = rapid.SampledFrom([]time.Duration{3 * time.Minute, 25 * time.Minute, 30 * time.Hour}).Draw(w.rt, "how long")
+	}
+	w.now = w.now.Add(elapsed)
 	run := w.head.Run
 	if rapid.IntRange(0, 5).Draw(w.rt, "old run") == 5 {
 		run = rapid.IntRange(1, run).Draw(w.rt, "run")
 	}
 	moves := []func(run int){
-		w.relay, w.work, w.relay, w.work, w.land, w.people, w.people, w.land, func(int) { w.tell("more") },
+		w.relay, w.work, w.relay, w.work, w.land, w.people, w.people, w.land, w.land, func(int) { w.tell("more") },
 		w.sweep, w.late, w.dies, w.gives, w.closes, w.forges,
 	}
 	moves[rapid.IntRange(0, len(moves)-1).Draw(w.rt, "move")](run)
