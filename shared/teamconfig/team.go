@@ -1,6 +1,9 @@
 package teamconfig
 
-import "fmt"
+import (
+	"fmt"
+	"unicode/utf8"
+)
 
 // The bounds of a team.
 const (
@@ -11,6 +14,7 @@ const (
 	MinLeaderTimeout         = 10
 	MaxLeaderTimeout         = 600
 	DefaultMaxRetries        = 3
+	maxName                  = 200 // characters
 )
 
 // Team reads a team's file and those of its members.
@@ -51,7 +55,7 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 		return t
 	}
 	s := r.section(file, path, keys)
-	t = Team{TeamID: s.needed("team_id"), TeamName: s.needed("team_name"), Members: []Member{}}
+	t = Team{TeamID: s.name("team_id"), TeamName: s.name("team_name"), Members: []Member{}}
 	t.MaxConcurrentMembers = s.wholeOr(DefaultConcurrentMembers, 1, MaxConcurrentMembers, "max_concurrent_members")
 	t.Leader = r.leader(file, path+"leader.", s.table("leader"))
 	members := s.list("members")
@@ -64,6 +68,15 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	}
 	s.unique(t.Members)
 	s.end()
+	return t
+}
+
+// name is a text that people read in lists.
+func (s *section) name(key string) string {
+	t := s.needed(key)
+	if utf8.RuneCountInString(t) > maxName {
+		s.refuse(key, "must be at most %d characters", maxName)
+	}
 	return t
 }
 

@@ -42,6 +42,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"keys that nobody knows":      {"a.toml", smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: is not a field that is known here, got a table\nleader.name: is not a field that is known here, got \"x\"\nmembers[0].instructions: is not a field that is known here: write system_instruction, got a table"},
 		"code of a plugin":            {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n", "members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
 		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
+		"a name of a page":            {"a.toml", "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("長", 201) + "'\n", "team_name: must be at most 200 characters, got \"" + strings.Repeat("長", 80) + "…\""},
 		"no TOML":                     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
 		"a key twice":                 {"a.toml", "[team]\nteam_id = 'a'\nteam_id = 'b'\n", ": is not TOML: line 3"},
 		"nothing":                     {"a.toml", "", ": " + errKind.Error()},
