@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/session"
@@ -164,4 +165,17 @@ func TestAConversationHandsOver(t *testing.T) {
 	if n := len(d.Audit(session.AuditHandedOver)); n != 1 {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
+}
+
+// What an administrator's rule names begins without a person, and nothing else does, nor elsewhere.
+func TestATestBeginsByARule(t *testing.T) {
+	folder := running.Sandbox.TeamID() + "/" + workspace.DirectMessage(workspace.Sato)
+	driver.Settings(t, running, func(x *tenancy.Settings) {
+		x.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"node", "--test"}, Workspace: folder}}
+	})
+	d := begin(t, "codex: テストして")
+	d.Shows("結果を受け取りました")
+	d.Reply("コマンド: node --test")
+	d.Shows("操作 #2 の確認")
+	driver.Talk(t, running, workspace.Suzuki, "codex: テストして").Shows("操作 #1 の確認")
 }

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"ringi/shared/errorclass"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/session"
+	"ringi/shared/task"
+)
+
+// testTried: the summary is made, then the answer breaks off in its middle; the next try goes on from there.
+func testTried(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	for i := range 3 {
+		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+	}
+	w.wake()
+	before, calls := w.load().Session.Usage.Cost, len(w.vendor.requests)
+	paid := model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
+	w.vendor.says.Usage = paid
+	w.vendor.asked = func() {
+		if len(w.vendor.requests) == calls+2 {
+			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	s := w.load().Session
+	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != session.Open || len(w.load().Inbox) != 3 {
+		t.Fatalf("%+v", s)
+	}
+	w.vendor.err, w.vendor.asked = nil, nil
+	expect.Value(w.handle())(t)
+	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Session.TriedError != "" {
+		t.Errorf("%d calls, the last message is %+v", n, w.said())
+	}
+	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Said))(t)), "summary") {
+		t.Error("the model was not told the summary")
+	}
+}
+
+// testSummaryGone: what a session that is not kept says has a time of its own, which may be over while people still talk.
+func testSummaryGone(t *testing.T, w *world) {
+	for i := range 3 {
+		w.tell(fmt.Sprintf("%d.000100", 1775034001+i), "U1", strings.Repeat("x", 90_000))
+	}
+	expect.Value(w.handle())(t)
+	key := w.load().Session.SummaryKey
+	if key == "" {
+		t.Fatal("nothing was folded")
+	}
+	pk := session.MessagesList + w.ref.Tenant + "#" + w.ref.ID
+	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
+	}}))(t)
+	w.tell("1775034009.000100", "U1", "and now?")
+	w.wake()
+	if _, err := w.handle(); err != nil || w.said().Content != "hi" {
+		t.Errorf("%v, and the last message is %+v", err, w.said())
+	}
+}
+
+// testFoldedBeside: a message that came while a long answer was made is older than that answer, which is folded away.
+func testFoldedBeside(t *testing.T, w *world) {
+	w.vendor.says.Text = strings.Repeat("a", 110_000)
+	expect.Value(w.handle())(t)
+	w.tell("1775034001.000100", "U1", "what came meanwhile "+strings.Repeat("x", 100_000))
+	w.wake()
+	w.vendor.says.Text = "short"
+	calls := len(w.vendor.requests)
+	w.vendor.asked = func() {
+		w.vendor.err = nil
+		if len(w.vendor.requests) == calls+2 { // after the summary
+			w.vendor.err = &model.Error{Provider: "anthropic", Kind: model.Overloaded, Retryable: true}
+		}
+	}
+	w.vendor.says.Usage = model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 1000, Calls: 1}
+	if _, err := w.handle(); !errors.Is(err, errorclass.ErrModelUnavailable) {
+		t.Fatal(err)
+	}
+	for i, more := range []string{"", "and then?"} {
+		if more != "" {
+			w.tell("1775034009.000100", "U1", more)
+			w.wake()
+		}
+		before := len(w.vendor.requests)
+		expect.Value(w.handle())(t)
+		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second time it is summed up
+		if strings.Count(told, "what came meanwhile") != 1 {
+			t.Errorf("answer %d: the model is told the message %d times", i, strings.Count(told, "what came meanwhile"))
+		}
+	}
+}
