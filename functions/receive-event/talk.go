@@ -121,7 +121,8 @@ func unkept(ctx context.Context, r task.Request, err error) error {
 	return inbound.Unavailable("the event could not be kept, send it again")
 }
 
-var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})\s*[:：]\s*`)
+// named is a name and what parts it from the rest; a name that begins a longer word is none.
+var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
 // addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes a task.
 func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
