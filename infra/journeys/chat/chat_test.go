@@ -3,10 +3,14 @@
 package chat
 
 import (
+	"encoding/json"
+	"net/http"
 	"os"
+	"slices"
 	"testing"
 
 	"ringi/infra/driver"
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/card"
@@ -100,4 +104,25 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	expect.NoError(t, running.Sandbox.StopAgent(workspace.Sato, d.Channel, d.Root))
 	d.Shows("操作 #4(キャンセル)")
 	d.Status("active")
+}
+
+// What a conversation asks for is in the sandbox's list of whoever may stamp it, and of nobody else, until it is decided.
+func TestAProposalWaitsForWhoMayStampIt(t *testing.T) {
+	d := begin(t, "codex: ファイルを作って")
+	asks := d.Shows("操作 #1 の確認")
+	waits := func(user string) bool {
+		resp := expect.Value(http.Get(running.URL + "/sandbox/waits?user=" + user))(t)
+		defer resp.Body.Close()
+		var found []sandbox.Wait
+		expect.NoError(t, json.NewDecoder(resp.Body).Decode(&found))
+		return slices.ContainsFunc(found, func(w sandbox.Wait) bool { return w.TS == asks.TS })
+	}
+	if !waits(workspace.Sato) || waits(workspace.Alex) {
+		t.Errorf("it waits for Sato: %t, for Alex: %t", waits(workspace.Sato), waits(workspace.Alex))
+	}
+	d.Press(workspace.Sato, asks, card.ApproveAction)
+	d.Shows("操作 #1 完了")
+	if waits(workspace.Sato) {
+		t.Error("it still waits")
+	}
 }

@@ -7,9 +7,13 @@ import (
 	"slices"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/people"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 )
@@ -17,12 +21,9 @@ import (
 // approvals says who may stamp, by the rule that a click meets.
 type approvals struct{ settings }
 
-// May reports whether a person may stamp what a task asks for; a task that is not there waits for nobody.
+// May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for nobody.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
-	if !aggregate.ValidID(id) {
-		return false, nil
-	}
-	a, err := p.rows().Load(ctx, task.RefOf(p.tenant(), id))
+	from, may, err := p.asked(ctx, id)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return false, nil
 	}
@@ -33,13 +34,42 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	from := a.Request.Origin()
 	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
 	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from, x)
 	if err != nil {
 		return false, err
 	}
-	return policy.Approve(by, from.User) == nil, nil
+	return may(by, policy), nil
+}
+
+// may is whether a person may stamp, by a workspace's rules.
+type may func(by aggregate.Actor, p aggregate.Policy) bool
+
+// asked is where a task or a conversation is from, and who may stamp what it asks for.
+func (p approvals) asked(ctx context.Context, id string) (from aggregate.Origin, who may, err error) {
+	switch {
+	case session.ValidID(id):
+		a, err := sessions.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, session.RefOf(p.tenant(), id))
+		if err != nil {
+			return from, nil, err
+		}
+		return a.Session.Origin(), func(by aggregate.Actor, policy aggregate.Policy) bool {
+			x := a.Current()
+			if x == nil {
+				return false
+			}
+			c, err := a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
+			return err == nil && !c.Empty()
+		}, nil
+	case aggregate.ValidID(id):
+		a, err := p.rows().Load(ctx, task.RefOf(p.tenant(), id))
+		if err != nil {
+			return from, nil, err
+		}
+		from = a.Request.Origin()
+		return from, func(by aggregate.Actor, policy aggregate.Policy) bool { return policy.Approve(by, from.User) == nil }, nil
+	}
+	return from, nil, aggregate.ErrNotFound
 }
 
 // directory is the sandbox's workspace as Slack would describe it, without asking over its Web API.
