@@ -65,7 +65,7 @@ func (d talkDrawing) asks(x *session.Action) face {
 func (d talkDrawing) cancel(x *session.Action) slack.BlockElement {
 	stop := button(d.talk.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
 	stop.Confirm = &slack.ConfirmationBlockObject{
-		Title: label(d.talk.ConfirmTitle), Text: label(d.talk.ConfirmText), Confirm: label(d.talk.ConfirmYes), Deny: label(d.w.ConfirmNo),
+		Title: label(d.talk.ConfirmTitle), Text: label(d.talk.ConfirmText), Confirm: label(d.talk.ConfirmYes), Deny: label(d.talk.ConfirmNo),
 	}
 	return stop
 }

@@ -17,6 +17,7 @@ type talkWords struct {
 	Shortened, Output, Lines, Dropped       string
 	Cancel                                  string
 	ConfirmTitle, ConfirmText, ConfirmYes   string
+	ConfirmNo                               string // not the word of the button that asks
 	ByRule, Since, Took, Ended, Exit        string
 	CheckUnknown, Stopping, Expired         string
 	CancelledBy, CancelledClosed            string
@@ -66,7 +67,7 @@ func talkJapanese() *talkWords {
 		Type: "*種類:* {type}", Limit: "*制限時間:* {seconds} 秒", About: "*{agent} の説明:* {text}",
 		Script: "*スクリプト*", Argv: "*プログラムと引数*", Files: "*ファイル* ({n} 件)",
 		Shortened: "長いため、ここには一部だけを表示しています。全文は管理画面で確認できます", Output: "*出力*", Lines: "(全 {n} 行の最後)", Dropped: " · 古い {n} 行は残っていません",
-		Cancel: "⏹️ キャンセル", ConfirmTitle: "操作を取り消しますか?", ConfirmText: "実行中の処理はその場で止まり、途中までの変更は作業フォルダーに残りません。", ConfirmYes: "取り消す",
+		Cancel: "⏹️ キャンセル", ConfirmTitle: "操作を取り消しますか?", ConfirmText: "実行中の処理はその場で止まり、途中までの変更は作業フォルダーに残りません。", ConfirmYes: "取り消す", ConfirmNo: "実行を続ける",
 		ByRule: "✅ ルール「{rule}」により自動承認 · {when}", Since: "開始: {when}", Took: "⏱️ 実行時間: {elapsed}秒 · 終了: {when}", Ended: "終了: {when}", Exit: "終了コード: {code}",
 		CheckUnknown: "実行の途中で連絡が途切れ、最後まで実行されたか分かりません。もう一度実行されることはありません。作業フォルダーは実行前のままです。必要なら、エージェントに結果の確認を頼んでください。",
 		Stopping:     "処理を止めています。", Expired: "⌛ 期限までに承認されませんでした · {when}",
@@ -105,7 +106,7 @@ func talkEnglish() *talkWords {
 		Type: "*Kind:* {type}", Limit: "*Time limit:* {seconds} s", About: "*What {agent} says:* {text}",
 		Script: "*Script*", Argv: "*Program and arguments*", Files: "*Files* ({n})",
 		Shortened: "This is long: only part of it is shown here. All of it is in the console", Output: "*Output*", Lines: "(the last of {n} lines)", Dropped: " · the oldest {n} are gone",
-		Cancel: "⏹️ Cancel", ConfirmTitle: "Cancel the action?", ConfirmText: "What is running stops at once. Changes made so far do not stay in the folder.", ConfirmYes: "Cancel it",
+		Cancel: "⏹️ Cancel", ConfirmTitle: "Cancel the action?", ConfirmText: "What is running stops at once. Changes made so far do not stay in the folder.", ConfirmYes: "Cancel it", ConfirmNo: "Keep running",
 		ByRule: "✅ Approved by rule “{rule}” · {when}", Since: "Started: {when}", Took: "⏱️ Took {elapsed} s · ended {when}", Ended: "Ended: {when}", Exit: "Exit code: {code}",
 		CheckUnknown: "Contact was lost while it ran, so nobody knows whether it ran to its end. It will not be run again. The folder is as it was before. If it matters, ask the agent to check.",
 		Stopping:     "It is being stopped.", Expired: "⌛ Nobody approved it in time · {when}",
