@@ -3,6 +3,7 @@ package chat
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"ringi/shared/agent"
@@ -44,7 +45,8 @@ func demoAnswer(r Request) Response {
 		return Response{}
 	}
 	last, result := lastSaid(r.Said[len(r.Said)-1])
-	ja := last.Text == "" || japanese().MatchString(last.Text)
+	spoken := lastSpoken(r.Said) // what Ringi told is in the workspace's language, not the person's
+	ja := spoken == "" || japanese().MatchString(spoken)
 	in := func(jaText, enText string) string {
 		if ja {
 			return jaText
@@ -59,10 +61,16 @@ func demoAnswer(r Request) Response {
 		}
 		return Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
 	}
+	if slices.ContainsFunc(r.Said[len(r.Said)-1].Parts, func(p Part) bool {
+		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
+	}) {
+		return Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
+			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
+	}
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
 		first, _, _ := strings.Cut(result, "\n")
-		return Response{Text: "デモのエージェントです。結果を受け取りました。 / This is a demo. I got the result:\n" + first}
+		return Response{Text: in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result:") + "\n" + first}
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。", "I am a demo. I propose the command as you wrote it."),
 			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します", "Runs the command that was asked for"))+`}`)
@@ -96,6 +104,19 @@ func demoRequest(said []Said) string {
 		}
 	}
 	return first
+}
+
+// lastSpoken is the last that a person said in any turn.
+func lastSpoken(said []Said) string {
+	for i := len(said) - 1; i >= 0; i-- {
+		if said[i].Role != model.User {
+			continue
+		}
+		if last, _ := lastSaid(said[i]); last.Text != "" {
+			return last.Text
+		}
+	}
+	return ""
 }
 
 // lastSaid is the last that a person said in a turn, and what the system told behind it.

@@ -1,6 +1,7 @@
 package chat
 
 import (
+	"strings"
 	"testing"
 
 	"ringi/shared/model"
@@ -34,5 +35,34 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 		if got := demoRequest(said); got != test.want {
 			t.Errorf("%s: %q", name, got)
 		}
+	}
+}
+
+// What came of an action is told in the language of whoever talks, whatever the workspace's is.
+func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
+	for spoken, want := range map[string]string{
+		"run the tests": "I am a demo. I got the result:\n操作 #1 が完了しました。",
+		"テストして":         "デモのエージェントです。結果を受け取りました。\n操作 #1 が完了しました。",
+	} {
+		said := []Said{
+			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "Alex", Text: spoken}})}}},
+			{Role: model.Assistant, Parts: []Part{{Text: "…"}}},
+			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: "操作 #1 が完了しました。"}})}}},
+		}
+		if got := demoAnswer(Request{Said: said}).Text; got != want {
+			t.Errorf("%s: %q", spoken, got)
+		}
+	}
+}
+
+// What it may not propose beside an action that waits, it says; it doesn't claim not to know its own phrase.
+func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
+	said := []Said{
+		{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},
+		{Role: model.Assistant, Parts: []Part{{Text: "…"}}},
+		{Role: model.User, Parts: []Part{{Result: &Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}},
+	}
+	if got := demoAnswer(Request{Said: said}).Text; !strings.Contains(got, "次の操作を提案できません") {
+		t.Error(got)
 	}
 }

@@ -15,6 +15,9 @@ import (
 // handOver is the tool that makes a request to the pipeline.
 const handOver = "hand_over"
 
+// oneAtATime is why nothing is proposed beside an action that isn't over.
+const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
+
 // Limits of what stands beside a payload, in characters.
 const (
 	MaxSummary  = 300
@@ -125,7 +128,7 @@ func judgeHandOver(input json.RawMessage) judged {
 
 func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	if t.Busy {
-		return judged{code: Invalid, problems: []string{"another action waits for a decision or is under way, and there is one at a time: tell the people"}}
+		return judged{code: Invalid, problems: []string{oneAtATime}}
 	}
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(input, &fields); err != nil {
