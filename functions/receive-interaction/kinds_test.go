@@ -8,9 +8,11 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -111,6 +113,9 @@ func (noTalks) Load(context.Context, aggregate.Ref) (*session.Aggregate, error) 
 }
 func (noTalks) Decide(context.Context, aggregate.Ref, session.Decision) (*session.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
+}
+func (noTalks) Listed(context.Context, string, sessions.Filter, string, int, int, func(session.Session) bool) (store.Page[session.Session], error) {
+	return store.Page[session.Session]{}, nil
 }
 
 // silentSlack drops ephemeral messages.

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
@@ -33,11 +34,12 @@ type environment struct {
 func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
-	rows := tasks.Open(cfg, env.Table)
+	all := kinds.Open(cfg, env.Table)
+	rows := tasks.Of(all)
 	results := result.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Store: rows, Results: results, Talks: sessions.Open(cfg, env.Table), Payloads: results,
+		Store: rows, Results: results, Talks: sessions.Of(all), Payloads: results,
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

@@ -13,16 +13,19 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
+	"ringi/shared/inbox"
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store"
 )
 
 // Talks are where decisions about conversations with agents are made.
 type Talks interface {
 	decision.SessionStore
+	inbox.Sessions
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -37,13 +40,18 @@ type talkClick struct {
 	ref     aggregate.Ref
 	thread  string
 	trigger string
+	home    string // workspace of a click on the Home tab, where nothing can be said but in a dialog
 }
 
 func (p payload) talkClick(id string) talkClick {
-	return talkClick{
+	c := talkClick{
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()}, ref: session.RefOf(aggregate.TenantID(p.Team.ID), id),
 		thread: p.thread(), trigger: p.TriggerID,
 	}
+	if p.View.CallbackID == card.HomeCallback {
+		c.home = p.Team.ID
+	}
+	return c
 }
 
 func (h *Handler) talks() decision.SessionMaker {
@@ -52,10 +60,10 @@ func (h *Handler) talks() decision.SessionMaker {
 
 // talkButton is a click on a card of a session, whose id is the block's.
 func (h *Handler) talkButton(ctx context.Context, p payload, a action) (inbound.Response, error) {
-	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+	c := p.talkClick(a.BlockID)
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
-	c := p.talkClick(a.BlockID)
 	id, hash, _ := strings.Cut(a.Value, "/")
 	switch a.ActionID {
 	case card.ApproveAction:
@@ -77,6 +85,11 @@ func (h *Handler) talkButton(ctx context.Context, p payload, a action) (inbound.
 // tellTalk says to the person why nothing was decided, and has the card drawn anew.
 func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
 	log := slog.With("session_id", c.ref.ID, "user", c.User)
+	if c.home != "" { // it showed a button that is not to be pressed any more
+		if err := h.Store.HomeChanged(ctx, c.ref.Tenant, store.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
+			log.WarnContext(ctx, "the Home tab is behind", "err", err)
+		}
+	}
 	if v.Err == nil && !v.Empty {
 		log.InfoContext(ctx, "decided")
 		v.Measure(h.Now())
@@ -98,6 +111,13 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 
 // sayTalk shows the person alone why it was refused, where they clicked, or else in the session's thread.
 func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
+	if c.home != "" {
+		text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
+		if err := h.openTalk(ctx, c, *card.Told(text, v.Settings.Locale)); err != nil {
+			slog.WarnContext(ctx, "the person was not told", "session_id", c.ref.ID, "user", c.User, "err", err)
+		}
+		return
+	}
 	if c.Channel == "" && v.Session != nil {
 		c.Channel, c.thread = v.Session.Channel, v.Session.ThreadTS
 	}

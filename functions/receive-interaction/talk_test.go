@@ -17,6 +17,7 @@ import (
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
 )
 
 // talk is a session that Sato began in a channel's thread, in which an action waits.
@@ -87,6 +88,8 @@ func TestPeopleDecideOnActions(t *testing.T) {
 	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) { testActionReadToItsEnd(t, db) })
 	t.Run("a page is turned for those alone who could open it", func(t *testing.T) { testPagesForReaders(t, db) })
 	t.Run("a session that was closed begins anew", func(t *testing.T) { testSessionReopened(t, db) })
+	t.Run("on the Home tab, where what is refused is said in a dialog", func(t *testing.T) { testActionOnTheTab(t, db) })
+	t.Run("listed by a command, with the conversations of whoever asks", func(t *testing.T) { testActionListed(t, db) })
 	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfATalk(t, db) })
 }
 
@@ -102,6 +105,53 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 		t.Fatalf("%+v", x)
 	}
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+}
+
+// onHome is a click on the Home tab, where there is no channel.
+func (k *talk) onHome(user, action, value string) inbound.Response {
+	k.T.Helper()
+	p := k.onTab(user, action, value)
+	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
+	return k.post(p)
+}
+
+func testActionOnTheTab(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.quiet(k.onHome(workspace.Guest, card.ApproveAction, k.value()), workspace.Guest)
+	if views := k.slack.Views(workspace.Guest); len(views) != 1 || k.action().Status != session.ActionPending {
+		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
+	}
+	k.quiet(k.onHome(workspace.Tanaka, card.RejectAction, k.value()), workspace.Tanaka)
+	if views := k.slack.Views(workspace.Tanaka); len(views) != 1 || views[0].CallbackID != card.TalkRejectCallback {
+		t.Errorf("%+v", views)
+	}
+	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
+	if x := k.action(); x.Gate.ApprovedBy != workspace.Suzuki {
+		t.Errorf("%+v", x)
+	}
+	if h := expect.Value(k.Store.OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t); h.Team != slacktest.Team {
+		t.Errorf("the tab is not published again: %+v", h)
+	}
+}
+
+func testActionListed(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.h.Store = tasks.Of(k.rows.Of.Store)
+	if said := k.said(k.typed(workspace.Suzuki, workspace.HR, "list")); !strings.Contains(said, "操作 #1 の確認") || strings.Contains(said, "エージェントとの会話") {
+		t.Error(said)
+	}
+	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); !strings.Contains(said, "エージェントとの会話") || !strings.Contains(said, "claude · 🔵 承認待ち") {
+		t.Error(said)
+	}
+	if said := k.said(k.typed(workspace.Guest, workspace.HR, "list")); strings.Contains(said, "操作 #1") {
+		t.Error(said)
+	}
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+	})
+	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); strings.Contains(said, "エージェントとの会話") || strings.Contains(said, "操作 #1") {
+		t.Error(said)
+	}
 }
 
 func testActionChanged(t *testing.T, db *storetest.Server) {

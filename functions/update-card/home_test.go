@@ -13,6 +13,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/inbox"
+	"ringi/shared/sessions"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -22,7 +23,7 @@ import (
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Slack: w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Sessions: sessions.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
 }
 
 // opens is a person opening the tab; what the relay then sends is handled.

@@ -13,7 +13,8 @@ type askWords struct {
 	CopiesLeft, CopyFrom, OutcomeText                        string
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore string
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                string
-	TalkFrom                                                 string
+	TalkFrom, TalkLine, HomeTalks, WhatAction                string
+	StateOpen, StateBroken                                   string
 	WaitsLine, WaitsUntil, ListID                            string
 	WhatPrompt, WhatProcess, WhatStep                        string
 	StateCompleted, StateFailed, StateCancelled, StateParked string
@@ -56,9 +57,10 @@ func askJapanese() *askWords {
 		HomeRest:   "次のものは、ここに全文を表示できないため、カードを開いて承認してください。",
 		HomeHidden: "ほか {n} 件", HomeMore: "ワークスペースの承認待ちが多いため、古いものから 50 件だけを調べました。",
 		HomeMine: "あなたの依頼", HomeNoneMine: "まだ依頼はありません。",
-		HomeHow:   "依頼するには、チャンネルで Ringi にメンションするか、「メッセージ」タブに書くか、`/ringi` に続けて書いてください。",
-		HomeFrom:  "*{title}* · 依頼: {who}",
-		TalkFrom:  "*{title}* · 会話: {who} と {agent}",
+		HomeHow:  "依頼するには、チャンネルで Ringi にメンションするか、「メッセージ」タブに書くか、`/ringi` に続けて書いてください。",
+		HomeFrom: "*{title}* · 依頼: {who}",
+		TalkFrom: "*{title}* · 会話: {who} と {agent}", TalkLine: "*{title}* — {agent} · {state}", HomeTalks: "エージェントとの会話",
+		WhatAction: "操作 #{n} の確認", StateOpen: "💬 会話中", StateBroken: "⚠️ エージェントを利用できません",
 		WaitsLine: "*{title}* — {what} · 依頼: {who}", WaitsUntil: " · 期限: {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "実行方針 v{version}", WhatProcess: "実行ステップ v{version}", WhatStep: "実行前の確認",
 		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)",
@@ -98,9 +100,10 @@ func askEnglish() *askWords {
 		HomeRest:   "These can't be shown in full here. Open their cards to approve them.",
 		HomeHidden: "{n} more", HomeMore: "Much waits in this workspace: only the 50 oldest entries were looked at.",
 		HomeMine: "Your requests", HomeNoneMine: "You have not asked for anything yet.",
-		HomeHow:   "To ask for something, mention Ringi in a channel, write in the Messages tab, or type it behind `/ringi`.",
-		HomeFrom:  "*{title}* · asked by {who}",
-		TalkFrom:  "*{title}* · a conversation of {who} with {agent}",
+		HomeHow:  "To ask for something, mention Ringi in a channel, write in the Messages tab, or type it behind `/ringi`.",
+		HomeFrom: "*{title}* · asked by {who}",
+		TalkFrom: "*{title}* · a conversation of {who} with {agent}", TalkLine: "*{title}* — {agent} · {state}", HomeTalks: "Your conversations with agents",
+		WhatAction: "Check action #{n}", StateOpen: "💬 Open", StateBroken: "⚠️ The agent can't be used now",
 		WaitsLine: "*{title}* — {what} · asked by {who}", WaitsUntil: " · until {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "Policy v{version}", WhatProcess: "Steps v{version}", WhatStep: "Check before a step runs",
 		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)",

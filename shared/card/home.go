@@ -9,6 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/session"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -21,11 +22,13 @@ type Summary struct {
 	Waiting []Waits // for the person's decision, the oldest first
 	More    bool    // more waits in the workspace than was looked at
 	Mine    []Mine  // what the person asked for, the newest first
+	Talks   []Conversation
 }
 
-// Waits is one thing that waits for a decision. Link leads to its card, and may be empty.
+// Waits is one thing of a task or of a session that waits for a decision. Link leads to its card, and may be empty.
 type Waits struct {
 	Task     *task.Aggregate
+	Talk     *session.Aggregate
 	Question aggregate.Question
 	Link     string
 }
@@ -77,12 +80,16 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, x := range in.Mine {
 		blocks = append(blocks, section(mineLine(x, w)))
 	}
+	blocks = append(blocks, w.talksOf(in.Talks)...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback, Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
 // onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
+	if x.Talk != nil {
+		return talkOnHome(x, s, now), true
+	}
 	q, w := x.Question, askWordsOf(s.Locale)
 	if slices.ContainsFunc(x.Task.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
 		return nil, false // what it would be called with is not in the row
@@ -104,17 +111,20 @@ func (w *askWords) restOf(lines []string, more bool) []slack.Block {
 	if len(lines) > 0 {
 		out = append(out, divider(), section(w.HomeRest))
 	}
-	shown := lines[:min(len(lines), maxHomeRows)]
-	for len(shown) > 0 {
-		n := min(5, len(shown)) // lines of at most 600 characters
-		out = append(out, section(cut(strings.Join(shown[:n], "\n"), maxSection)))
-		shown = shown[n:]
-	}
+	out = append(out, rows(lines[:min(len(lines), maxHomeRows)])...)
 	if hidden := len(lines) - maxHomeRows; hidden > 0 {
 		out = append(out, contextLine(fill(w.HomeHidden, "n", hidden)))
 	}
 	if more {
 		out = append(out, contextLine(w.HomeMore))
+	}
+	return out
+}
+
+// rows are lines of at most 600 characters.
+func rows(lines []string) (out []slack.Block) {
+	for five := range slices.Chunk(lines, 5) {
+		out = append(out, section(cut(strings.Join(five, "\n"), maxSection)))
 	}
 	return out
 }
@@ -143,6 +153,9 @@ func List(locale string, in Summary) string {
 	for _, x := range in.Mine {
 		lines = append(lines, "• "+mineLine(x, w)+fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID)))
 	}
+	if len(in.Talks) > 0 {
+		lines = append(append(lines, "", "*"+w.HomeTalks+"*"), w.talkLines(in.Talks)...)
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -167,7 +180,13 @@ func opens(link string, w *askWords) string {
 }
 
 func waitsLine(x Waits, w *askWords) string {
-	line := fill(w.WaitsLine, "title", titleOf(x.Task, w), "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Task.Head.Requester))
+	title, who := "", ""
+	if x.Talk != nil {
+		title, who = talkTitle(x.Talk.Session, w), x.Talk.Session.Opener
+	} else {
+		title, who = titleOf(x.Task, w), x.Task.Head.Requester
+	}
+	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(who))
 	if x.Question.DecideBy != nil {
 		line += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 	}
@@ -180,6 +199,8 @@ func (w *askWords) what(q aggregate.Question) string {
 		return fill(w.WhatPrompt, "version", q.Version)
 	case task.CardProcess:
 		return fill(w.WhatProcess, "version", q.Version)
+	case session.CardAction:
+		return fill(w.WhatAction, "n", q.Version)
 	}
 	return w.WhatStep
 }

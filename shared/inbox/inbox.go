@@ -12,6 +12,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/people"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -22,6 +24,8 @@ const (
 	mostLooked = 50
 	// mostMine is how many of a person's requests are read, the newest first.
 	mostMine = 10
+	// mostTalks is how many of a person's newest conversations are looked at for those that are open.
+	mostTalks = 50
 	// atOnce is how many tasks are read side by side.
 	atOnce = 10
 )
@@ -33,36 +37,47 @@ type Store interface {
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
+// Sessions are people's conversations with agents.
+type Sessions interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
+	Listed(ctx context.Context, tenant string, f sessions.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
+}
+
 // Inbox is what concerns one person.
 type Inbox struct {
+	User    string
 	Waiting []Item            // for this person's decision, the oldest first
 	More    bool              // more waits in the workspace than was looked at
 	Mine    []*task.Aggregate // what the person asked for, the newest first
+	Talks   []session.Session // the person's conversations that are open, likewise
 }
 
-// Item is a gate that waits.
+// Item is a gate that waits, of a task or of a session.
 type Item struct {
 	Task *task.Aggregate
+	Talk *session.Aggregate
 	aggregate.Question
 }
 
 // Reader reads inboxes.
 type Reader struct {
-	Store Store
-	Slack people.Directory
-	Now   func() time.Time
+	Store    Store
+	Sessions Sessions
+	Slack    people.Directory
+	Now      func() time.Time
 }
 
 // Read reads what concerns a person of a workspace. Who may decide is asked of the one function that clicks ask, once for
 // the person. On failure of the lists it returns their error; a task that can't be read is left out.
 func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.Settings) (Inbox, error) {
-	var out Inbox
-	var waitingErr, mineErr error
+	out := Inbox{User: user}
+	var waitingErr, mineErr, talksErr error
 	var wg sync.WaitGroup
 	wg.Go(func() { out.Waiting, out.More, waitingErr = r.waiting(ctx, tenant, team, user, s) })
 	wg.Go(func() { out.Mine, mineErr = r.mine(ctx, tenant, user) })
+	wg.Go(func() { out.Talks, talksErr = r.talks(ctx, tenant, user) })
 	wg.Wait()
-	return out, errors.Join(waitingErr, mineErr)
+	return out, errors.Join(waitingErr, mineErr, talksErr)
 }
 
 func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) ([]Item, bool, error) {
@@ -70,25 +85,62 @@ func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenanc
 	if err != nil {
 		return nil, false, fmt.Errorf("list what waits: %w", err)
 	}
-	refs := make([]aggregate.Ref, len(page.Items))
-	for i, item := range page.Items {
-		refs[i] = item.Ref
-	}
 	var out []Item
 	who := people.People{Slack: people.Once(r.Slack), Now: r.Now}
-	for i, a := range r.load(ctx, refs) {
-		if a == nil || a.Request == nil || !a.IsOpen(page.Items[i].ID) {
-			continue
-		}
-		by, policy, err := who.Who(ctx, people.Want{User: user, Team: team}, a.Request.Origin(), s)
+	for _, x := range r.open(ctx, page.Items) {
+		by, policy, err := who.Who(ctx, people.Want{User: user, Team: team}, x.origin(), s)
 		if err != nil {
 			return nil, false, err
 		}
-		if c, err := a.Approve(page.Items[i].ID, by, policy, r.Now()); err == nil && !c.Empty() {
-			out = append(out, Item{Task: a, Question: page.Items[i].Question})
+		if x.approves(by, policy, r.Now()) {
+			out = append(out, x)
 		}
 	}
 	return out, page.Next != "", nil
+}
+
+// open are those that wait, as their rows say, read side by side. What can't be read is left out, and what is of another kind.
+func (r Reader) open(ctx context.Context, items []store.WaitingItem) []Item {
+	out := make([]Item, len(items))
+	sideBySide(len(items), func(i int) {
+		out[i].Question = items[i].Question
+		switch ref := items[i].Ref; ref.Kind {
+		case task.Kind.Name:
+			if a, err := r.Store.Load(ctx, ref); err == nil && a.Request != nil && a.IsOpen(out[i].ID) {
+				out[i].Task = a
+			}
+		case session.Kind.Name:
+			if a, err := r.Sessions.Load(ctx, ref); err == nil && a.Session != nil && a.Pending() != nil && a.Pending().ActionID == out[i].ID {
+				out[i].Talk = a
+			}
+		}
+	})
+	return slices.DeleteFunc(out, func(x Item) bool { return x.Task == nil && x.Talk == nil })
+}
+
+func (x Item) origin() aggregate.Origin {
+	if x.Talk != nil {
+		return x.Talk.Session.Origin()
+	}
+	return x.Task.Request.Origin()
+}
+
+func (x Item) approves(by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	if x.Talk != nil {
+		return x.Talk.Approves(x.ID, by, p, now)
+	}
+	c, err := x.Task.Approve(x.ID, by, p, now)
+	return err == nil && !c.Empty()
+}
+
+// talks are the open ones among the conversations that a person began last.
+func (r Reader) talks(ctx context.Context, tenant, user string) ([]session.Session, error) {
+	open := func(s session.Session) bool { return s.Status != session.Closed }
+	page, err := r.Sessions.Listed(ctx, tenant, sessions.Filter{Opener: user}, "", mostMine, mostTalks, open)
+	if err != nil {
+		return nil, fmt.Errorf("list a person's conversations: %w", err)
+	}
+	return page.Items, nil
 }
 
 func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregate, error) {
@@ -106,19 +158,26 @@ func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregat
 // load reads tasks side by side; nil stands for one that can't be read.
 func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []*task.Aggregate {
 	out := make([]*task.Aggregate, len(refs))
+	sideBySide(len(refs), func(i int) {
+		if a, err := r.Store.Load(ctx, refs[i]); err == nil {
+			out[i] = a
+		}
+	})
+	return out
+}
+
+// sideBySide does n things, atOnce of them at a time.
+func sideBySide(n int, do func(i int)) {
 	room := make(chan struct{}, atOnce)
 	var wg sync.WaitGroup
-	for i, ref := range refs {
+	for i := range n {
 		room <- struct{}{}
 		wg.Go(func() {
 			defer func() { <-room }()
-			if a, err := r.Store.Load(ctx, ref); err == nil {
-				out[i] = a
-			}
+			do(i)
 		})
 	}
 	wg.Wait()
-	return out
 }
 
 // Links are where messages are opened in Slack.
@@ -130,21 +189,40 @@ type Links interface {
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	out := card.Summary{More: b.More}
 	for _, w := range b.Waiting {
-		out.Waiting = append(out.Waiting, card.Waits{Task: w.Task, Question: w.Question, Link: link(ctx, links, w.Task, w.Key)})
+		out.Waiting = append(out.Waiting, card.Waits{Task: w.Task, Talk: w.Talk, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
-		out.Mine = append(out.Mine, card.Mine{Task: a, Link: link(ctx, links, a, "")})
+		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Task: a})})
+	}
+	for _, s := range b.Talks {
+		out.Talks = append(out.Talks, card.Conversation{Session: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
 	}
 	return out
 }
 
-// link leads to the card that shows a row, or else to the request.
-func link(ctx context.Context, links Links, a *task.Aggregate, row string) string {
-	r := a.Request
-	for _, c := range a.Cards {
-		if c.Subject == row && c.MessageTS != "" {
-			return links.Link(ctx, r.Channel, c.MessageTS, r.ThreadTS)
+// link leads to the card that asks, or else to how it began; where that is in somebody else's direct messages, to the card's
+// copy in the person's own.
+func (b Inbox) link(ctx context.Context, links Links, x Item) string {
+	var shared *aggregate.Shared
+	var at, thread string
+	if x.Talk != nil {
+		shared, at, thread = x.Talk.Common(), x.Talk.Session.ThreadTS, x.Talk.Session.ThreadTS
+	} else {
+		shared, at, thread = x.Task.Common(), x.Task.Request.MessageTS, x.Task.Request.ThreadTS
+	}
+	o := x.origin()
+	if o.ChannelType == "im" && o.User != b.User {
+		for _, c := range shared.CopiesOf(x.Key) {
+			if c.User == b.User && c.MessageTS != "" {
+				return links.Link(ctx, c.Channel, c.MessageTS, "")
+			}
+		}
+		return ""
+	}
+	for _, c := range shared.Cards {
+		if c.Subject == x.Key && c.MessageTS != "" {
+			at = c.MessageTS
 		}
 	}
-	return links.Link(ctx, r.Channel, r.MessageTS, r.ThreadTS)
+	return links.Link(ctx, o.Channel, at, thread)
 }

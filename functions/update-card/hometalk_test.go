@@ -1,0 +1,126 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/inbox"
+	"ringi/shared/payload"
+	"ringi/shared/session"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+)
+
+func (k *talk) withHomes() {
+	s := k.rows.Of.Store
+	k.h.Homes = &Homes{Rows: s, Slack: k.slack.Client, Inbox: inbox.Reader{Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
+}
+
+// opens is a person opening the tab.
+func (k *talk) opens(user string) string {
+	k.T.Helper()
+	expect.NoError(k.T, k.rows.Of.Store.HomeOpened(k.T.Context(), k.ref.Tenant, store.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
+	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
+}
+
+// wants holds a tab to these texts, and to none of those.
+func (k *talk) wants(tab string, want, not []string) {
+	k.T.Helper()
+	for _, text := range want {
+		if !strings.Contains(tab, text) {
+			k.T.Errorf("%q is missing in %s", text, tab)
+		}
+	}
+	for _, text := range not {
+		if strings.Contains(tab, text) {
+			k.T.Errorf("%q stands in %s", text, tab)
+		}
+	}
+}
+
+// inChannel begins a conversation of Sato's in a channel's thread, of which all members may decide.
+func (k *talk) inChannel(n int, script string) {
+	k.T.Helper()
+	ts := fmt.Sprintf("1776675700.%06d", n)
+	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
+	k.ref = in.Ref()
+	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
+	p := payload.Payload{Script: script, TimeoutSeconds: 60}
+	k.says("", &session.Proposal{
+		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+	})
+}
+
+func TestConversationsOnHomeTabs(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *talk){
+		"show what an agent wants to do with its buttons":   testHomeAction,
+		"show a long one in short, to be read":              testHomeLongAction,
+		"show who began them their open ones":               testHomeTalks,
+		"lead to the copy where the thread can't be opened": testHomeLeadsToTheCopy,
+		"hold sixty within Slack's limits":                  testHomeSixtyActions,
+	} {
+		t.Run(name, func(t *testing.T) {
+			k := newTalk(t, db)
+			k.withHomes()
+			run(t, k)
+		})
+	}
+}
+
+func testHomeAction(t *testing.T, k *talk) {
+	k.inChannel(1, "make test")
+	k.wants(k.opens(workspace.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test", "あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
+	k.wants(k.opens(workspace.Guest), nil, []string{"approve_action", k.ref.ID})
+	x := expect.Value(k.rows.Load(t.Context(), k.ref))(t).Current()
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
+	})
+	k.wants(k.opens(workspace.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
+}
+
+func testHomeLongAction(t *testing.T, k *talk) {
+	k.inChannel(1, strings.Repeat("echo a long line\n", 900))
+	k.wants(k.opens(workspace.Suzuki), []string{"review_action", "reject_action", "シェルコマンドの実行"}, []string{"approve_action", "echo a long line"})
+}
+
+func testHomeTalks(t *testing.T, k *talk) {
+	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
+	k.wants(k.opens(workspace.Suzuki), nil, []string{"エージェントとの会話"})
+	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.wants(k.opens(workspace.Sato), nil, []string{"エージェントとの会話"})
+}
+
+func testHomeLeadsToTheCopy(t *testing.T, k *talk) {
+	k.listing(nil, workspace.Suzuki)
+	k.proposes("make test")
+	k.wants(k.opens(workspace.Suzuki), []string{"approve_action"}, []string{"/archives/"})
+	k.shown()
+	k.wants(k.opens(workspace.Suzuki), []string{"/archives/" + workspace.DirectMessage(workspace.Suzuki)}, []string{"/archives/" + k.channel})
+}
+
+func testHomeSixtyActions(t *testing.T, k *talk) {
+	for i := range 60 {
+		k.inChannel(i, fmt.Sprintf("echo %d", i))
+	}
+	k.slack.Calls()
+	shown := k.opens(workspace.Suzuki)
+	v, _ := k.slack.Home(workspace.Suzuki)
+	if len(v.Blocks) > 100 {
+		t.Errorf("%d blocks", len(v.Blocks))
+	}
+	k.wants(shown, []string{"あなたの承認待ち (50 件)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
+	if calls := k.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
+		t.Errorf("Slack was asked about people %d times", len(calls))
+	}
+	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話"}, nil)
+	if v, _ := k.slack.Home(workspace.Sato); len(v.Blocks) > 100 {
+		t.Errorf("%d blocks", len(v.Blocks))
+	}
+}
