@@ -1,6 +1,7 @@
 package contest_test
 
 import (
+	"encoding/json"
 	"errors"
 	"math"
 	"slices"
@@ -156,6 +157,38 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	w.score(0, 4, 0.9)
 	w.score(0, 5, 0.9)
 	stops(w.now, submission.MaxRoundsReached)
+	if _, err := w.teams[0].ScoreRound(w.scored(0, 6, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("a round more than there may be: %v", err)
+	}
+}
+
+func TestAContestsTimeBoundsItsTeams(t *testing.T) {
+	for _, tt := range []struct{ team, whole, want int }{{300, 0, 300}, {300, 600, 300}, {300, 60, 60}} {
+		o := order("a")
+		o.TeamTimeoutSeconds, o.TimeoutSeconds = tt.team, tt.whole
+		a := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
+		_, c, err := a.BeginTeam(1, began)
+		expect.NoError(t, err)
+		team := applied(&contest.Work{}, c)
+		if got := team.Team.DeadlineAt.Sub(began); got != time.Duration(tt.want)*time.Second {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+func TestAnOrderOfAnotherAggregateBeginsWhatItNames(t *testing.T) {
+	o := order("a", "b")
+	text := aggregate.JSON(expect.Value(json.Marshal(o))(t))
+	ref := contest.Ref(tenant, o.Execution)
+	a := applied(&contest.Aggregate{}, expect.Value(contest.Kind.Begin(ref, text, began))(t))
+	if a.Ref() != ref || a.Contest.TotalTeams != 2 || a.Contest.ForID != asker.ID || a.Contest.Share != o.Budget/2 {
+		t.Errorf("%+v", a.Contest)
+	}
+	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()), contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
+		if _, err := contest.Kind.Begin(other, text, began); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
 }
 
 func TestTheSummaryFollowsItsRule(t *testing.T) {
