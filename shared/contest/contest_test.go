@@ -256,7 +256,7 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 		t.Error("restarted before its time")
 	}
 	runs := 0
-	for ; w.a.Effects(w.now).Run != nil; runs++ {
+	for ; w.a.Effects(w.now).Run != nil && runs < 20; runs++ {
 		w.now = w.now.Add(2 * time.Hour)
 		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now, nil)[0].Decide(w.a))(t))
 	}
