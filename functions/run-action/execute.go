@@ -35,9 +35,9 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 	}
 	switch { // what no other try changes
 	case errors.Is(err, workspace.ErrRefused):
-		return j.says(ctx, reasonRefused, j.words().refused, err), nil
+		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, versions.ErrGone):
-		return j.says(ctx, reasonRefused, j.words().gone, err), nil
+		return j.says(reasonRefused, j.words().gone, err), nil
 	}
 	if err != nil {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
@@ -77,7 +77,7 @@ func (j *job) run(ctx context.Context) (session.Result, error) {
 	stop()
 	l.flush(ctx)
 	if errors.Is(err, sandbox.ErrCannot) {
-		return j.says(ctx, session.ReasonNotBegun, "", err), nil
+		return j.says(session.ReasonNotBegun, "", err), nil
 	}
 	if err != nil {
 		return session.Result{}, err
@@ -129,7 +129,7 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 	}
 	said := []string{r.ErrorDetail, w.limit(end.Limit)}
 	if end.Limit != "" {
-		j.log(ctx, "LIMIT", errors.New(end.Limit))
+		j.noted = append(j.noted, "limit", end.Limit)
 	}
 	if len(end.Left) > 0 {
 		said = append(said, fmt.Sprintf(w.left, strings.Join(end.Left[:min(len(end.Left), mostLeft)], ", ")))
@@ -137,7 +137,7 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 	if end.Version != "" {
 		version, err := j.Files.Take(ctx, j.files(), j.action.ActionID)
 		if r.Version = version; err != nil { // the command has run; only its files stay as they were
-			j.log(ctx, "WORKSPACE_NOT_KEPT", err)
+			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, w.notKept)
 		}
 	}
@@ -148,20 +148,24 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 // mostLeft is how many names are told of what a workspace can't keep.
 const mostLeft = 5
 
-// logged writes the action's end into the structured log.
+// logged writes the action's end into the structured log, in one line.
 func (j *job) logged(ctx context.Context, r session.Result) {
 	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped, "held", r.Held}
-	code := string(r.Error)
+	more = append(more, j.noted...)
+	code, cause := string(r.Error), "the action failed"
+	if j.cause != nil {
+		cause = j.cause.Error()
+	}
 	switch r.Error {
 	case "":
 		session.Log(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, more...)
 		return
 	case reasonMissing:
 		code = session.CodeMissingCommand
-	case reasonRefused:
+	case reasonRefused, reasonUnread:
 		code = session.CodeValidation
 	}
-	session.LogError(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, "the action failed", more...)
+	session.LogError(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause, more...)
 }
 
 // lines are a command's output as it comes.

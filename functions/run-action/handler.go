@@ -85,6 +85,8 @@ type job struct {
 	action     *session.Action
 	payload    payload.Payload
 	invocation string
+	cause      error // of what failed, for the log
+	noted      []any // for the log, of an end that people are told of in words
 }
 
 // files are whose workspaces the action works on.
@@ -114,6 +116,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	if why != nil && x.Status == session.ActionApproved {
+		why.Status = session.ActionFailed
+		j.logged(ctx, *why)
 		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
 			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
 		})
@@ -178,12 +182,12 @@ func (j *job) prepare(ctx context.Context) (why *session.Result, err error) {
 		return nil, fmt.Errorf("open the payload: %w", err)
 	}
 	if aggregate.HashOf(string(text)) != j.action.Payload.Hash() {
-		r := j.says(ctx, reasonChanged, "", errors.New("the payload is not what was approved"))
+		r := j.says(reasonChanged, "", errors.New("the payload is not what was approved"))
 		return &r, nil
 	}
 	p, problems := payload.Read(j.action.ActionType, text)
 	if problems != nil {
-		r := j.says(ctx, reasonUnread, "", errors.New(problems[0]))
+		r := j.says(reasonUnread, "", errors.New(problems[0]))
 		return &r, nil
 	}
 	j.payload = p

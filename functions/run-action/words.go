@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"strings"
 
 	"ringi/shared/aggregate"
@@ -45,11 +44,7 @@ func (w words) limit(said string) string {
 }
 
 // says is the result of an action that failed by why, of which people are told no more than the detail.
-func (j *job) says(ctx context.Context, why aggregate.Reason, detail string, err error) session.Result {
-	j.log(ctx, string(why), err)
+func (j *job) says(why aggregate.Reason, detail string, err error) session.Result {
+	j.cause = err
 	return session.Result{Status: session.ActionFailed, Error: why, ErrorDetail: detail}
-}
-
-func (j *job) log(ctx context.Context, code string, err error) {
-	session.LogError(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, err.Error())
 }

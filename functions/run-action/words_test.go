@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -87,9 +88,35 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 	}{{versions.ErrGone, words.gone}, {nil, words.refused}} {
 		w := approved(t, server, session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a", Content: "x"}}})
 		w.Files = folders{w.shelf, tt.err}
-		expect.Value(w.handle())(t)
+		log := logged(t, func() { expect.Value(w.handle())(t) })
+		if n := strings.Count(log, `"event":"action_completed"`); n != 1 || !strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
+			t.Errorf("its end stands %d times in the log: %s", n, log)
+		}
 		if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonRefused || x.ErrorDetail != tt.want {
 			t.Errorf("%+v", x)
 		}
 	}
+}
+
+// An action's end is one line of the log with the four fields, also where nothing could begin.
+func TestAnEndIsLoggedOnce(t *testing.T) {
+	w := approved(t, storetest.Start(t), session.ShellCommand, command)
+	w.Sandbox = nil
+	log := logged(t, func() { expect.Value(w.handle())(t) })
+	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.ref.ID, `"agentId":"codex"`, `"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {
+		if strings.Count(log, part) != 1 {
+			t.Errorf("%s stands %d times in %s", part, strings.Count(log, part), log)
+		}
+	}
+}
+
+// logged is what do writes into the structured log.
+func logged(t *testing.T, do func()) string {
+	t.Helper()
+	var out strings.Builder
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewJSONHandler(&out, nil)))
+	defer slog.SetDefault(before)
+	do()
+	return out.String()
 }
