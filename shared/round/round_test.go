@@ -302,6 +302,22 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 	})
 }
 
+func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for after, waited := range map[time.Duration]time.Duration{20 * time.Second: 60 * time.Second, 10 * time.Minute: 0} {
+			begun := time.Now()
+			m := member("shut", submission.Plain)
+			m.Model, m.MaxRetries = "shut", 3
+			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, chat.Request) (chat.Response, error) {
+				return chat.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
+			}}}.Round(t.Context(), play(m)))(t)
+			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != submission.Error || time.Since(begun) != waited {
+				t.Errorf("%s: %+v after %s", after, s, time.Since(begun))
+			}
+		}
+	})
+}
+
 func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	answers := []string{"", "長すぎる案", "案"}
 	n := 0

@@ -81,6 +81,9 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r chat.Request)
 			return t, err
 		}
 		wait := max(e.RetryAfter, min(30*time.Second, time.Second<<min(try, 5)))
+		if wait > a.timeout { // the vendor is closed for longer than an answer may take
+			return t, err
+		}
 		if err := p.pause(ctx, wait); err != nil {
 			return t, err
 		}
