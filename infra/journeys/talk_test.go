@@ -6,6 +6,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/task"
@@ -95,7 +96,7 @@ func TestAPersonIsGreetedOnce(t *testing.T) {
 			}
 			driver.Eventually(t, "requests are suggested", func() bool {
 				p := s.Sandbox.Suggestions(dm)
-				return len(p) == 3 && p[0].Message == want[1]
+				return len(p) == 4 && p[0].Message == want[1] && strings.HasPrefix(p[3].Message, agent.Codex+": ")
 			})
 			if n := said(); n != 1 {
 				t.Errorf("greeted %d times", n)

@@ -114,6 +114,7 @@ func english() *words {
 		Suggestions: [3]Suggestion{
 			{Title: "Attendance", Message: "Sum up this month's attendance"}, {Title: "Overtime", Message: "Check last month's overtime"}, {Title: "Employees", Message: "Get the list of employees"},
 		},
+		AskAgent: Suggestion{Title: "Ask an agent", Message: "What can you do?"},
 
 		ChoiceText:     "Please say what this message is meant to be",
 		ChoiceAsks:     "In this thread *{gate}* of “{title}” waits for approval. What is this message meant to be? Nothing is generated or carried out before you choose.",

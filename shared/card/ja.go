@@ -114,6 +114,7 @@ func japanese() *words {
 		Suggestions: [3]Suggestion{
 			{Title: "勤怠集計", Message: "今月の勤怠をまとめて"}, {Title: "残業確認", Message: "先月の残業時間を確認して"}, {Title: "従業員一覧", Message: "従業員一覧を取得して"},
 		},
+		AskAgent: Suggestion{Title: "エージェントに聞く", Message: "何ができるか教えて"},
 
 		ChoiceText:     "このメッセージの扱いを選んでください",
 		ChoiceAsks:     "このスレッドでは「{title}」の *{gate}* が承認を待っています。このメッセージをどう扱いますか?選ぶまで、何も生成・実行しません。",

@@ -42,3 +42,10 @@ func Suggestions(locale string) []Suggestion {
 	s := wordsOf(locale).Suggestions
 	return s[:]
 }
+
+// AskAgent is a suggestion to talk with an agent: a message that begins with its id goes to it.
+func AskAgent(locale, agent string) Suggestion {
+	s := wordsOf(locale).AskAgent
+	s.Message = agent + ": " + s.Message
+	return s
+}

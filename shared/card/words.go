@@ -61,6 +61,7 @@ type words struct {
 
 	// What is suggested to whoever opens the app's messages.
 	Suggestions [3]Suggestion
+	AskAgent    Suggestion // its message follows the agent's id
 
 	// What a message in a thread is meant to be whose gate waits.
 	ChoiceText, ChoiceAsks, ChoiceSaid, ChoiceEnds           string
