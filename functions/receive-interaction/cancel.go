@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slackapi/inbound"
 )
 
-// askCancel handles 「タスクをキャンセル」 in the menu of a message: a card, or the request itself; in the thread of a
+// askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself; in the thread of a
 // conversation with an agent it ends that. It opens a dialog that asks for confirmation, if the person may cancel now.
 func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, error) {
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {

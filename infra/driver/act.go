@@ -127,7 +127,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Fatal("the reason is never saved")
 }
 
-// Cancel chooses 「タスクをキャンセル」 in the menu of a message and says yes to the
+// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the
 // dialog; told that it could not be saved, a person says yes again.
 func (r *Request) Cancel(user, ts string) {
 	r.T.Helper()

@@ -143,7 +143,7 @@ func withDefaults(opts Options) Options {
 	}
 	if opts.Shortcuts == nil {
 		opts.Shortcuts = []Shortcut{
-			{CallbackID: "cancel_task", Name: "タスクをキャンセル", NameEN: "Cancel task"}, {CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
+			{CallbackID: "cancel_task", Name: "取り消す・終える", NameEN: "Cancel or end"}, {CallbackID: "ringi_from_message", Name: "この依頼を稟議に", NameEN: "Ask Ringi"},
 		}
 	}
 	return opts

@@ -173,8 +173,8 @@ func TestNothingIsPlannedAgainstARequest(t *testing.T) {
 		"Compare overtime of September and October":                 "“Compare”",
 		"Look up last month's overtime and tell them":               "“tell them”",
 		"overtime of two years ago":                                 "“years”",
-		"やっぱりさっきの依頼は取り消して":                                          "「タスクをキャンセル」を選んで",
-		"cancel my request":                                         "choose “Cancel task”",
+		"やっぱりさっきの依頼は取り消して":                                          "「取り消す・終える」を選んで",
+		"cancel my request":                                         "choose “Cancel or end”",
 		"<@U0SANDSUZU> に「" + strings.Repeat("あ", 3001) + "」とDMして":   "3000 字まで",
 	} {
 		t.Run(oneLine(text), func(t *testing.T) {
