@@ -90,6 +90,15 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 	}
 }
 
+func TestAnEmptyToolNameIsMadeOfTheAgents(t *testing.T) {
+	for _, empty := range []string{"", " ", "\u3000"} {
+		team, found := workspace(map[string]string{"a.toml": smallMember + "tool_name = '" + empty + "'\n"}).Team("a.toml")
+		if len(found) != 0 || team.Members[0].Tool() != "delegate_to_x" {
+			t.Errorf("%q: %s %v", empty, team.Members[0].Tool(), found)
+		}
+	}
+}
+
 func TestAFaultInAMembersFileNamesThatFile(t *testing.T) {
 	w := workspace(map[string]string{
 		"team.toml": smallTeam + "[[team.members]]\nconfig = 'x.toml'\ntop_p = 2.0\n",

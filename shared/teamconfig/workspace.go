@@ -88,7 +88,7 @@ func (w Workspace) Locate(file string) (string, error) {
 // inside is a path that a file names, in its shortest form. It returns an error for one that is absolute or leads out.
 func inside(name string) (string, error) {
 	short := path.Clean(name)
-	if strings.TrimSpace(name) == "" || path.IsAbs(name) || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
+	if strings.TrimSpace(name) == "" || strings.ContainsAny(name, "\\\x00") || !fs.ValidPath(short) || short == "." {
 		return "", errors.New("must be a path inside of the workspace, relative to it")
 	}
 	return short, nil
