@@ -268,13 +268,15 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 func second(_ aggregate.Change, err error) error { return err }
 
 func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
-	w := newWorld(t, "a")
+	w := newWorld(t, "a", "b")
 	w.score(0, 1, 0.7)
 	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 2, Cost: 70}})
 	w.end(0, submission.BudgetExhausted)
+	w.teams[1].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "y", Calls: 1, Cost: 5}}) // also of a team that failed
+	w.end(1, submission.PartialFailure)
 	expect.NoError(t, w.close())
 	tell := w.a.Effects(w.now).Tell
-	if len(tell) != 1 || tell[0].Ref != asker || w.a.Contest.Usage.Cost != 70 || w.a.Contest.Usage.ID != w.a.Head.ExecutionID {
+	if len(tell) != 1 || tell[0].Ref != asker || w.a.Contest.Usage.Cost != 75 || w.a.Contest.Usage.ID != w.a.Head.ExecutionID {
 		t.Fatalf("%+v %+v", tell, w.a.Contest.Usage)
 	}
 	w.a = applied(w.a, expect.Value(tell[0].Told(w.a))(t))
