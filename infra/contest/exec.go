@@ -182,7 +182,7 @@ func (p program) hold(ctx context.Context, x execution, config teamconfig.Contes
 	if x.locale == "" {
 		x.locale = localeOf(prompt)
 	}
-	g := &game{config: config, models: opened, prompt: prompt, locale: x.locale, timeout: x.timeout, id: contest.NewID(), watch: watching(lines, trace)}
+	g := &game{config: config, models: opened, prompt: prompt, locale: x.locale, timeout: x.timeout, id: contest.NewID(), watch: watching(lines, trace, config.Evaluator.Metrics)}
 	s := g.play(ctx)
 	if x.asJSON {
 		p.json(s, exitDone)

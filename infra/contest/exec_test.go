@@ -47,7 +47,7 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 			t.Errorf("a result has %d keys, %s: %v", len(got.TeamResults[0]), key, ok)
 		}
 	}
-	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE"} {
+	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE", "EVALUATE  Enforceable"} {
 		if !strings.Contains(r.problem, kind) {
 			t.Errorf("no line says %s", kind)
 		}
@@ -138,6 +138,16 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	}
 	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "models: demo") {
 		t.Errorf("a dry run: %+v", r)
+	}
+}
+
+func TestAMemberThatNeedsADeploymentsToolsIsAnErrorItsLeaderReads(t *testing.T) {
+	folder := t.TempDir()
+	write(t, folder, "contest.toml", "[orchestrator]\nmax_rounds = 1\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
+	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = 'd'\nmodel = 'demo'\n")
+	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
+	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem, "warning: a: search can't work on this machine") || !strings.Contains(r.problem, "failed: ") {
+		t.Errorf("%+v", r)
 	}
 }
 

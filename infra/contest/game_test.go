@@ -10,7 +10,9 @@ import (
 
 func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
 	at := func(second int) time.Time { return time.Date(2025, 11, 5, 10, 0, second, 0, time.UTC) }
-	team := func(id string, rounds ...submission.RoundResult) *outcome { return &outcome{TeamID: id, Rounds: rounds} }
+	team := func(id string, rounds ...submission.RoundResult) *outcome {
+		return &outcome{TeamID: id, Rounds: rounds}
+	}
 	scored := func(number int, score float64, second int) submission.RoundResult {
 		return submission.RoundResult{RoundNumber: number, EvaluationScore: score, CompletedAt: at(second)}
 	}

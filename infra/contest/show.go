@@ -3,19 +3,21 @@ package main
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"sync"
 	"text/tabwriter"
 	"time"
 
 	"ringi/shared/round"
+	"ringi/shared/teamconfig"
 )
 
 // maxLine is how much of a text a line shows, in characters.
 const maxLine = 60
 
-// watching prints what happens, a line each, and traces it.
-func watching(lines, trace io.Writer) func(round.Event) {
+// watching prints what happens, a line each, and traces it. An evaluator is shown by its metric.
+func watching(lines, trace io.Writer, metrics []teamconfig.Metric) func(round.Event) {
 	began := time.Now()
 	var mu sync.Mutex
 	return func(e round.Event) {
@@ -27,8 +29,24 @@ func watching(lines, trace io.Writer) func(round.Event) {
 				trace.Write(b) // a trace that can't be written ends no contest
 			}
 		}
+		if i := metricOf(e); i > 0 && i <= len(metrics) {
+			e.Agent = metrics[i-1].Name
+		}
 		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, cut(e.Team, 10), e.Round, e.Kind, detail(e))
 	}
+}
+
+// metricOf is the place of the metric that an evaluator's answer is of, from 1, by the answer's key: 02/evaluator/3/1. 0: none.
+func metricOf(e round.Event) int {
+	parts := strings.Split(e.Key, "/")
+	if e.Kind != round.EvaluatorSay || len(parts) < 3 {
+		return 0
+	}
+	i, err := strconv.Atoi(parts[2])
+	if err != nil {
+		return 0
+	}
+	return i
 }
 
 // detail is the rest of a line.
