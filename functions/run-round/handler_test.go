@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/model/provider"
+	"ringi/shared/pipeline"
+	"ringi/shared/round"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+)
+
+// rows keeps every value in its row.
+type rows struct{}
+
+func (rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
+	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+}
+
+func (rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// world is contests of the demo's.
+type world struct {
+	*testing.T
+	store *contests.Store
+}
+
+// begin opens a contest of these teams, each a leader and a member.
+func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string) *contest.Aggregate {
+	w.Helper()
+	o := contest.Order{
+		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: prompt, Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 60, Budget: budget, By: aggregate.System(),
+	}
+	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
+	for _, t := range teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})
+		c.Teams = append(c.Teams, teamconfig.Team{TeamID: t, TeamName: "チーム " + t, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "調べます", Model: "demo"},
+		}})
+	}
+	text := expect.Value(json.Marshal(c))(w)
+	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
+	expect.NoError(w, w.store.Begin(w.Context(), o))
+	return expect.Value(w.store.Of.Load(w.Context(), contest.Ref(o.Tenant, o.Execution)))(w)
+}
+
+// play plays all rounds of a team, as its branch of the state machine does.
+func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outcome string) {
+	h := &Handler{
+		Store: w.store, Models: provider.Wires{Instead: "demo", Demo: round.Demo{}, Limited: true},
+		Now: func() time.Time { return time.Now().Add(late) },
+	}
+	ref := a.Ref()
+	for range 20 {
+		next, err := h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: place})
+		if err != nil {
+			w.Error(err)
+			return ""
+		}
+		if next.State != StateRound {
+			return next.Outcome
+		}
+	}
+	w.Errorf("team %d never ends", place)
+	return ""
+}
+
+func (w *world) team(a *contest.Aggregate, id string) *contest.Team {
+	w.Helper()
+	return expect.Value(w.store.Teams.Load(w.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, id)))(w).Team
+}
+
+func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	a := w.begin("経費精算の手順 demo: hang b demo: refuse c demo: unscored d demo: unscored e round 2", aggregate.USD(5), "a", "b", "c", "d", "e")
+	var all sync.WaitGroup
+	for i := range 5 {
+		late := time.Duration(0)
+		if i == 1 { // its time is nearly over
+			expect.Value(w.store.Enter(t.Context(), a, i+1))(t)
+			late = 58 * time.Second
+		}
+		all.Go(func() { w.play(a, i+1, late) })
+	}
+	all.Wait()
+	for id, want := range map[string]struct {
+		status contest.TeamStatus
+		exit   submission.ExitReason
+		rounds int
+	}{
+		"a": {contest.TeamEnded, submission.NoImprovementExpected, 4}, "b": {contest.TeamFailed, submission.TeamTimeout, 0}, "c": {contest.TeamFailed, submission.PartialFailure, 0},
+		"d": {contest.TeamFailed, submission.PartialFailure, 0}, "e": {contest.TeamEnded, submission.PartialFailure, 1},
+	} {
+		got := w.team(a, id)
+		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds || want.exit != submission.NoImprovementExpected && got.Detail == "" {
+			t.Errorf("%s: %+v", id, got)
+		}
+	}
+	settled := expect.Value(w.store.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
+	if settled.Summary == nil || settled.Summary.Status != contest.SummaryPartialFailure {
+		t.Errorf("%+v", settled.Summary)
+	}
+	if outcome := w.play(a, 1, 0); outcome == "" {
+		t.Error("a team of a settled contest has no outcome")
+	}
+}
+
+func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	// Rounds of 0.40, 0.50 and 0.50 with the judge.
+	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
+	w.play(a, 1, 0)
+	got := w.team(a, "a")
+	if got.Status != contest.TeamEnded || got.ExitReason != submission.BudgetExhausted || got.Rounds != 2 || got.Detail == "" {
+		t.Errorf("%+v", got)
+	}
+	if spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t); spent != aggregate.USD(1) {
+		t.Errorf("spent %s", spent)
+	}
+}
+
+func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	a := w.begin("手順", aggregate.USD(1), "a")
+	h := &Handler{Store: w.store, Models: provider.Wires{Demo: round.Demo{}}, Now: time.Now}
+	in := pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run + 1, Team: 1}
+	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Error(err)
+	}
+	in.Run, in.Team = a.Head.Run, 2
+	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Error(fmt.Errorf("a place that the contest hasn't got: %w", err))
+	}
+}
+
+func opened(t *testing.T) (string, *storetest.Server) {
+	t.Helper()
+	server := storetest.Start(t)
+	_, table := server.Store(t)
+	return table, server
+}
