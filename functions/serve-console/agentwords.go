@@ -57,7 +57,7 @@ var agentsWords = language.InEach(
 		SandboxOff:    "コマンドの実行は、Ringi を設置した人が有効にした環境だけで使えます。有効でない環境では、エージェントはそう答え、できるのは会話と、承認されたファイルの作成です。",
 		Bad:           map[string]string{"status": "状態: 一覧にない値です。選び直してください。", "person": "始めた人: Slack のユーザー ID ではありません。選び直してください。"},
 		Statuses:      map[string]string{"open": "会話中", "executing": "実行中", "closed": "終了", "error": "応答なし", waitsFor: "承認待ち"},
-		Types:         map[agent.ActionType]string{agent.CodeGenerate: "ファイルの作成", agent.TestRun: "テストの実行", agent.ShellCommand: "コマンドの実行"},
+		Types:         agent.Called("ja"),
 	},
 	agentsTexts{
 		Title: "Agents", About: "Conversations with agents in Slack, newest first.", Views: "Which conversations", All: "All", Mine: "My conversations",
@@ -80,6 +80,6 @@ var agentsWords = language.InEach(
 		SandboxOff:    "Commands are run only where whoever installed Ringi has turned that on. Elsewhere agents say so; they can talk, and write files that were approved.",
 		Bad:           map[string]string{"status": "Status: there is no such status. Choose one of the list.", "person": "Started by: that is no Slack user id. Choose one of the list."},
 		Statuses:      map[string]string{"open": "Open", "executing": "Running", "closed": "Closed", "error": "No answer", waitsFor: "Waits for approval"},
-		Types:         map[agent.ActionType]string{agent.CodeGenerate: "Write files", agent.TestRun: "Run tests", agent.ShellCommand: "Run a command"},
+		Types:         agent.Called("en"),
 	},
 )

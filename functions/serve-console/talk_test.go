@@ -193,7 +193,7 @@ func wholeTalk(t *testing.T, w *world) {
 	holds(t, sato.get(k.page()), "ここから新しい会話です", "続きをお願い")
 	en := w.as(workspace.Sato)
 	en.locale = "en"
-	holds(t, en.get(k.page()), "A new conversation begins here", "Run a command", "Completed an agent’s action")
+	holds(t, en.get(k.page()), "A new conversation begins here", "Run a shell command", "Completed an agent’s action")
 }
 
 func strangersSeeNoTalk(t *testing.T, w *world) {

@@ -65,7 +65,7 @@ func english() Words {
 		locale: "en",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":         {"code_generate": "writing files", "test_run": "running tests", "shell_command": "running a command"},
+			"type":         actionTypes("en"),
 			"requested_by": {"agent": "the agent", "user": "a person"}, "approved_by": {"user": "a person", "auto": "a rule, automatically"},
 			"result": {"completed": "all teams finished", "partial_failure": "some teams failed", "failed": "all teams failed"},
 			"why":    {"contest_cancelled": "it was cancelled", "contest_run_failed": "its work stopped several times"},

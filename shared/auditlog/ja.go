@@ -65,7 +65,7 @@ func japanese() Words {
 		locale: "ja",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":         {"code_generate": "ファイルの作成", "test_run": "テストの実行", "shell_command": "コマンドの実行"},
+			"type":         actionTypes("ja"),
 			"requested_by": {"agent": "エージェント", "user": "人"}, "approved_by": {"user": "人が承認", "auto": "規則により自動"},
 			"result": {"completed": "全チームが終了", "partial_failure": "一部のチームが失敗", "failed": "全チームが失敗"},
 			"why":    {"contest_cancelled": "取り消された", "contest_run_failed": "処理が続けて止まった"},

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
 	"ringi/shared/tenancy"
@@ -67,4 +68,13 @@ func or(text, name string) string {
 		return name
 	}
 	return text
+}
+
+// actionTypes are the words of an agent's actions as cards have them.
+func actionTypes(locale string) map[string]string {
+	out := map[string]string{}
+	for typ, name := range agent.Called(locale) {
+		out[string(typ)] = name
+	}
+	return out
 }

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
 	"ringi/shared/session"
@@ -56,9 +57,7 @@ func talkJapanese() *talkWords {
 		Action: "🛠️ 操作", Asks: "🛠️ 操作 #{n} の確認", AsksText: "操作 #{n} の確認をお願いします", Header: "🛠️ 操作 #{n}",
 		Running: "🚀 操作 #{n} を実行中", Done: "✅ 操作 #{n} 完了", Failed: "❌ 操作 #{n} 失敗", Unknown: "❓ 操作 #{n} 結果不明",
 		IsApproved: "(承認済み)",
-		Types: map[session.ActionType]string{
-			session.CodeGenerate: "ファイルの作成・変更", session.TestRun: "テストの実行", session.ShellCommand: "シェルコマンドの実行",
-		},
+		Types:      agent.Called("ja"),
 		Effect: map[session.ActionType]string{
 			session.CodeGenerate: "承認すると、この会話の作業フォルダーに、上のファイルをこのとおりに書き込みます。",
 			session.TestRun:      "承認すると、この会話の作業フォルダーで、上のプログラムをこのとおりの引数で 1 回だけ実行します。",
@@ -95,9 +94,7 @@ func talkEnglish() *talkWords {
 		Action: "🛠️ Action", Asks: "🛠️ Check action #{n}", AsksText: "Please check action #{n}", Header: "🛠️ Action #{n}",
 		Running: "🚀 Running action #{n}", Done: "✅ Action #{n} done", Failed: "❌ Action #{n} failed", Unknown: "❓ Action #{n}: outcome unknown",
 		IsApproved: " (approved)",
-		Types: map[session.ActionType]string{
-			session.CodeGenerate: "Write files", session.TestRun: "Run tests", session.ShellCommand: "Run a shell command",
-		},
+		Types:      agent.Called("en"),
 		Effect: map[session.ActionType]string{
 			session.CodeGenerate: "If approved, the files above are written, exactly so, into this conversation's folder.",
 			session.TestRun:      "If approved, the program above is run once, with exactly these arguments, in this conversation's folder.",
