@@ -148,12 +148,15 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 	return play, nil
 }
 
-// fits says what is wrong with a policy that its card can't show whole.
-func fits(policy string) []string {
-	if card.PromptFits(policy) {
-		return nil
+// fits says what is wrong with a policy that its card can't show whole, or that mentions more people than it may.
+func fits(policy string) (problems []string) {
+	if !card.PromptFits(policy) {
+		problems = append(problems, "it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words")
 	}
-	return []string{"it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"}
+	if n := len(task.Mentioned(policy)); n > task.MaxMentioned {
+		problems = append(problems, fmt.Sprintf("it mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned))
+	}
+	return problems
 }
 
 // may is asked before every call of a model: the contest has to stand, and the team to have something left of its part.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
+	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 )
 
@@ -147,6 +149,18 @@ func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
 	in.Run, in.Team = a.Head.Run, 2
 	if _, err := h.Handle(t.Context(), in); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Error(fmt.Errorf("a place that the contest hasn't got: %w", err))
+	}
+}
+
+func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
+	crowd := ""
+	for i := range task.MaxMentioned + 1 {
+		crowd += fmt.Sprintf("<@U%08d> ", i)
+	}
+	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1} {
+		if got := fits(policy); len(got) != want {
+			t.Errorf("%.40s: %v", policy, got)
+		}
 	}
 }
 

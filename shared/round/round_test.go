@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -144,46 +143,6 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 		t.Errorf("told %+v", told)
 	}
 	expect.NoError(t, out.Record.Check())
-}
-
-// Each answer is saved before the next call. Wherever a round crashes, it ends as one that did not, and no saved answer is paid again.
-func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
-	p := play(member("analyst", submission.Plain), member("coder", submission.CodeExec), member("search", submission.WebSearch))
-	p.Number, p.History = 2, []submission.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
-	called := 0
-	var mu sync.Mutex
-	runner := func(k *kept) round.Runner {
-		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r chat.Request) (chat.Response, error) {
-			mu.Lock()
-			called++
-			mu.Unlock()
-			return round.Demo{}.Say(ctx, r, func(string) {})
-		}}}
-	}
-	whole := &kept{}
-	want := expect.Value(runner(whole).Round(t.Context(), p))(t)
-	undisturbed := called
-	for crash := 1; crash < len(whole.answers); crash++ {
-		called = 0
-		k := &kept{crash: crash}
-		if _, err := runner(k).Round(t.Context(), p); !errors.Is(err, errCrashed) {
-			t.Fatalf("crash %d: %v", crash, err)
-		}
-		lost, savedTurns := called, 0
-		for key := range k.answers {
-			if !strings.Contains(key, "submission") && !strings.Contains(key, "tool-") && !strings.Contains(key, "opening") {
-				savedTurns++
-			}
-		}
-		lost -= savedTurns
-		k.crash = 0
-		got := expect.Value(runner(k).Round(t.Context(), p))(t)
-		if called != undisturbed+lost {
-			t.Errorf("crash %d: %d calls, %d undisturbed, %d lost", crash, called, undisturbed, lost)
-		}
-		expect.Same(t, want, got, butTimes)
-		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
-	}
 }
 
 func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {

@@ -71,9 +71,12 @@ func (k *kept) Turn(_ context.Context, key string) ([]byte, bool, error) {
 	return b, ok, nil
 }
 
-func (k *kept) Keep(_ context.Context, key string, answer []byte, spent aggregate.Usage) error {
+func (k *kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	if k.crash > 0 && len(k.answers) >= k.crash {
 		return errCrashed
 	}
