@@ -87,7 +87,7 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 		if errors.Is(err, aggregate.ErrNotFound) {
 			return out, false, nil
 		}
-		return inbound.OK(), true, said(ctx, in, r, err)
+		return inbound.OK(), true, said(ctx, in, "", r, err)
 	}
 	to, text, ok := addressee(s, in.Text)
 	if !ok {
@@ -98,11 +98,11 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 	if err == nil {
 		err = h.Talks.Begin(ctx, c)
 	}
-	return inbound.OK(), true, said(ctx, in, r, err)
+	return inbound.OK(), true, said(ctx, in, to, r, err)
 }
 
-// said is what became of the write.
-func said(ctx context.Context, in session.Inbound, r task.Request, err error) error {
+// said is what became of the write. Which agent answers in a thread stands in the session, which is not read here.
+func said(ctx context.Context, in session.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
 	case errors.Is(err, store.ErrExists):
@@ -111,7 +111,7 @@ func said(ctx context.Context, in session.Inbound, r task.Request, err error) er
 	case err != nil:
 		return unkept(ctx, r, err)
 	default:
-		log.InfoContext(ctx, "said", "characters", len([]rune(in.Text)), "files", len(in.Attachments))
+		session.Log(ctx, session.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters", len([]rune(in.Text)), "files", len(in.Attachments))
 	}
 	return nil
 }

@@ -139,6 +139,8 @@ func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Res
 		if r.Version = version; err != nil { // the command has run; only its files stay as they were
 			j.noted = append(j.noted, "workspace_not_kept", err.Error())
 			r.Version, said = "", append(said, w.notKept)
+		} else if r.Error != "" && version != j.action.BaseVersion {
+			said = append(said, w.kept)
 		}
 	}
 	r.ErrorDetail = strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")

@@ -108,6 +108,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	x := a.Current()
 	if x.Status == session.ActionExecuting && x.Claim != nil { // its lease ran out
+		session.LogError(ctx, session.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN", "its invocation ended without a result")
 		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
 	}
 	j := &job{Handler: h, ref: ref, session: a.Session, action: x, invocation: h.NewID()}

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/legible"
+	"ringi/shared/modelname"
 	"ringi/shared/people"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
@@ -48,6 +49,7 @@ type agentsPage struct {
 	Warnings          []agentWarning
 	Rules             []autoRule
 	Example           string
+	Demo              bool // the newest conversation was answered by the demo, whatever the settings name
 }
 
 // sessionRow is a conversation in the list.
@@ -227,6 +229,7 @@ func labelOf(defs []agent.Definition, id string) string {
 // fill puts a page of conversations into the list.
 func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilter, page store.Page[session.Session], reach people.Reach, defs []agent.Definition) {
 	words := agentsWords.In(v.Locale)
+	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
 	p.Short = page.Looked >= mostLooked
 	if page.Next != "" {
 		p.Next = f.at(page.Next)

@@ -20,6 +20,7 @@ type agentsTexts struct {
 	Custom, Endpoint, Key, KeyAbout, NoKey, ChangeAgents              string
 	Warnings, Row, KeepsBuiltIn, LeftOut                              string
 	Rules, RulesAbout, NoRules, Command, Workspace, ChangeRules       string
+	Demo                                                              string
 	Sandbox, SandboxAbout, SandboxLimits, SandboxOff                  string
 	Bad                                                               map[string]string
 	Statuses                                                          map[string]string
@@ -48,6 +49,7 @@ var agentsWords = language.InEach(
 		Agents: "話せるエージェント", AgentsAbout: "エージェントは、したいことを提案するだけです。ファイルの作成もコマンドの実行も、人が承認するまで行われません。",
 		ID: "ID", Model: "モデル", May: "提案できること", MayNothing: "会話だけ", Default: "既定", BuiltIn: "標準", Custom: "このワークスペースの設定", Endpoint: "アドレス",
 		Key: "鍵の名前", KeyAbout: "鍵そのものは、このページからは見えません。鍵がないか間違っていると、会話が「応答なし」になり、その会話のページに理由が出ます。", NoKey: "不要", ChangeAgents: "エージェントを変える",
+		Demo:     "いちばん新しい会話には、デモが答えています。下のモデルの代わりに、決まった言葉にだけ決まった答えを返します。本物のモデルが答えるのは、鍵を登録し、デモを外した環境です。",
 		Warnings: "使われていない設定があります", Row: "%d 行目", KeepsBuiltIn: "標準のエージェントをそのまま使っています。", LeftOut: "この行は使われていません。",
 		Rules: "承認なしで始まるテスト", RulesAbout: "管理者が決めたこのコマンドのテストだけが、承認なしで始まります。使われたことは監査ログに残ります。", NoRules: "ありません。すべての提案が承認を待ちます。",
 		Command: "コマンド", Workspace: "作業フォルダー", ChangeRules: "規則を変える",
@@ -71,6 +73,7 @@ var agentsWords = language.InEach(
 		Agents: "Who can be talked with", AgentsAbout: "Agents only propose. No file is written and no command is run before a person approves it.",
 		ID: "ID", Model: "Model", May: "May propose", MayNothing: "Nothing, only talk", Default: "Default", BuiltIn: "Built in", Custom: "From this workspace’s settings", Endpoint: "Address",
 		Key: "Name of the key", KeyAbout: "This page can’t see keys. Where one is missing or wrong, conversations show “No answer”, and their pages say why.", NoKey: "none needed", ChangeAgents: "Change the agents",
+		Demo:     "The newest conversation was answered by the demo, in place of the models below: it gives fixed answers to fixed phrases. Real models answer where their keys are entered and the demo is taken away.",
 		Warnings: "Some of the settings are not used", Row: "Row %d", KeepsBuiltIn: "The built-in agent is used as it is.", LeftOut: "This row is not used.",
 		Rules: "Tests that begin without approval", RulesAbout: "Only tests with these commands, which an administrator chose, begin without approval. That a rule was used is recorded in the audit log.", NoRules: "None. Every proposal waits for approval.",
 		Command: "Command", Workspace: "Work folder", ChangeRules: "Change the rules",

@@ -105,6 +105,7 @@ func (t *talk) decided(x *session.Action, out *actionRow, words talkTexts) {
 	}
 	switch {
 	case x.CancelReason == session.ReasonRejected:
+		out.Status, out.Badge = words.Rejected, "badge-bad"
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
 		out.Cancelled, out.Why = t.person(x.CancelledBy), words.Why[x.CancelReason]

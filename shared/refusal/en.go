@@ -27,6 +27,7 @@ func english() *words {
 			errorclass.Changed:        stale,
 		},
 		reason: "The reason must have 1 to {max} characters.",
+		direct: "This was asked in a direct message, so only the person who asked can approve or reject it.",
 		rules: map[aggregate.Rule]string{
 			aggregate.RuleForeign:   "People of other workspaces can't do this.",
 			aggregate.RuleGuest:     "Guests can't approve, reject or try again.",

@@ -27,6 +27,7 @@ func japanese() *words {
 			errorclass.Changed:        stale,
 		},
 		reason: "却下理由は 1〜{max} 文字で入力してください。",
+		direct: "ダイレクトメッセージでの依頼なので、承認・却下できるのは本人だけです。",
 		rules: map[aggregate.Rule]string{
 			aggregate.RuleForeign:   "別のワークスペースの方は操作できません。",
 			aggregate.RuleGuest:     "ゲストの方は承認・却下・再実行できません。",

@@ -41,6 +41,7 @@ const (
 type words struct {
 	notes   map[errorclass.Class]string // unsaved for a class that is not there
 	unsaved string
+	direct  string // who decides in a direct message, to anybody else
 	reason  string // the note on a reason that won't do
 	rules   map[aggregate.Rule]string
 	decided map[state]string
@@ -154,6 +155,9 @@ func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccept
 // Refused is Note for a click that a rule refused: it also names the people who may.
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin) string {
 	text := s.Note(err)
+	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
+		return wordsOf(s.Locale).direct
+	}
 	switch ruleOf(err) {
 	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
 		return text + "\n" + s.WhoDecides(set, o)

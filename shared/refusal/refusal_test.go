@@ -40,8 +40,9 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                        "(book)",
 		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                             "slug must be short",
 		en.Note(errors.New("boom")): "It could not be saved.",
-		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request): "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
-		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):              "\n👥 Can do this: [U1] / [U2] [group S1]",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request):                                                        "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the person who asked",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2] [group S1]",
 		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
 		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
 	} {
@@ -81,7 +82,7 @@ var place = regexp.MustCompile(`\{[a-z]+\}`)
 func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *words) map[string]string {
 		texts := map[string]string{
-			"unsaved": w.unsaved, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "members": w.members,
+			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "members": w.members,
 			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted,
 		}
 		for k, v := range w.notes {

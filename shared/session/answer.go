@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -224,7 +225,7 @@ func (c *change) charge(u aggregate.Usage) {
 	if u.ID == "" {
 		return
 	}
-	c.Session.Usage = c.Session.Usage.Plus(u.Sum())
+	c.Session.Usage, c.Session.Provider = c.Session.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Session.Provider)
 	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Session.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
 	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
 }

@@ -96,18 +96,15 @@ func (s *Session) keep(now time.Time) int64 {
 	if s.IsCached {
 		return 0
 	}
-	days := s.IdleDays
-	if days <= 0 {
-		days = mostIdleDays
-	}
+	days := max(s.IdleDays, leastKeptDays) // also of a conversation that goes on for weeks
 	return now.Add(time.Duration(days)*24*time.Hour + forgetAfter).Unix()
 }
 
 const (
 	// forgetAfter is how long a session that is not kept may be looked at after it was closed.
 	forgetAfter = 24 * time.Hour
-	// mostIdleDays is how long what was said stays where sessions never close by themselves.
-	mostIdleDays = 90
+	// leastKeptDays is how long what was said stays in the table at the least, though nobody finds it once the session is forgotten.
+	leastKeptDays = 90
 )
 
 // say puts a message of the agent or the system into the list, by the change's time.

@@ -58,7 +58,7 @@ func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) 
 	}
 	return task.Receive(s.TenantID, task.Request{
 		TeamID: s.TeamID, Text: h.Text, User: h.User, Channel: s.Channel, ChannelType: s.ChannelType, MessageTS: h.MessageTS, ThreadTS: s.ThreadTS,
-		Source: source, EventID: "session:" + s.ID,
+		Source: source, EventID: task.HandedOverBy(s.ID),
 	}, h.CreatedAt)
 }
 

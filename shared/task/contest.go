@@ -153,7 +153,7 @@ func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Setti
 	if entry == nil || entry.Hash != aggregate.HashOf(content) {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return a.openGate(p, s.PromptApprovalRequired, s, now, func(n Gated) { n.(*Prompt).Content, n.(*Prompt).Entry = content, entry })
+	return a.openGate(p, s.PromptApprovalRequired || a.handedOver(), s, now, func(n Gated) { n.(*Prompt).Content, n.(*Prompt).Entry = content, entry })
 }
 
 // Entry is a team's submission, nil when it has none.
