@@ -73,6 +73,7 @@ type Handler struct {
 	Results  decision.Results
 	Talks    Talks
 	Payloads Payloads
+	Contests Contests
 	Edge     inbound.Edge
 	Now      func() time.Time
 
@@ -177,6 +178,9 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	case card.TalkReviewCallback:
 		return inbound.OK(), h.turn(ctx, p, a, h.turnedTalk)
 	}
+	if p.View.CallbackID == card.OthersCallback {
+		return inbound.OK(), h.turnDraft(ctx, p, a)
+	}
 	if session.ValidID(a.BlockID) {
 		return h.talkButton(ctx, p, a)
 	}
@@ -192,6 +196,10 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
 		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
+		return inbound.OK(), nil
+	}
+	if a.ActionID == card.OthersAction {
+		h.others(ctx, c, p.TriggerID)
 		return inbound.OK(), nil
 	}
 	if a.ActionID == card.TakeAsReason {
@@ -242,6 +250,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 		return h.filled(ctx, p)
 	case card.ReviewCallback:
 		return h.approveRead(ctx, p)
+	case card.OthersCallback:
+		return h.pick(ctx, p)
 	case card.TalkRejectCallback, card.TalkReviewCallback:
 		return h.submitTalk(ctx, p)
 	case card.TalkCloseCallback:

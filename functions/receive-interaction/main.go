@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
@@ -39,7 +40,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := result.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Store: rows, Results: results, Talks: sessions.Of(all), Payloads: results,
+		Store: rows, Results: results, Talks: sessions.Of(all), Payloads: results, Contests: contests.Of(all, results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

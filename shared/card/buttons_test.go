@@ -32,6 +32,18 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		_, err := s.ApproveRead(r.ID, r.Hash, approver, policy, s.now)
 		return err
 	}
+	if b.ActionID == card.OthersAction {
+		view, ok := card.OthersModal(s.Aggregate, card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}, otherContent, "ja")
+		if !ok || view.Submit == nil {
+			return fmt.Errorf("the dialog can't be submitted")
+		}
+		var o card.OtherDraft
+		if err := json.Unmarshal([]byte(view.PrivateMetadata), &o); err != nil {
+			return err
+		}
+		_, err := s.PickDraft(o.ID, o.Team, otherContent, card.PickReason("ja", o.Team), approver, policy, s.now)
+		return err
+	}
 	reason := "検証を追加してください"
 	_, err := map[string]func() (aggregate.Change, error){
 		"approve_prompt":   func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },

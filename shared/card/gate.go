@@ -19,6 +19,10 @@ type version struct {
 	words   gateWords
 	body    body
 	next    *aggregate.GateStatus // of the version after it
+
+	note     []slack.Block // how it came to be
+	others   int           // drafts that may be taken in its place
+	replaced bool          // by the version after it, which a person picked
 }
 
 // gate draws what is generated, waits for a decision, and is decided.
@@ -67,7 +71,7 @@ func (d drawing) gate(v version) face {
 
 func (d drawing) titled(v version, colour, ending string) face {
 	title := v.words.Header + ending
-	return face{title, colour, nil}.with(header(title))
+	return face{title, colour, nil}.with(header(title)).with(v.note...)
 }
 
 func (d drawing) pending(v version) face {
@@ -80,11 +84,19 @@ func (d drawing) pending(v version) face {
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),
 		d.waits(v.terms, v.key),
-		d.actions(first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)),
+		d.actions(append([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, d.otherDrafts(v)...)...),
 		d.version(v.version),
 	)
 	f.text = v.words.Review
 	return f
+}
+
+// otherDrafts is the button to them.
+func (d drawing) otherDrafts(v version) []slack.BlockElement {
+	if v.others == 0 {
+		return nil
+	}
+	return []slack.BlockElement{button(fill(contestWords.In(d.w.Locale).others, "n", v.others), OthersAction, v.id, "")}
 }
 
 // closed draws a gate that ended without a decision: the content stays, the context says why.
@@ -100,6 +112,8 @@ func (d drawing) rejected(v version) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
 	}
 	switch {
+	case v.replaced:
+		return draw(contestWords.In(d.w.Locale).replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, fill(w.NextVersion, "version", v.version+1))
 	case e != nil && e.Reason == task.ReasonMaxVersions && v.next == nil:

@@ -10,9 +10,12 @@ func (d drawing) prompt(key string) face {
 			continue
 		}
 		v.id, v.version, v.status, v.verdict, v.terms = p.ID, p.Version, p.Status, p.Verdict, p.Terms
-		v.body = d.promptBody(p.Content, maxPages)
+		v.body, v.note, v.others = d.promptBody(p.Content, maxPages), d.contested(p), len(p.Others())
+		if p.Contest != nil && !p.Contest.Over() {
+			v.words.Generating = contestWords.In(d.w.Locale).contesting
+		}
 		if i+1 < len(d.a.Prompts) {
-			v.next = &d.a.Prompts[i+1].Status
+			v.next, v.replaced = &d.a.Prompts[i+1].Status, d.a.Prompts[i+1].Author != ""
 		}
 	}
 	return d.gate(v)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/failure"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -121,6 +122,15 @@ var taskStates = []state{
 // promptStates are a policy's card.
 var promptStates = []state{
 	{"prompt_generating", promptCard, func(s *story) *story { return s.extracted().drafting() }},
+	{"prompt_contesting", promptCard, func(s *story) *story { return s.extracted().contesting() }},
+	{"prompt_contested", promptCard, func(s *story) *story { return s.extracted().contested() }},
+	{"prompt_contested_in_vain", promptCard, func(s *story) *story {
+		s.extracted().contesting()
+		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution"}, s.now))
+		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
+	}},
+	{"prompt_replaced", promptCard, func(s *story) *story { return s.extracted().picked() }},
+	{"prompt_picked", "CARD#prompt#0002", func(s *story) *story { return s.extracted().picked() }},
 	{"prompt_parked", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
 	{"prompt_parked_for_good", promptCard, func(s *story) *story {
 		s.extracted().drafting()

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
 	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -98,6 +100,30 @@ func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)
 func (s *story) drafted(set tenancy.Settings) *story {
 	s.drafting()
 	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
+}
+
+const otherContent = "勤怠データを集計し、DM だけで知らせます。"
+
+// contesting leaves the policy to a contest.
+func (s *story) contesting() *story {
+	s.drafting()
+	return s.do(s.AskContest(s.Head.Run, task.Contest{ExecutionID: "execution", Until: s.now.Add(time.Minute)}, s.now))
+}
+
+// contested has what two teams of three drafted.
+func (s *story) contested() *story {
+	s.contesting()
+	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{
+		FailedTeams: []contest.FailedTeam{{TeamID: "c"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content)},
+			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
+		}}}, s.now))
+	return s.do(s.FinishContest(s.Head.Run, "a", content, defaults, s.now))
+}
+
+// picked has the other team's draft in its place.
+func (s *story) picked() *story {
+	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy, s.now))
 }
 
 func (s *story) rejectPrompt(reason string) *story {

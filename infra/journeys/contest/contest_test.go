@@ -4,6 +4,7 @@ package contest
 import (
 	"encoding/json"
 	"os"
+	"strings"
 	"testing"
 
 	"ringi/infra/driver"
@@ -44,8 +45,52 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 	}
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
+	named(t, d, task.AuditPromptApproved, *p.Entry)
+}
+
+func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.MaxVersions = true, 1 })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	d.Card("CARD#prompt#0001", "他の案 (2)")
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "other_drafts")
+	view := shown(t, s, "この案に替える")
+	expect.NoError(t, s.Sandbox.ClickView(workspace.Suzuki, view.ID, "turn_on", "1"))
+	view = shown(t, s, "2 / 2 件目")
+	if errs, err := s.Sandbox.Submit(workspace.Suzuki, view.ID, nil); err != nil || len(errs) > 0 {
+		t.Fatalf("%v, %v", err, errs)
+	}
+	d.Card("CARD#prompt#0001", "別の案に変更")
+	d.Click(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+	n := d.Load().Prompt()
+	if n.Version != 2 || n.Author != workspace.Suzuki || n.Entry == nil || *n.Entry != n.Contest.Entries[2] || n.ApprovedBy != workspace.Tanaka {
+		t.Fatalf("version %d by %q, %+v of %+v", n.Version, n.Author, n.Entry, n.Contest)
+	}
+	named(t, d, task.AuditPromptPicked, *n.Entry)
+	named(t, d, task.AuditPromptApproved, *n.Entry)
+}
+
+// shown is the dialog that is open, once it shows a text.
+func shown(t *testing.T, s *stack.Stack, text string) (v workspace.View) {
+	t.Helper()
+	driver.Eventually(t, "a dialog shows "+text, func() bool {
+		all := s.Sandbox.Views(workspace.Suzuki)
+		if len(all) != 1 {
+			return false
+		}
+		v = all[0]
+		b, err := json.Marshal(v)
+		return err == nil && strings.Contains(string(b), text)
+	})
+	return v
+}
+
+// named asserts that the audit log has an entry of an action with a team and its score.
+func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.Entry) {
+	t.Helper()
 	for _, e := range d.AuditRows() {
-		if e.Action != task.AuditPromptApproved {
+		if e.Action != action {
 			continue
 		}
 		var details struct {
@@ -53,10 +98,10 @@ func TestTeamsCompeteToDraftAPolicyThatPeopleApprove(t *testing.T) {
 			Score float64
 		}
 		expect.NoError(t, json.Unmarshal([]byte(e.Details), &details))
-		if details.Team != p.Entry.TeamName || details.Score != p.Entry.Score || details.Score <= 0 {
-			t.Errorf("approved as %s", e.Details)
+		if details.Team != want.TeamName || details.Score != want.Score || details.Score <= 0 {
+			t.Errorf("%s with %s", action, e.Details)
 		}
 		return
 	}
-	t.Error("nobody recorded the approval")
+	t.Errorf("nobody recorded %s", action)
 }

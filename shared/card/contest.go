@@ -1,0 +1,117 @@
+package card
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/language"
+	"ringi/shared/task"
+)
+
+// What the button of other drafts, and the dialog that it opens, come back with.
+const (
+	OthersAction   = "other_drafts"
+	OthersCallback = "other_drafts_modal"
+)
+
+// OtherDraft is the private_metadata of a dialog that shows another team's draft. It comes back from outside, so the ids are
+// hints that must match a row; the hash says which text was read.
+type OtherDraft struct {
+	ID     string `json:"id"` // of the version that waits
+	TaskID string `json:"task_id"`
+	Page   int    `json:"page"` // from 0: the best first
+	Team   string `json:"team"`
+	Hash   string `json:"hash"`
+	// ReadOnly leaves the button out, for people who may not pick.
+	ReadOnly bool `json:"read_only,omitempty"`
+}
+
+// Other is the draft that the dialog's page shows, or the last one when there are not so many. It reports false when there is none.
+func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page int, ok bool) {
+	for _, p := range a.Prompts {
+		if others := p.Others(); p.ID == o.ID && len(others) > 0 {
+			page = max(0, min(o.Page, len(others)-1))
+			return p, others[page], page, true
+		}
+	}
+	return nil, e, 0, false
+}
+
+// OthersModal draws another team's draft, whose text is content. It can be submitted while the version waits, and where the
+// card of the next version can show all of it.
+func OthersModal(a *task.Aggregate, o OtherDraft, content, locale string) (view slack.ModalViewRequest, ok bool) {
+	d := drawing{a: a, w: wordsOf(locale)}
+	w := contestWords.In(locale)
+	p, e, page, ok := Other(a, o)
+	if !ok {
+		return view, false
+	}
+	of := len(p.Others())
+	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly}
+	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
+	blocks = append(blocks, d.prose(content, everything).blocks...)
+	blocks = append(blocks, divider())
+	if turns := d.turns(page, page == of-1); len(turns) > 0 {
+		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
+	}
+	metadata, _ := json.Marshal(o) // of strings and numbers it cannot fail
+	view = slack.ModalViewRequest{Type: slack.VTModal, CallbackID: OthersCallback, Title: label(w.title), Close: label(d.w.ReviewClose), PrivateMetadata: string(metadata)}
+	switch {
+	case !a.IsOpen(p.ID):
+		blocks = append(blocks, contextLine(d.w.ReviewOver))
+	case o.ReadOnly || !PromptFits(content):
+		blocks = append(blocks, contextLine(w.reads))
+	default:
+		view.Submit = label(w.pick)
+		blocks = append(blocks, contextLine(w.picks))
+	}
+	view.Blocks = slack.Blocks{BlockSet: blocks}
+	return view, true
+}
+
+// PickReason is the reason for which the version is rejected that another draft takes the place of.
+func PickReason(locale, team string) string {
+	return cut(fill(contestWords.In(locale).reason, "team", team), task.MaxReason)
+}
+
+func score(x float64) string { return fmt.Sprintf("%.2f", x) }
+
+// contested says whose draft a version is, and how it came to be.
+func (d drawing) contested(p *task.Prompt) []slack.Block {
+	w, x := contestWords.In(d.w.Locale), p.Contest
+	switch {
+	case p.Entry != nil && p.Author != "":
+		return []slack.Block{contextLine(fill(w.picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score)))}
+	case p.Entry != nil:
+		return []slack.Block{contextLine(fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed))}
+	case x.Over():
+		return []slack.Block{contextLine(w.alone)}
+	}
+	return nil
+}
+
+// contestTexts are the words of contests on cards.
+type contestTexts struct {
+	contesting                              string
+	won, picked, alone                      string
+	others, title, entry, page, pick, picks string
+	reads, reason, replaced                 string
+}
+
+var contestWords = language.InEach(contestTexts{
+	contesting: "🏁 複数のチームが下書きを競っています。採点が終わると、最もよい案が表示されます…",
+	won:        "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に替えました: {team} ({score} 点)",
+	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
+	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
+	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
+	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
+}, contestTexts{
+	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored…",
+	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
+	alone:  "No draft of the contest could be used, so Ringi drafted this one",
+	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
+	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
+	reason: "Another draft was picked ({team})", replaced: " (another draft)",
+})
