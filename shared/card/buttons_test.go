@@ -33,7 +33,10 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		return err
 	}
 	if b.ActionID == card.OthersAction {
-		view, ok := card.OthersModal(s.Aggregate, card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}, otherContent, "ja")
+		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
+		text := map[string]string{"a": content, "b": otherContent}
+		_, e, _, _ := card.Other(s.Aggregate, other)
+		view, ok := card.OthersModal(s.Aggregate, other, text[e.TeamID], "ja")
 		if !ok || view.Submit == nil {
 			return fmt.Errorf("the dialog can't be submitted")
 		}
@@ -41,7 +44,7 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		if err := json.Unmarshal([]byte(view.PrivateMetadata), &o); err != nil {
 			return err
 		}
-		_, err := s.PickDraft(o.ID, o.Team, otherContent, card.PickReason("ja", o.Team), approver, policy, s.now)
+		_, err := s.PickDraft(o.ID, o.Team, text[o.Team], card.PickReason("ja", o.Team), approver, policy, s.now)
 		return err
 	}
 	reason := "検証を追加してください"
@@ -114,6 +117,9 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					name += "_" + string(x.Kind)
 				}
 				want[name+" "+x.ID] = 1
+			}
+			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
+				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
 			}
 			for b, n := range want {
 				if offered[b] != n {
