@@ -105,3 +105,19 @@ func named(t *testing.T, d *driver.Request, action aggregate.Action, want task.E
 	}
 	t.Errorf("nobody recorded %s", action)
 }
+
+func TestPeopleAreToldWhatIsWrongWithAContestsFiles(t *testing.T) {
+	s := start(t)
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.File = true, "configs/none.toml" })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
+	face := driver.Face(d.Card("CARD#prompt#0001", "コンテストの設定ファイルを使えない"))
+	if !strings.Contains(face, "configs/none.toml") {
+		t.Errorf("the card names no file: %s", face)
+	}
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled = false })
+	d.Click(workspace.Sato, "CARD#prompt#0001", "retry_generation")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	if p := d.Load().Prompt(); p.Contest != nil || p.Entry != nil {
+		t.Errorf("drafted by %+v of %+v", p.Entry, p.Contest)
+	}
+}
