@@ -21,6 +21,7 @@ import (
 
 // contestPage is what the page of one contest shows.
 type contestPage struct {
+	Title                 string // of the request that it is for
 	Path, Live            string
 	Status, Badge, Prompt string
 	Task                  string // address of what it is for
@@ -145,7 +146,12 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	if err := c.fillTeams(r.Context(), v, &p, works); err != nil {
 		return err
 	}
-	d := document{Title: cmp.Or(card.OneLine(legible.Beginning(k.UserPrompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
+	titles, err := c.drafting(r.Context(), v, *k)
+	if err != nil {
+		return err
+	}
+	p.Title = titles[k.ForID]
+	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(k.UserPrompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -14,6 +15,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/legible"
+	"ringi/shared/task"
 )
 
 const (
@@ -71,11 +73,37 @@ func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer
 	} else {
 		p.First = "/console/contests"
 	}
+	titles, err := c.drafting(r.Context(), v, page.Items...)
+	if err != nil {
+		return err
+	}
 	for _, k := range page.Items {
-		p.Rows = append(p.Rows, contestInList(k, words))
+		row := contestInList(k, words)
+		row.Prompt = cmp.Or(titles[k.ForID], row.Prompt)
+		p.Rows = append(p.Rows, row)
 	}
 	d.Data = p
 	return c.show(w, r, v, d, "contests.html")
+}
+
+// drafting are the titles of the requests whose policies contests draft, by the request's id: such a contest's own prompt is
+// what a model is told.
+func (c *Console) drafting(ctx context.Context, v *viewer, all ...contest.Contest) (map[string]string, error) {
+	var ids []string
+	for _, k := range all {
+		if k.ForKind == task.Kind.Name && !slices.Contains(ids, k.ForID) {
+			ids = append(ids, k.ForID)
+		}
+	}
+	found, err := c.Store.Titled(ctx, v.Tenant, ids...)
+	if err != nil {
+		return nil, err
+	}
+	titles := map[string]string{}
+	for id, x := range found {
+		titles[id] = card.OneLine(x.Title)
+	}
+	return titles, nil
 }
 
 func contestInList(k contest.Contest, words contestTexts) contestRow {
@@ -84,7 +112,7 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
 	}
 	row.Status, row.Badge = words.stands(&k, nil)
-	if k.ForKind == "task" && aggregate.ValidID(k.ForID) {
+	if k.ForKind == task.Kind.Name && aggregate.ValidID(k.ForID) {
 		row.Task = "/console/tasks/" + k.ForID
 	}
 	if k.BestScore != nil {
