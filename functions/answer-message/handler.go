@@ -189,8 +189,12 @@ func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer,
 				return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
 			}
 			continue
-		case errors.Is(err, aggregate.ErrMoved): // another invocation has answered
+		case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
+			t.overtaken(ctx, x.Usage)
 			return t.again(ctx)
+		case errors.Is(err, aggregate.ErrSuperseded):
+			t.overtaken(ctx, x.Usage)
+			fallthrough
 		case err != nil:
 			return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
 		}
@@ -202,6 +206,13 @@ func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer,
 		return a.Next(t.Now()), nil
 	}
 	return aggregate.Next{}, fmt.Errorf("record the answer: %w", aggregate.ErrSettings)
+}
+
+// overtaken records what an answer cost that came too late.
+func (t *turn) overtaken(ctx context.Context, u aggregate.Usage) {
+	if _, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) }); err != nil {
+		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", "COST_NOT_RECORDED", err.Error(), "cost", u.Cost.String())
+	}
 }
 
 // again is what comes next after somebody else was faster.
@@ -277,6 +288,9 @@ func (t *turn) tried(ctx context.Context, why aggregate.Reason, x session.Answer
 	a, failed := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
 	switch {
 	case failed != nil:
+		if errors.Is(failed, aggregate.ErrSuperseded) {
+			t.overtaken(ctx, x.Usage)
+		}
 		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
 	case a.Next(t.Now()).State != session.StateAnswer: // meanwhile there is nothing to answer any more
 		return t.again(ctx)
@@ -292,6 +306,9 @@ func (t *turn) refused(ctx context.Context, why *session.Refusal, err error) (ag
 	a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
 		return t.counted(a.Refused(t.in.Run, t.seen, *why, t.Now()))
 	})
+	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrSuperseded) {
+		t.overtaken(ctx, why.Usage)
+	}
 	if errors.Is(err, aggregate.ErrMoved) {
 		return t.again(ctx)
 	}

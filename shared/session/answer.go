@@ -154,6 +154,20 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	return c.done(), nil
 }
 
+// Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the session
+// or answered first: the vendor charges for it all the same.
+func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Change, error) {
+	if u.ID == "" || u.Free() {
+		return aggregate.Change{}, nil
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.charge(u)
+	return c.done(), nil
+}
+
 // surplus is what is kept of proposals that are not taken: so much that the row stays small.
 func surplus(all []RefusedProposal) []RefusedProposal {
 	all = slices.Clone(all[:min(len(all), mostSurplus)])
