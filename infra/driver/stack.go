@@ -66,7 +66,7 @@ func Leave(t *testing.T, s *stack.Stack) {
 		Settings(t, s, func(x *tenancy.Settings) {
 			d := tenancy.DefaultSettings()
 			d.Rev, d.Slug, d.MCPServers = x.Rev, x.Slug, x.MCPServers
-			d.MaxOpenTasks, d.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
+			d.MaxOpenTasks, d.MaxTasksPerHour, d.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
 			*x = d
 		})
 		if err := s.Sandbox.SetToggles(sandbox.Toggles{}); err != nil {

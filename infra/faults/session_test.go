@@ -92,8 +92,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
 		t.Fatal(err)
 	}
-	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text}
-	in.User = "U0" + strings.ReplaceAll(k.thread, ".", "") // of its own: one person may write only so much within an hour
+	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {
 		k.pass(t, session.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})

@@ -43,7 +43,7 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 	if err != nil {
 		return err
 	}
-	x.MaxOpenTasks, x.MaxTasksPerHour = tenancy.Limit{}, tenancy.Limit{}
+	x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
 	_, err = rows.SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
