@@ -308,8 +308,10 @@ func (x trial) checkAsked(got end) error {
 }
 
 // sample draws n trials: as many kinds of calls and moments as there is room for, then any.
-func sample(trials []trial, n int) []trial {
-	lot := rand.New(rand.NewPCG(*seed, 0))
+func sample(trials []trial, n int) []trial { return sampleOf(trials, n, *seed) }
+
+func sampleOf(trials []trial, n int, seed uint64) []trial {
+	lot := rand.New(rand.NewPCG(seed, 0))
 	lot.Shuffle(len(trials), func(i, j int) { trials[i], trials[j] = trials[j], trials[i] })
 	seen := map[string]bool{}
 	var first, rest []trial

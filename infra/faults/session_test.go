@@ -24,7 +24,7 @@ import (
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.
-const sessionPoints = 12
+const sessionPoints = 18
 
 // talk is one conversation: somebody asks for a command, approves it, and the agent says what came of it.
 type talk struct {
@@ -47,11 +47,13 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	for _, p := range first.points() {
 		all = append(all, trial{scenario: scenario{name: "conversation"}, kills: []point{p}})
 	}
-	n := sessionPoints
-	if *long {
-		n = len(all)
+	trials := all
+	if !*long {
+		trials = nil
+		for i := range uint64(3) { // of three seeds
+			trials = append(trials, sampleOf(slices.Clone(all), sessionPoints/3, *seed+i)...)
+		}
 	}
-	trials := sample(slices.Clone(all), n)
 	var wg sync.WaitGroup
 	places := make(chan struct{}, *beside)
 	ends := make([]session.ActionStatus, len(trials))

@@ -202,6 +202,23 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
+// texts are the members of an object that are texts: others are for programs, and none of ours.
+type texts map[string]string
+
+func (t *texts) UnmarshalJSON(b []byte) error {
+	var all map[string]any
+	if err := json.Unmarshal(b, &all); err != nil || all == nil {
+		return err
+	}
+	*t = texts{}
+	for name, v := range all {
+		if s, ok := v.(string); ok {
+			(*t)[name] = s
+		}
+	}
+	return nil
+}
+
 func (d *Definition) field(name string) any {
 	switch name {
 	case "id":
@@ -219,7 +236,7 @@ func (d *Definition) field(name string) any {
 	case "auth_ref":
 		return &d.AuthRef
 	case "metadata":
-		return &d.Metadata
+		return (*texts)(&d.Metadata)
 	}
 	return nil // of a later release
 }

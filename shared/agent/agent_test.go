@@ -72,7 +72,7 @@ func TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField(t *testing.T) {
 
 func TestEntriesAreReadInBothSpellings(t *testing.T) {
 	for _, text := range []string{
-		`[{` + bot + `,"model":"m","is_default":true,"auth_ref":"docs","metadata":{"label":"書類"},"later":1}]`,
+		`[{` + bot + `,"model":"m","is_default":true,"auth_ref":"docs","metadata":{"label":"書類","order":1},"later":1}]`,
 		`[{` + bot + `,"model":"m","isDefault":true,"authRef":"docs","metadata":{"label":"書類"}}]`,
 		`[{` + bot + `,"model":"m","is_default":true,"isDefault":false,"auth_ref":"docs","authRef":7,"metadata":{"label":"書類"}}]`,
 	} {

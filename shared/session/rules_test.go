@@ -68,3 +68,27 @@ func TestAnActionExpiresAfterItsTimeAndNotBefore(t *testing.T) {
 		t.Error("one that has expired is approved")
 	}
 }
+
+func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
+	tb := opened(t)
+	if err := tb.answer(nil); err != nil {
+		t.Fatal(err)
+	}
+	idle := tb.load().Session.LastActivityAt.Add(7 * 24 * time.Hour)
+	closed := func() error {
+		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(tb.now) })
+	}
+	tb.now = idle.Add(-time.Millisecond)
+	if err := closed(); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("before its days: %v", err)
+	}
+	tb.now = idle
+	if err := closed(); err != nil || tb.load().Session.Status != Closed || tb.load().Session.CloseReason != ReasonIdle {
+		t.Errorf("after its days: %v", err)
+	}
+	tb, _ = pending(t, ShellCommand)
+	tb.now = tb.now.Add(30 * 24 * time.Hour)
+	if err := closed(); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("while an action waits: %v", err)
+	}
+}
