@@ -37,7 +37,7 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 	case errors.Is(err, workspace.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, versions.ErrGone):
-		return j.says(reasonRefused, j.words().gone, err), nil
+		return j.gone(err), nil
 	}
 	if err != nil {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
@@ -47,6 +47,13 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
 	}
 	return session.Result{Status: session.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
+}
+
+// gone is the result where the workspace's time was over: the next action begins with an empty one.
+func (j *job) gone(err error) session.Result {
+	r := j.says(reasonRefused, j.words().gone, err)
+	r.Gone = true
+	return r
 }
 
 // written names the files of a payload.
@@ -77,6 +84,9 @@ func (j *job) run(ctx context.Context) (session.Result, error) {
 	stop()
 	l.flush(ctx)
 	if errors.Is(err, sandbox.ErrCannot) {
+		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, versions.ErrGone) {
+			return j.gone(gone), nil
+		}
 		return j.says(session.ReasonNotBegun, "", err), nil
 	}
 	if err != nil {

@@ -68,6 +68,9 @@ func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*wor
 	if version == "" {
 		return &workspace.Tree{}, nil
 	}
+	if s.trees[version] == nil {
+		return nil, versions.ErrGone
+	}
 	return s.trees[version], nil
 }
 

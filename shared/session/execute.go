@@ -21,6 +21,7 @@ type Result struct {
 	At          time.Time        `json:"at"`
 	Held        []string         `json:"held,omitempty"` // the isolation that held, as the sandbox says
 	Tail        string           `json:"-"`              // of the output, for the agent
+	Gone        bool             `json:"-"`              // the workspace that it was to begin with is no more: the next begins with none
 }
 
 const (
@@ -211,7 +212,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 
 // takeVersion moves the workspace to what the action left, unless it has moved on from where the action began.
 func (c *change) takeVersion(x *Action, r Result) {
-	if r.Version != "" && c.Session.WorkspaceVersion == x.BaseVersion {
+	if (r.Version != "" || r.Gone) && c.Session.WorkspaceVersion == x.BaseVersion {
 		c.Session.WorkspaceVersion = r.Version
 	}
 }
