@@ -58,15 +58,17 @@ func (f *Function) Run(ctx context.Context, o sandbox.Order, onLine func(sandbox
 	}
 }
 
-// never are Lambda's errors after which nothing has run and nothing will: the function is not there, or is not ours.
+// never are Lambda's errors after which nothing has run and nothing will: the function is not there, is not ours, or is set up
+// with a key or a network that is gone.
 var never = []string{
-	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "RequestTooLargeException", "ResourceNotFoundException",
-	"UnrecognizedClientException", "ValidationException",
+	"AccessDeniedException", "InvalidParameterValueException", "InvalidRequestContentException", "InvalidRuntimeException", "InvalidSecurityGroupIDException",
+	"InvalidSubnetIDException", "InvalidZipFileException", "KMSAccessDeniedException", "KMSDisabledException", "KMSInvalidStateException", "KMSNotFoundException",
+	"RequestTooLargeException", "ResourceNotFoundException", "UnrecognizedClientException", "ValidationException",
 }
 
 // notYet are those after which nothing has run, and another try may: its state is Pending or Inactive, there is no
 // capacity, or no network interface.
-var notYet = []string{"ENILimitReachedException", "ResourceConflictException", "ResourceNotReadyException", "SubnetIPAddressLimitReachedException", "TooManyRequestsException"}
+var notYet = []string{"ENILimitReachedException", "ENINotReadyException", "ResourceConflictException", "ResourceNotReadyException", "SubnetIPAddressLimitReachedException", "TooManyRequestsException"}
 
 // begun adds to an error of Lambda's what it says about the command; of any other nothing is known.
 func begun(err error) error {
