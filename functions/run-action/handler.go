@@ -116,7 +116,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	if why != nil && x.Status == session.ActionApproved {
+	if why != nil {
 		why.Status = session.ActionFailed
 		j.logged(ctx, *why)
 		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {

@@ -126,13 +126,13 @@ func (a *Aggregate) failApproved(x *Action, why aggregate.Reason, detail string,
 }
 
 // FailApproved is for whoever finds, before the claim, that an approved action can't be executed: a command that is not there,
-// files that the workspace refuses.
+// files that the workspace refuses. The claim may be a second one, after one under which nothing began.
 func (a *Aggregate) FailApproved(run int, id string, r Result, now time.Time) (aggregate.Change, error) {
 	x, err := a.decidable(id)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Head.Run != run || x.Status != ActionApproved {
+	if a.Head.Run != run || x.Status != ActionApproved && (x.Status != ActionExecuting || x.Claim != nil) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	r.Status = ActionFailed

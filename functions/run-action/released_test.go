@@ -1,0 +1,25 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+	"ringi/shared/session"
+	"ringi/shared/store/storetest"
+)
+
+// What is found before a claim counts before the second one, too: nothing is executed by halves.
+func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
+	w := approved(t, storetest.Start(t), session.ShellCommand, command)
+	w.box.err = fmt.Errorf("no room: %w", sandbox.ErrNotBegun)
+	if _, err := w.handle(); err == nil {
+		t.Fatal("it has begun")
+	}
+	w.Sandbox = nil // it was switched off meanwhile
+	expect.Value(w.handle())(t)
+	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" || w.box.ran != 0 {
+		t.Errorf("%+v after %d runs", x, w.box.ran)
+	}
+}
