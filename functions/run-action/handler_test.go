@@ -278,12 +278,12 @@ func testCrash(t *testing.T, w *world) {
 
 func testNotBegun(t *testing.T, w *world) {
 	w.box.err = fmt.Errorf("no room: %w", sandbox.ErrNotBegun)
-	for try := range 5 {
+	for try := range 9 {
 		_, err := w.handle()
 		if err == nil {
 			t.Fatalf("try %d is no error", try)
 		}
-		if x := w.action(); try < 4 && (x.Status != session.ActionExecuting || x.Claim != nil) {
+		if x := w.action(); try < 8 && (x.Status != session.ActionExecuting || x.Claim != nil) {
 			t.Fatalf("after try %d: %+v", try, x)
 		}
 	}

@@ -133,7 +133,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	}
 	behind, err := d.cards(ctx)
 	if err == nil {
-		err = d.status(ctx)
+		d.status(ctx)
 	}
 	if d.drew {
 		h.homes(ctx, ref.Tenant)

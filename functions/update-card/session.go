@@ -142,22 +142,16 @@ type withStatus interface {
 }
 
 // status tells Slack what the agent does, as the rows say: each time, since another process may have told it something else.
-// A refusal hinders no card.
-func (d *drawing) status(ctx context.Context) error {
+// That it can't be told hinders no card and no copy.
+func (d *drawing) status(ctx context.Context) {
 	k, ok := d.kind.(withStatus)
 	if !ok {
-		return nil
+		return
 	}
 	st, title := k.Status(d.a)
-	err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title)
-	var refused slackapi.Refused
-	switch {
-	case errors.As(err, &refused):
+	if err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title); err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
-	case err != nil:
-		return fmt.Errorf("tell the agent's status: %w", err)
 	}
-	return nil
 }
 
 // withOutput is a kind of whose aggregates something changes without a commit.

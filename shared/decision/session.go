@@ -120,6 +120,9 @@ func (m SessionMaker) judge(ctx context.Context, w people.Want, ref aggregate.Re
 	var by aggregate.Actor
 	var policy aggregate.Policy
 	v.Err = run(ctx, func(a *session.Aggregate) (aggregate.Change, error) {
+		if a.Head.Forgotten(m.Now()) {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
 		if a.Session == nil {
 			return aggregate.Change{}, aggregate.ErrConflict // a torn read
 		}

@@ -18,6 +18,9 @@ const (
 	mostCards = 20
 	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
 	mostRefused = 2
+	// mostUnasked is how many actions rules may approve one after the other before a person is asked: an agent that hears of
+	// each result could go on for ever.
+	mostUnasked = 10
 	// mostSurplus is how many proposals of one answer are kept that were not taken.
 	mostSurplus = 8
 	// maxSurplus is how long the payload of such a one may be, in bytes, and its summary.
@@ -91,6 +94,9 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.charge(x.Usage)
+	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
+		c.Session.Unasked = 0
+	}
 	proposed := ""
 	if x.Proposal != nil {
 		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}
@@ -262,7 +268,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 	c.under(p.Terms.SettingsRev)
 	c.card(CardAction, x.Key())
 	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
-	if p.Rule == "" {
+	if p.Rule == "" || c.Session.Unasked >= mostUnasked {
 		c.Put(x)
 		c.Session.PendingActionID = x.ActionID
 		return x.ActionID, nil
@@ -271,6 +277,7 @@ func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id str
 		return "", ErrType{x.ActionType}
 	}
 	x.Rule = p.Rule
+	c.Session.Unasked++
 	if err := c.move(x, ActionApproved, func(n *Action) {
 		n.Gate.Terms.ApprovalRequired = false
 		n.settle(aggregate.Approved)

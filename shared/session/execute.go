@@ -28,8 +28,9 @@ const (
 	// mostSummary and mostDetail are how much of a result's texts a row keeps, in characters.
 	mostSummary = 500
 	mostDetail  = 2000
-	// mostNotBegun is how often a sandbox is asked for before the action fails.
-	mostNotBegun = 5
+	// mostNotBegun is how often a sandbox is asked for before the action fails: as often as the state machine tries, some two
+	// minutes. A network that was idle for weeks is made anew meanwhile.
+	mostNotBegun = 9
 	// mostHeld and mostHeldText bound what a sandbox says of its isolation.
 	mostHeld, mostHeldText = 10, 60
 )

@@ -56,6 +56,7 @@ type Session struct {
 	WorkspaceVersion string           `json:"workspace_version,omitempty"` // SHA-256 of its files' archive; empty: no file yet
 	Usage            aggregate.Usage  `json:"usage"`
 	Provider         string           `json:"provider,omitempty"`          // of the model that answered last
+	Unasked          int              `json:"unasked,omitempty"`           // actions that rules approved since a person wrote
 	Messages         int              `json:"messages"`                    // that agent and system wrote
 	Actions          int              `json:"actions"`                     // that were proposed
 	Refused          int              `json:"refused,omitempty"`           // proposals in a row that could not be made

@@ -92,3 +92,22 @@ func TestAConversationEndsAfterItsIdleDaysAndNotBefore(t *testing.T) {
 		t.Errorf("while an action waits: %v", err)
 	}
 }
+
+func TestRulesApproveOnlySoMuchUntilAPersonIsAsked(t *testing.T) {
+	tb := opened(t)
+	for n := range mostUnasked + 1 {
+		if err := tb.answer(proposal(TestRun, tb.now, `{"type":"test_run"}`)); err != nil {
+			t.Fatal(err)
+		}
+		x := tb.load().Current()
+		if asked := x.Status == ActionPending; asked != (n == mostUnasked) {
+			t.Fatalf("proposal %d is %s", n+1, x.Status)
+		}
+		if x.Status == ActionPending {
+			break
+		}
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Cancel(x.ActionID, person(suzuki), aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, tb.now)
+		})
+	}
+}
