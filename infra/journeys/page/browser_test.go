@@ -63,7 +63,7 @@ var stories = []struct {
 		v.becomes(v.words.newcomer) // to whom Ringi never wrote: the person is greeted, and may pick a request
 		v.Press(v.menu(`[data-focus="` + workspace.DirectMessage(v.words.newcomer) + `"]`))
 		v.Until(`[...document.querySelectorAll(".text-body")].some((m) => m.innerText.includes(` + browser.Quote(v.words.welcome) + `))`)
-		v.Until(`document.querySelectorAll(".suggestion").length === 3 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
+		v.Until(`document.querySelectorAll(".suggestion").length === 4 && document.querySelector(".suggestion").innerText.includes(` + browser.Quote(v.words.suggested) + `)`)
 		v.looks("first-page")
 		v.becomes(v.requester)
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
