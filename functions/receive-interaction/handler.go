@@ -174,12 +174,12 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	a := p.Actions[0] // Slack sends one for each click
 	switch p.View.CallbackID {
 	case card.ReviewCallback:
-		return inbound.OK(), h.turn(ctx, p, a, h.turned)
+		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
 	case card.TalkReviewCallback:
-		return inbound.OK(), h.turn(ctx, p, a, h.turnedTalk)
+		return inbound.OK(), turn(ctx, h, p, a, "review", h.turnedTalk)
 	}
 	if p.View.CallbackID == card.OthersCallback {
-		return inbound.OK(), h.turnDraft(ctx, p, a)
+		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
 	}
 	if session.ValidID(a.BlockID) {
 		return h.talkButton(ctx, p, a)

@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -16,7 +14,6 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/decision"
 	"ringi/shared/metric"
-	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 )
@@ -33,20 +30,9 @@ func (h *Handler) others(ctx context.Context, c click, trigger string) {
 		a = now
 		return decision.Rejections()[task.CardPrompt].With("-")(now, id, by, p, at) // whoever may send it back may put another in its place
 	})
-	readsOnly := mayRead(v.Err)
-	if v.Err == nil && !v.Empty || readsOnly {
-		view, err := h.otherDraft(ctx, a, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
-		if err == nil {
-			err = h.Slack.OpenView(ctx, trigger, view)
-		}
-		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows other drafts", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "err", err)
-			return
-		}
-		v.Err = err
-	}
-	h.tell(ctx, c, v)
+	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
+		return h.otherDraft(ctx, a, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
+	})
 }
 
 // otherDraft draws one of them.
@@ -80,37 +66,18 @@ func (h *Handler) submission(ctx context.Context, tenant, execution string, e ta
 	return "", fmt.Errorf("the contest has no submission of that team: %w", aggregate.ErrNotFound)
 }
 
-// turnDraft shows another draft in the open dialog.
-func (h *Handler) turnDraft(ctx context.Context, p payload, a action) error {
-	var o card.OtherDraft
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &o); err != nil {
-		return inbound.Bad("payload.view.private_metadata must be the JSON object of a draft")
-	}
-	page, err := strconv.Atoi(a.Value)
-	if err != nil {
-		return inbound.Bad("payload.actions.0.value must be the number of a page")
-	}
+// turnedDraft draws another draft, or another page of one.
+func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft, page int) (slack.ModalViewRequest, error) {
 	o.Page = page
-	ref := p.click(o.TaskID, o.ID).Ref
-	if !aggregate.ValidID(ref.ID) {
-		return nil
+	var a *task.Aggregate
+	v := h.check(ctx, p.click(o.TaskID, o.ID), func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+		a = now
+		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
+	})
+	if v.Err != nil && !mayRead(v.Err) {
+		return slack.ModalViewRequest{}, v.Err
 	}
-	settings, err := h.Store.Settings(ctx, ref.Tenant)
-	var loaded *task.Aggregate
-	if err == nil {
-		loaded, err = h.Store.Load(ctx, ref)
-	}
-	var view slack.ModalViewRequest
-	if err == nil {
-		view, err = h.otherDraft(ctx, loaded, o, settings.Locale)
-	}
-	if err == nil {
-		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
-	}
-	if err != nil { // the page stays as it is, and so does its button
-		slog.WarnContext(ctx, "the page was not turned", "task_id", ref.ID, "user", p.User.ID, "err", err)
-	}
-	return nil
+	return h.otherDraft(ctx, a, o, v.Settings.Locale)
 }
 
 // pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which stays open.

@@ -29,15 +29,22 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 		a = now
 		return approve(now, id, by, p, at)
 	})
+	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
+		return h.page(ctx, a, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
+	})
+}
+
+// show opens a dialog for whoever may decide, and for members of the workspace who may only read; to anybody else it tells v.
+func (h *Handler) show(ctx context.Context, c click, v verdict, trigger string, draw func(readsOnly bool) (slack.ModalViewRequest, error)) {
 	readsOnly := mayRead(v.Err)
 	if v.Err == nil && !v.Empty || readsOnly {
-		view, err := h.page(ctx, a, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
+		view, err := draw(readsOnly)
 		if err == nil {
 			err = h.Slack.OpenView(ctx, trigger, view)
 		}
 		var unknown slackapi.Unknown
 		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows all", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "err", err)
+			slog.InfoContext(ctx, "shows all", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "view", view.CallbackID, "err", err)
 			return
 		}
 		v.Err = err
@@ -65,31 +72,31 @@ func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, lo
 }
 
 // drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it can't be drawn.
-type drawPage func(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error)
+type drawPage[R any] func(ctx context.Context, p payload, r R, page int) (slack.ModalViewRequest, error)
 
-// turn shows another page of an open Review to whoever could open it now.
-func (h *Handler) turn(ctx context.Context, p payload, a action, draw drawPage) error {
-	var r card.Review
+// turn shows another page of an open dialog to whoever could open it now; of is what its metadata describes.
+func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string, draw drawPage[R]) error {
+	var r R
 	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
-		return inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
+		return inbound.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
 	}
 	page, err := strconv.Atoi(a.Value)
 	if err != nil {
 		return inbound.Bad("payload.actions.0.value must be the number of a page")
 	}
-	r.Page = page
-	view, err := draw(ctx, p, r)
+	view, err := draw(ctx, p, r, page)
 	if err == nil {
 		err = h.Slack.UpdateView(ctx, p.View.ID, p.View.Hash, view)
 	}
 	if err != nil { // the page stays as it is, and so does its button
-		slog.WarnContext(ctx, "the page was not turned", "id", r.TaskID, "user", p.User.ID, "err", err)
+		slog.WarnContext(ctx, "the page was not turned", "of", r, "user", p.User.ID, "err", err)
 	}
 	return nil
 }
 
 // turned draws another page of a task's gate, also of one that was decided while it was read.
-func (h *Handler) turned(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error) {
+func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
+	r.Page = page
 	var a *task.Aggregate
 	v := h.check(ctx, p.click(r.TaskID, r.ID), func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
 		a = now

@@ -191,7 +191,8 @@ func (h *Handler) talkPage(ctx context.Context, ref aggregate.Ref, r card.Review
 }
 
 // turnedTalk draws another page of an action, also of one that was decided while it was read.
-func (h *Handler) turnedTalk(ctx context.Context, p payload, r card.Review) (slack.ModalViewRequest, error) {
+func (h *Handler) turnedTalk(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
+	r.Page = page
 	c := p.talkClick(r.TaskID)
 	v := h.talks().Check(ctx, c.Want, c.ref, decision.ReadSession())
 	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
