@@ -143,8 +143,11 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		names := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), k.ByID)
 		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
 	}
-	if err := c.fillTeams(r.Context(), v, &p, works); err != nil {
-		return err
+	p.fillTeams(works, words)
+	if i := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Best }); i >= 0 {
+		if p.Winner, err = c.draft(r.Context(), v, works, p.Board[i].Key); err != nil {
+			return err
+		}
 	}
 	titles, err := c.drafting(r.Context(), v, *k)
 	if err != nil {
@@ -167,9 +170,8 @@ func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
 	return sum
 }
 
-// fillTeams shows the teams and what they played, the board's first draft whole.
-func (c *Console) fillTeams(ctx context.Context, v *viewer, p *contestPage, works []*contest.Work) error {
-	words := contestsWords.In(v.Locale)
+// fillTeams shows the teams and what they played, by rank.
+func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts) {
 	var board []*contest.Board
 	for _, w := range works {
 		p.Teams = append(p.Teams, words.team(w))
@@ -179,15 +181,8 @@ func (c *Console) fillTeams(ctx context.Context, v *viewer, p *contestPage, work
 	for i, b := range board {
 		row := boardRowOf(i+1, b)
 		p.Board = append(p.Board, row)
-		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Round, row.Round, row.Score), Chosen: false})
+		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Round, row.Round, row.Score)})
 	}
-	i := slices.IndexFunc(board, func(b *contest.Board) bool { return b.IsBest })
-	if i < 0 {
-		return nil
-	}
-	var err error
-	p.Winner, err = c.draft(ctx, v, works, p.Board[i].Key)
-	return err
 }
 
 // team is how a team stands.
@@ -259,11 +254,10 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 	if err != nil && !errors.Is(err, result.ErrExpired) {
 		return nil, err
 	}
-	d.Text = text
 	if record == nil {
 		record = &submission.MemberSubmissionsRecord{}
 	}
-	d.Text = card.Prose(d.Text)
+	d.Text = card.Prose(text)
 	words := contestsWords.In(v.Locale)
 	for _, s := range record.Submissions {
 		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Failed: s.Status != submission.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}

@@ -24,9 +24,7 @@ func (c *Console) compareDrafts(w http.ResponseWriter, r *http.Request, v *viewe
 	words := contestsWords.In(v.Locale)
 	p := comparePage{Path: contestPath(a.Contest.ExecutionID)}
 	board := contestPage{}
-	if err := c.fillTeams(r.Context(), v, &board, works); err != nil {
-		return err
-	}
+	board.fillTeams(works, words)
 	d := document{Title: words.Compare, Here: "contests", Words: words}
 	if len(board.Board) < 2 {
 		d.Data = p
