@@ -61,125 +61,140 @@ func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 	}
 }
 
-func TestInstallingInFurtherWorkspaces(t *testing.T) {
-	w := newConnecting(t, storetest.Start(t))
-	slack := &slackInstalls{codes: map[string]bool{}}
-	server := httptest.NewServer(slack)
+// installing are Slack's part of an installation, and who begins one.
+type installing struct {
+	*connecting
+	slack *slackInstalls
+	codes int // that Slack gave so far
+}
+
+func newInstalling(t *testing.T) *installing {
+	w := &installing{connecting: newConnecting(t, storetest.Start(t)), slack: &slackInstalls{codes: map[string]bool{}}}
+	server := httptest.NewServer(w.slack)
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"
-	begin := func(b *browser) url.Values {
-		t.Helper()
-		return expect.Value(url.Parse(b.get("/slack/install").to))(t).Query()
-	}
-	n := 0
-	back := func(b *browser, q url.Values) answer {
-		n++
-		return b.get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", n)}, "state": {q.Get("state")}}.Encode())
-	}
+	return w
+}
 
+// begins is what Slack is asked when b begins.
+func (w *installing) begins(b *browser) url.Values {
+	w.T.Helper()
+	return expect.Value(url.Parse(b.get("/slack/install").to))(w.T).Query()
+}
+
+// returns is b back from Slack with a code.
+func (w *installing) returns(b *browser, q url.Values) answer {
+	w.codes++
+	return b.get("/console/slack/installed?" + url.Values{"code": {strings.Repeat("c", w.codes)}, "state": {q.Get("state")}}.Encode())
+}
+
+// holding is the tenant of a team, after it is sure that Slack gave that token for it.
+func (w *installing) holding(team, want string) tenancy.Tenant {
+	w.T.Helper()
+	if token, err := w.c.Connect.Vault.Bot(w.T.Context(), aggregate.TenantID(team)); err != nil || token != want {
+		w.T.Errorf("%s: %q, %v", team, token, err)
+	}
+	owner, _ := w.Store.Tenant(w.T.Context(), aggregate.TenantID(team))
+	return owner
+}
+
+func TestInstallingInFurtherWorkspaces(t *testing.T) {
+	w := newInstalling(t)
 	b := w.browser()
-	q := begin(b)
+	q := w.begins(b)
 	if !strings.Contains(q.Get("scope"), "chat:write,") || q.Get("redirect_uri") != "https://"+home+"/console/slack/installed" || q.Get("client_id") != "1.2" {
 		t.Errorf("Slack is asked %v", q)
 	}
-	slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
-	if a := back(b, q); a.status != 200 || !strings.Contains(a.text(), "二号店") || strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "xoxb") {
+	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
+	if a := w.returns(b, q); a.status != 200 || !strings.Contains(a.text(), "二号店") || strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "xoxb") {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	second := aggregate.TenantID("T0SECOND")
-	owner := expect.Value(w.Store.Tenant(t.Context(), second))(t)
-	if owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug {
+	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug {
 		t.Errorf("%+v", owner)
-	}
-	if token, err := w.c.Connect.Vault.Bot(t.Context(), second); err != nil || token != "xoxb-second" {
-		t.Errorf("%q, %v", token, err)
 	}
 	if _, err := w.Store.Integration(t.Context(), w.tenant.ID, tenancy.SlackProvider); err == nil {
 		t.Error("the first workspace was changed")
 	}
-	t.Run("again, by somebody else", func(t *testing.T) {
-		slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
-		again := w.browser()
-		if a := back(again, begin(again)); a.status != 200 {
-			t.Fatalf("%d %s", a.status, a.text())
-		}
-		owner := expect.Value(w.Store.Tenant(t.Context(), second))(t)
-		if token, err := w.c.Connect.Vault.Bot(t.Context(), second); err != nil || token != "xoxb-third" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) {
-			t.Errorf("%q, %v, %v", token, err, owner.Admins)
-		}
-	})
+	for name, run := range map[string]func(*testing.T, *installing){
+		"again, by somebody else": installsAgain, "in the deployment's own workspace nobody is made an administrator": installsAtHome,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, w) })
+	}
 	t.Run("where nobody is an administrator yet", func(t *testing.T) {
 		w.found("T0THIRD")
-		slack.of("T0THIRD", "三号店", "U0THIRD", "xoxb-4", false)
+		w.slack.of("T0THIRD", "三号店", "U0THIRD", "xoxb-4", false)
 		third := w.browser()
-		back(third, begin(third))
-		if owner := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID("T0THIRD")))(t); !slices.Equal(owner.Admins, []string{"U0THIRD"}) {
+		w.returns(third, w.begins(third))
+		if owner := w.holding("T0THIRD", "xoxb-4"); !slices.Equal(owner.Admins, []string{"U0THIRD"}) {
 			t.Errorf("%v", owner.Admins)
 		}
 	})
-	t.Run("in the deployment's own workspace nobody is made an administrator", func(t *testing.T) {
-		w.own.also = []string{"T0OWN", "T0BARE"}
-		w.found("T0OWN")
-		for _, team := range []string{"T0OWN", "T0BARE"} {
-			slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
-			anybody := w.browser()
-			if a := back(anybody, begin(anybody)); a.status != 200 {
-				t.Errorf("%s: %d %s", team, a.status, a.text())
-			}
-			owner, _ := w.Store.Tenant(t.Context(), aggregate.TenantID(team))
-			if token, err := w.c.Connect.Vault.Bot(t.Context(), aggregate.TenantID(team)); err != nil || token != "xoxb-own" || len(owner.Admins) > 0 {
-				t.Errorf("%s: %q, %v, administered by %v", team, token, err, owner.Admins)
-			}
-		}
-	})
 	t.Run("for an organization", func(t *testing.T) {
-		slack.of("", "本社", "U0ORG", "xoxb-org", true)
+		w.slack.of("", "本社", "U0ORG", "xoxb-org", true)
 		org := w.browser()
-		if a := back(org, begin(org)); a.status != http.StatusConflict || !strings.Contains(a.text(), "Enterprise Grid") || !slices.Contains(slack.revoked, "xoxb-org") {
-			t.Errorf("%d %s, revoked %v", a.status, a.text(), slack.revoked)
+		if a := w.returns(org, w.begins(org)); a.status != http.StatusConflict || !strings.Contains(a.text(), "Enterprise Grid") || !slices.Contains(w.slack.revoked, "xoxb-org") {
+			t.Errorf("%d %s, revoked %v", a.status, a.text(), w.slack.revoked)
 		}
 	})
-	t.Run("what is refused", func(t *testing.T) {
-		slack.of("T0EVIL", "x", "U0EVIL", "xoxb-evil", false)
-		one := w.browser()
-		q := begin(one)
-		if a := back(w.browser(), q); a.status != http.StatusBadRequest {
-			t.Errorf("another browser: %d", a.status)
+}
+
+func installsAgain(t *testing.T, w *installing) {
+	w.slack.of("T0SECOND", "二号店", "U0ELSE", "xoxb-third", false)
+	again := w.browser()
+	if a := w.returns(again, w.begins(again)); a.status != 200 {
+		t.Fatalf("%d %s", a.status, a.text())
+	}
+	if owner := w.holding("T0SECOND", "xoxb-third"); !slices.Equal(owner.Admins, []string{"U0SECOND"}) {
+		t.Errorf("%v", owner.Admins)
+	}
+}
+
+func installsAtHome(t *testing.T, w *installing) {
+	w.own.also = []string{"T0OWN", "T0BARE"}
+	w.found("T0OWN")
+	for _, team := range []string{"T0OWN", "T0BARE"} {
+		w.slack.of(team, "本店", "U0ANYBODY", "xoxb-own", false)
+		anybody := w.browser()
+		if a := w.returns(anybody, w.begins(anybody)); a.status != 200 {
+			t.Errorf("%s: %d %s", team, a.status, a.text())
 		}
-		if a := back(one, q); a.status != http.StatusBadRequest {
-			t.Errorf("after another browser: %d", a.status)
+		if owner := w.holding(team, "xoxb-own"); len(owner.Admins) > 0 {
+			t.Errorf("%s is administered by %v", team, owner.Admins)
 		}
-		q = begin(one)
-		w.Later(websession.ConsentLasts + time.Second)
-		if a := back(one, q); a.status != http.StatusBadRequest {
-			t.Errorf("too late: %d", a.status)
+	}
+}
+
+func TestInstallationsThatAreRefused(t *testing.T) {
+	w := newInstalling(t)
+	w.slack.of("T0EVIL", "x", "U0EVIL", "xoxb-evil", false)
+	refused := func(what string, a answer, status int) {
+		t.Helper()
+		if a.status != status {
+			t.Errorf("%s: %d", what, a.status)
 		}
-		admin := w.as(workspace.Suzuki)
-		w.register(admin, "freee")
-		of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()
-		if a := back(admin, of); a.status != http.StatusBadRequest {
-			t.Errorf("the state of another vendor: %d", a.status)
-		}
-		q = begin(admin)
-		if a := admin.get("/console/integrations/return?code=x&state=" + q.Get("state")); a.status != http.StatusBadRequest {
-			t.Errorf("the state of an installation: %d", a.status)
-		}
-		q = begin(one)
-		if a := one.get("/console/slack/installed?error=access_denied&state=" + q.Get("state")); a.status != http.StatusForbidden {
-			t.Errorf("denied: %d", a.status)
-		}
-		n = 0 // the first code again
-		if a := back(one, begin(one)); a.status != http.StatusBadGateway {
-			t.Errorf("a code twice: %d", a.status)
-		}
-		slack.status = http.StatusInternalServerError
-		if a := back(one, begin(one)); a.status != http.StatusBadGateway {
-			t.Errorf("Slack fails: %d", a.status)
-		}
-		if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL")); err == nil {
-			t.Error("a tenant was made")
-		}
-	})
+	}
+	one := w.browser()
+	q := w.begins(one)
+	refused("another browser", w.returns(w.browser(), q), http.StatusBadRequest)
+	refused("after another browser", w.returns(one, q), http.StatusBadRequest)
+	q = w.begins(one)
+	w.Later(websession.ConsentLasts + time.Second)
+	refused("too late", w.returns(one, q), http.StatusBadRequest)
+	admin := w.as(workspace.Suzuki)
+	w.register(admin, "freee")
+	of := expect.Value(url.Parse(w.begin(admin, "freee")))(t).Query()
+	refused("the state of another vendor", w.returns(admin, of), http.StatusBadRequest)
+	q = w.begins(admin)
+	refused("the state of an installation", admin.get("/console/integrations/return?code=x&state="+q.Get("state")), http.StatusBadRequest)
+	q = w.begins(one)
+	refused("denied", one.get("/console/slack/installed?error=access_denied&state="+q.Get("state")), http.StatusForbidden)
+	w.slack.codes[strings.Repeat("c", w.codes+1)] = true
+	refused("a code twice", w.returns(one, w.begins(one)), http.StatusBadGateway)
+	w.slack.status = http.StatusInternalServerError
+	refused("Slack fails", w.returns(one, w.begins(one)), http.StatusBadGateway)
+	if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID("T0EVIL")); err == nil {
+		t.Error("a tenant was made")
+	}
 }
 
 // Slack's own connection ends for good only when Slack takes the token back.

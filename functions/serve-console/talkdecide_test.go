@@ -1,0 +1,137 @@
+package main
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/session"
+	"ringi/shared/tenancy"
+)
+
+func decidesActions(t *testing.T, w *world) {
+	k := w.direct()
+	sato := w.as(workspace.Sato)
+	x := k.proposes(session.TestRun, `{"argv":["go","test","./a b/..."],"timeout_seconds":60}`, "")
+	holds(t, sato.get(k.page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`)
+	expect.Same(t, k.page()+"?done=act_reject", sato.post(k.page()+"/act", actOn(rejectAction, x, "先にファイルを見せて")).to)
+	holds(t, sato.get(k.page()), "先にファイルを見せて", "却下", "action.rejected")
+	if a := k.load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {
+		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
+	}
+
+	x = k.proposes(session.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
+	holds(t, sato.get(k.page()), "a.txt", "一行目\n二行目")
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(cancelAction, x, "")).to)
+
+	x = k.proposes(session.ShellCommand, script, "")
+	sato.post(k.page()+"/act", actOn(approveAction, x, ""))
+	k.begins()
+	busy := sato.post(k.page()+"/act", actOn(closeSession, nil, ""))
+	if busy.status == http.StatusSeeOther || !strings.Contains(busy.body, "先にその操作を取り消してください") {
+		t.Errorf("a session is closed under a running action: %d %s", busy.status, busy.text())
+	}
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(cancelAction, x, "")).to)
+	one := 1
+	k.ends(x, session.Result{Status: session.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
+	holds(t, sato.get(k.page()), "取り消した後に分かったこと", "止められました")
+
+	x = k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	holds(t, sato.get(k.page()), "規則による自動承認", "承認済み")
+}
+
+func refusesActions(t *testing.T, w *world) {
+	w.Ref.Tenant = w.tenant.ID
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	x := k.proposes(session.ShellCommand, script, "")
+	form := actOn(approveAction, x, "")
+	sato, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
+	page := sato.get(k.page())
+	holds(t, page, "自分の依頼は自分で承認できません", `value="reject"`)
+	lacks(t, page, "✅ 承認</button>")
+	for name, tt := range map[string]struct {
+		by     *browser
+		form   url.Values
+		status int
+		says   string
+	}{
+		"one's own":                   {sato, form, 403, "自分の依頼は自分で承認できません"},
+		"content that was not shown":  {suzuki, with(form, "hash", strings.Repeat("0", 64)), 409, ""},
+		"another content's rejection": {suzuki, with(actOn(rejectAction, x, "だめ"), "hash", "x"), 409, "だめ"},
+		"no reason":                   {suzuki, actOn(rejectAction, x, " "), 400, "却下理由は 1〜1000 文字"},
+		"a reason too long":           {suzuki, actOn(rejectAction, x, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
+		"an action that is not there": {suzuki, with(form, "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, ""},
+		"an act that there is not":    {suzuki, with(form, "act", "execute"), 400, ""},
+		"a guest":                     {w.as(workspace.Guest), form, 403, ""},
+	} {
+		if a := tt.by.post(k.page()+"/act", tt.form); a.status != tt.status || !strings.Contains(a.body, tt.says) {
+			t.Errorf("%s: %d %s", name, a.status, a.text())
+		}
+	}
+	if a := suzuki.send("POST", k.page()+"/act", form); a.status != 403 {
+		t.Errorf("without the session's token: %d", a.status)
+	}
+	if k.load().Current().Status != session.ActionPending {
+		t.Error("something was decided")
+	}
+}
+
+func oneActionDecision(t *testing.T, w *world) {
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	x := k.proposes(session.ShellCommand, script, "")
+	by := map[string]*browser{string(approveAction): w.as(workspace.Suzuki), string(cancelAction): w.as(workspace.Sato), string(rejectAction): w.as(workspace.Tanaka)}
+	var all sync.WaitGroup
+	answers := sync.Map{}
+	for act, b := range by {
+		all.Go(func() { answers.Store(act, b.post(k.page()+"/act", actOn(talkAct(act), x, "だめ"))) })
+	}
+	all.Wait()
+	var done, told int
+	answers.Range(func(_, v any) bool {
+		switch a := v.(answer); {
+		case a.status == http.StatusSeeOther:
+			done++
+		case strings.Contains(a.body, "先に決まっています"):
+			told++
+		}
+		return true
+	})
+	// What was approved may still be cancelled; nothing else goes together.
+	got := k.load().Action(x.ActionID)
+	if done+told != 3 || done > 2 || done == 2 && (got.Status != session.ActionCancelled || got.ApprovedBy == "") {
+		t.Errorf("%d decided, %d were told: %+v", done, told, got)
+	}
+}
+
+// largePayload: what stands beside the table is opened; where it is gone nobody can approve.
+func largePayload(t *testing.T, w *world) {
+	k := w.direct()
+	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`
+	hash := aggregate.HashOf(text)
+	key := "arguments/" + k.ref.Tenant + "/" + hash + ".json"
+	x := k.proposed(session.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
+	sato := w.as(workspace.Sato)
+	page := sato.get(k.page())
+	holds(t, page, "ここでは承認できません", `value="reject"`)
+	lacks(t, page, "✅ 承認</button>")
+	if a := sato.post(k.page()+"/act", actOn(approveAction, x, "")); a.status != http.StatusBadRequest {
+		t.Errorf("what nobody could read is approved: %d", a.status)
+	}
+	w.results[key] = aggregate.JSON(text)
+	holds(t, sato.get(k.page()), "echo end", "✅ 承認</button>")
+	expect.Same(t, k.page()+"?done=act_approve", sato.post(k.page()+"/act", actOn(approveAction, x, "")).to)
+}
+
+func waitsForActions(t *testing.T, w *world) {
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k.proposes(session.ShellCommand, script, "")
+	holds(t, w.as(workspace.Suzuki).get("/console/approvals?for=me"), k.page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
+	lacks(t, w.as(workspace.Alex).get("/console/approvals"), k.page())
+	holds(t, w.as(workspace.Suzuki).get("/console/audit"), `<a href="`+k.page()+`">会話を開く</a>`, "エージェントの操作を提案した")
+}
