@@ -17,8 +17,8 @@ import (
 func decidesActions(t *testing.T, w *world) {
 	k := w.direct()
 	sato := w.as(workspace.Sato)
-	x := k.proposes(session.TestRun, `{"argv":["go","test","./a b/..."],"timeout_seconds":60}`, "")
-	holds(t, sato.get(k.page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`)
+	x := k.proposes(session.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
+	holds(t, sato.get(k.page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
 	expect.Same(t, k.page()+"?done=act_reject", sato.post(k.page()+"/act", actOn(rejectAction, x, "先にファイルを見せて")).to)
 	holds(t, sato.get(k.page()), "先にファイルを見せて", "却下", "action.rejected")
 	if a := k.load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {

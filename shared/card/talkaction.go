@@ -102,11 +102,14 @@ func (d talkDrawing) body(x *session.Action, most int) body {
 	case session.TestRun:
 		parts = append(parts, d.talk.Argv)
 		for i, arg := range p.Argv {
-			if strings.Contains(arg, "\n") || units(arg) > maxInlineCode {
+			switch {
+			case arg == "":
+				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell)) // not as code, in which any sign may be an argument's
+			case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
 				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
-				continue
+			default:
+				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
 			}
-			parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(or(arg, `""`))))
 		}
 	case session.CodeGenerate:
 		parts = append(parts, fill(d.talk.Files, "n", len(p.Files)))
