@@ -109,6 +109,9 @@ type Request struct {
 	// Parallel lets the model call several tools in one answer.
 	Parallel bool
 	Sampling Sampling
+	// Schema is that of an answer which is JSON; nil: words. A model that takes none is asked without it, so the words of the
+	// request must ask for the same, and the answer must be checked.
+	Schema json.RawMessage // every property required, none beside them, no bounds
 }
 
 // Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor takes:
@@ -157,6 +160,8 @@ type Result struct {
 type Tool struct {
 	Name, Description string
 	Schema            json.RawMessage // every property required, none beside them
+	// Foreign says that the schema is somebody else's, and may be any.
+	Foreign bool
 }
 
 // Response is what a model said.

@@ -57,6 +57,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		system = system.with(about)
 	}
 	t := p.asked(Evaluator, EvaluatorSay, system, cmp.Or(m.Model, p.Evaluator.DefaultModel), key, m.Call, p.Evaluator.Call)
+	t.schema = scoreSchema
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
 	score := submission.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {
@@ -78,6 +79,12 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	})
 	return score, failure(Evaluator, err)
 }
+
+// Those who judge are held to these where their vendor can; bounds stand in the prompts, since not all vendors take them.
+var (
+	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
+	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
+)
 
 // overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a thousandth;
 // the sum is not made to fit, and ends at 100.
@@ -150,6 +157,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Ju
 	}
 	t := p.asked(judge, JudgeSaid, system, cmp.Or(p.Judgment.Model, p.Evaluator.DefaultModel), p.key(judge), p.Judgment.Call)
 	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
+	t.schema = judgmentSchema
 	j := &Judgment{}
 	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
 	var ended *Error

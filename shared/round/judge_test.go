@@ -122,6 +122,9 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 		tokens      int
 		says        string
 	}{"Coverage": {cold, 500, "網羅性"}, "Own": {warm, 500, "費用を見ます。"}, "": {warm, 4000, "早めに終えます。"}} {
+		if form := string(seen[name].Schema); !strings.Contains(form, map[bool]string{true: `"should_continue"`, false: `"score"`}[name == ""]) {
+			t.Errorf("%q is asked for an answer of the form %s", name, form)
+		}
 		if r := seen[name]; r.Sampling.Temperature == nil || *r.Sampling.Temperature != want.temperature || r.MaxTokens != want.tokens || !strings.HasPrefix(r.System, want.says) && !strings.Contains(r.System[:min(300, len(r.System))], want.says) {
 			t.Errorf("%q: %+v", name, r)
 		}

@@ -2,6 +2,7 @@ package round
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -19,6 +20,7 @@ type talk struct {
 	key      string // of its answers
 	tools    []chat.Tool
 	parallel bool
+	schema   json.RawMessage // of its answers; nil: words
 
 	said     []chat.Said
 	messages []submission.ModelMessage
@@ -39,7 +41,7 @@ func (t *talk) begin(data string, at time.Time) {
 // ask gets the next answer. Its calls have ids that are unique in the talk.
 func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err error) {
 	t.turns++
-	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), chat.Request{System: t.prompt.text, Said: t.said, Tools: t.tools, Parallel: t.parallel})
+	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), chat.Request{System: t.prompt.text, Said: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
 	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
 	if err != nil {
 		return "", nil, err

@@ -29,9 +29,8 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	sample(&p, r.Sampling)
 	var raw *http.Response
 	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-	if refused := new(sdk.Error); sampled(p) && errors.As(stream.Err(), &refused) && refused.StatusCode == http.StatusBadRequest {
-		stream.Close() // it may be a model that takes no sampling
-		sample(&p, chat.Sampling{})
+	for simpler(&p, stream.Err()) {
+		stream.Close()
 		stream = c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
@@ -146,6 +145,25 @@ func sample(p *sdk.MessageNewParams, s chat.Sampling) {
 	}
 }
 
+// simpler leaves out of a request what not every model takes, sampling or the form of an answer, and reports whether there
+// is anything that the model may have refused it for.
+func simpler(p *sdk.MessageNewParams, err error) bool {
+	refused := new(sdk.Error)
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	formed := p.OutputConfig.Format.Schema != nil
+	switch {
+	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
+		p.OutputConfig = sdk.OutputConfigParam{}
+	case sampled(*p):
+		sample(p, chat.Sampling{})
+	default:
+		return false
+	}
+	return true
+}
+
 func sampled(p sdk.MessageNewParams) bool {
 	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
@@ -155,18 +173,17 @@ func sampled(p sdk.MessageNewParams) bool {
 func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens), System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
-	for _, t := range r.Tools {
-		var shape struct {
-			Properties map[string]any `json:"properties"`
-			Required   []string       `json:"required"`
+	if r.Schema != nil {
+		if err := json.Unmarshal(r.Schema, &p.OutputConfig.Format.Schema); err != nil {
+			return p, fmt.Errorf("read the schema of the answer: %w", err)
 		}
-		if err := json.Unmarshal(t.Schema, &shape); err != nil {
+	}
+	for _, t := range r.Tools {
+		schema, err := inputOf(t)
+		if err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
-		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
-			Name: t.Name, Description: sdk.String(t.Description),
-			InputSchema: sdk.ToolInputSchemaParam{Properties: shape.Properties, Required: shape.Required, ExtraFields: map[string]any{"additionalProperties": false}},
-		}})
+		p.Tools = append(p.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{Name: t.Name, Description: sdk.String(t.Description), InputSchema: schema}})
 	}
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
@@ -185,6 +202,25 @@ func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
 		}
 	}
 	return p, nil
+}
+
+// inputOf is a tool's schema; what the SDK has no field for goes along.
+func inputOf(t chat.Tool) (out sdk.ToolInputSchemaParam, err error) {
+	var shape struct {
+		Properties map[string]any `json:"properties"`
+		Required   []string       `json:"required"`
+	}
+	if err := json.Unmarshal(t.Schema, &shape); err != nil {
+		return out, err
+	}
+	out.Properties, out.Required = shape.Properties, shape.Required
+	if err := json.Unmarshal(t.Schema, &out.ExtraFields); err != nil {
+		return out, err
+	}
+	for _, name := range []string{"type", "properties", "required"} {
+		delete(out.ExtraFields, name)
+	}
+	return out, nil
 }
 
 func blocksOf(turn chat.Said) (blocks []sdk.ContentBlockParamUnion) {

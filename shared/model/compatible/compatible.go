@@ -57,6 +57,13 @@ type format struct {
 	} `json:"json_schema"`
 }
 
+// formOf is the form of an answer that keeps to a schema.
+func formOf(schema json.RawMessage) *format {
+	f := &format{Type: "json_schema"}
+	f.JSONSchema.Name, f.JSONSchema.Strict, f.JSONSchema.Schema = "answer", true, schema
+	return f
+}
+
 type answer struct {
 	Model   string `json:"model"`
 	Choices []struct {
@@ -121,9 +128,7 @@ func (c *Client) provider() string {
 
 // request puts the schema in words too: a server may take a response format and not keep to it.
 func (c *Client) request(r model.Request) request {
-	q := request{Model: c.config.Model, MaxTokens: r.MaxTokens, ResponseFormat: &format{Type: "json_schema"}}
-	shape := &q.ResponseFormat.JSONSchema
-	shape.Name, shape.Strict, shape.Schema = "answer", true, r.Schema
+	q := request{Model: c.config.Model, MaxTokens: r.MaxTokens, ResponseFormat: formOf(r.Schema)}
 	q.Messages = append(q.Messages, message{"system", r.System + "\n\n" + model.SchemaPrompt(r.Schema)})
 	for i, m := range r.Messages {
 		text := m.Text

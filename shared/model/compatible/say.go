@@ -16,8 +16,8 @@ import (
 	"ringi/shared/model"
 )
 
-// spoken is a request of a conversation. A server may know only one of the two names of the limit, and may not know what
-// the stream's options are.
+// spoken is a request of a conversation. A server may know only one of the two names of the limit, and may know neither the
+// stream's options nor forms of answers.
 type spoken struct {
 	Model               string         `json:"model"`
 	Messages            []turn         `json:"messages"`
@@ -26,6 +26,7 @@ type spoken struct {
 	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
 	Stream              bool           `json:"stream"`
 	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	ResponseFormat      *format        `json:"response_format,omitempty"`
 	sampling
 }
 
@@ -125,10 +126,13 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
 			q.StreamOptions = nil
 			continue
+		case err != nil && q.ResponseFormat != nil && (strings.HasPrefix(unknown, "response_format") || !q.set() && unknown != filtered && refused(res)):
+			q.ResponseFormat = nil
+			continue
 		case err != nil && unknown == filtered:
 			out.Stop = model.StopRefused
 			return out, nil
-		case err != nil && q.set() && res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity):
+		case err != nil && q.set() && refused(res):
 			q.sampling = q.without(unknown)
 			continue
 		case err != nil:
@@ -137,6 +141,11 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		defer res.Body.Close()
 		return c.hear(res.Body, out, onText)
 	}
+}
+
+// refused reports whether a server did not take a request as it was.
+func refused(res *http.Response) bool {
+	return res != nil && (res.StatusCode == http.StatusBadRequest || res.StatusCode == http.StatusUnprocessableEntity)
 }
 
 // open sends a request. unknown is the parameter that a refusal names, or filtered; the response beside an error is read.
@@ -283,6 +292,9 @@ func (c *Client) spoken(r chat.Request) spoken {
 	q.Messages = append(q.Messages, turn{Role: "system", Content: r.System})
 	for _, t := range r.Said {
 		q.Messages = append(q.Messages, turnsOf(t)...)
+	}
+	if r.Schema != nil {
+		q.ResponseFormat = formOf(r.Schema)
 	}
 	for _, t := range r.Tools {
 		x := tool{Type: "function"}

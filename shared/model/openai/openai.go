@@ -83,9 +83,9 @@ func failed(code responses.ResponseErrorCode) int {
 }
 
 func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
-	var schema map[string]any
-	if err := json.Unmarshal(r.Schema, &schema); err != nil {
-		return responses.ResponseNewParams{}, fmt.Errorf("read the schema: %w", err)
+	format, err := formOf(r.Schema)
+	if err != nil {
+		return responses.ResponseNewParams{}, err
 	}
 	var items responses.ResponseInputParam
 	if r.Standing != "" { // the vendor caches by itself what requests begin with
@@ -97,10 +97,18 @@ func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	return responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
 		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: items},
-		Text: responses.ResponseTextConfigParam{Format: responses.ResponseFormatTextConfigUnionParam{
-			OfJSONSchema: &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema, Strict: param.NewOpt(true)},
-		}},
+		Text:  responses.ResponseTextConfigParam{Format: format},
 	}, nil
+}
+
+// formOf is the form of an answer that keeps to a schema.
+func formOf(text json.RawMessage) (form responses.ResponseFormatTextConfigUnionParam, err error) {
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		return form, fmt.Errorf("read the schema of the answer: %w", err)
+	}
+	form.OfJSONSchema = &responses.ResponseFormatTextJSONSchemaConfigParam{Name: "answer", Schema: schema, Strict: param.NewOpt(true)}
+	return form, nil
 }
 
 func stop(out *responses.Response) model.Stop {

@@ -32,9 +32,8 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	sample(&p, r.Sampling)
 	var raw *http.Response
 	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
-	if refused := new(responses.Error); (p.Temperature.Valid() || p.TopP.Valid()) && errors.As(stream.Err(), &refused) && refused.StatusCode == http.StatusBadRequest {
-		stream.Close() // models that reason take no sampling
-		sample(&p, chat.Sampling{})
+	for simpler(&p, stream.Err()) {
+		stream.Close()
 		stream = c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	}
 	defer stream.Close()
@@ -113,18 +112,44 @@ func sample(p *responses.ResponseNewParams, s chat.Sampling) {
 	}
 }
 
+// simpler leaves out of a request what not every model takes, and reports whether there is anything that the model may
+// have refused it for: models that reason take no sampling, old ones no form of an answer.
+func simpler(p *responses.ResponseNewParams, err error) bool {
+	refused := new(responses.Error)
+	if !errors.As(err, &refused) || refused.StatusCode != http.StatusBadRequest {
+		return false
+	}
+	formed, sampled := p.Text.Format.OfJSONSchema != nil, p.Temperature.Valid() || p.TopP.Valid()
+	switch {
+	case formed && (strings.HasPrefix(refused.Param, "text") || !sampled):
+		p.Text = responses.ResponseTextConfigParam{}
+	case sampled:
+		sample(p, chat.Sampling{})
+	default:
+		return false
+	}
+	return true
+}
+
 // spoken is a conversation as the vendor takes it.
 func (c *Client) spoken(r chat.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
 		ParallelToolCalls: param.NewOpt(r.Parallel),
 	}
+	if r.Schema != nil {
+		format, err := formOf(r.Schema)
+		if err != nil {
+			return p, err
+		}
+		p.Text.Format = format
+	}
 	for _, t := range r.Tools {
 		var shape map[string]any
 		if err := json.Unmarshal(t.Schema, &shape); err != nil {
 			return p, fmt.Errorf("read the schema of %s: %w", t.Name, err)
 		}
-		tool := responses.ToolParamOfFunction(t.Name, shape, true)
+		tool := responses.ToolParamOfFunction(t.Name, shape, !t.Foreign)
 		tool.OfFunction.Description = param.NewOpt(t.Description)
 		p.Tools = append(p.Tools, tool)
 	}

@@ -31,6 +31,14 @@ type Models struct {
 type Failure struct {
 	Status     int
 	RetryAfter string
+	Param      string // what of the request is refused; Anthropic says it in words
+}
+
+func (f Failure) words() []string {
+	if f.Param == "" {
+		return nil
+	}
+	return []string{f.Param + ": Extra inputs are not permitted", f.Param}
 }
 
 // New makes vendors with a key.
@@ -115,7 +123,7 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			if f.RetryAfter != "" {
 				w.Header().Set("Retry-After", f.RetryAfter)
 			}
-			of.fail(w, f.Status)
+			of.fail(w, f.Status, f.words()...)
 			return
 		}
 		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") || of.key != nil && of.key(r) != m.Key {
@@ -170,6 +178,9 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 	body := of.refuse(status)
 	if e, ok := body["error"].(object); ok && why != nil {
 		e["message"] = why[0]
+		if _, has := e["param"]; has && len(why) > 1 {
+			e["param"] = why[1]
+		}
 	}
 	_ = json.NewEncoder(w).Encode(body) // else nobody is left to answer
 }
