@@ -63,7 +63,7 @@ func (w Workspace) any(file string) (any, []Finding) {
 		config = r.contest(file, tables)
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
-	case has("metrics"), has("default_model"):
+	case has("metrics"), has("default_model"), has("llm_default"):
 		config = r.evaluator(file, "", tables)
 	case has("model"), has("system_instruction"):
 		config = r.judgment(file, "", tables)

@@ -1,6 +1,7 @@
 package teamconfig
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -33,6 +34,16 @@ func defaultEvaluator() Evaluator {
 		e.Metrics[i].Model = e.DefaultModel
 	}
 	return e
+}
+
+// over is a call with what another says where it says nothing itself.
+func (c Call) over(other Call) Call {
+	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature), cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
+	c.MaxRetries, c.TopP, c.Seed = cmp.Or(c.MaxRetries, other.MaxRetries), cmp.Or(c.TopP, other.TopP), cmp.Or(c.Seed, other.Seed)
+	if c.StopSequences == nil {
+		c.StopSequences = other.StopSequences
+	}
+	return c
 }
 
 // called is how a model is called, with what stands for the timeout and the retries that aren't set.
@@ -96,7 +107,13 @@ func (w Workspace) Evaluator(file string) (Evaluator, []Finding) {
 
 func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator {
 	s := r.section(file, path, tables)
-	e := Evaluator{DefaultModel: s.model("default_model", DefaultModel), Metrics: []Metric{}, Call: called(s.call(), defaultEvaluatorTimeout)}
+	model, call := s.model("default_model", DefaultModel), s.call()
+	if keys := s.table("llm_default"); keys != nil {
+		d := r.section(file, path+"llm_default.", keys)
+		model, call = d.model("model", model), d.call().over(call)
+		d.end()
+	}
+	e := Evaluator{DefaultModel: model, Metrics: []Metric{}, Call: called(call, defaultEvaluatorTimeout)}
 	entries := s.list("metrics")
 	if len(entries) == 0 {
 		s.refuse("metrics", "an evaluator needs a metric: [[metrics]] with name")

@@ -2,6 +2,7 @@ package teamconfig
 
 import (
 	"maps"
+	"reflect"
 	"slices"
 
 	"ringi/shared/lazy"
@@ -53,7 +54,7 @@ func (r *reading) named(s *section) *section {
 		if !ok {
 			continue
 		}
-		if other, both := keys[long]; both && other != v {
+		if other, both := keys[long]; both && !reflect.DeepEqual(other, v) {
 			s.refuse(short, "says another thing than %s: leave one of them out", long)
 		}
 		delete(keys, short)

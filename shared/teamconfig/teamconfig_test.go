@@ -42,6 +42,8 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"keys that nobody knows":      {"a.toml", smallMember + "instructions = {text = 'x'}\n[team.leader]\nname = 'x'\n[extra]\n", "extra: is not a field that is known here, got a table\nleader.name: is not a field that is known here, got \"x\"\nmembers[0].instructions: is not a field that is known here: write system_instruction, got a table"},
 		"code of a plugin":            {"a.toml", smallMember + "plugin = {path = '/p.py', agent_class = 'C'}\n", "members[0].plugin: can't be used: Ringi loads no code from a workspace. Use type plain, web-search or code-exec, got a table"},
 		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
+		"two names that are lists":    {"a.toml", strings.Replace(smallMember, "agent_name = 'x'", "agent_name = []\nname = [[]]", 1), "members[0].name: says another thing than agent_name: leave one of them out\nmembers[0].agent_name: must be a text"},
+		"what defaults can't be":      {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n", "llm_default.model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: is not a field that is known here, got 1"},
 		"a name of a page":            {"a.toml", "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("長", 201) + "'\n", "team_name: must be at most 200 characters, got \"" + strings.Repeat("長", 80) + "…\""},
 		"no TOML":                     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
 		"a key twice":                 {"a.toml", "[team]\nteam_id = 'a'\nteam_id = 'b'\n", ": is not TOML: line 3"},
@@ -132,6 +134,17 @@ func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {
 	}
 	if len(found) != 1 || found[0].Field != "judgment.judge_on_final_round" {
 		t.Errorf("what has no effect: %v", found)
+	}
+}
+
+func TestAnEvaluatorsDefaultsMayStandInATable(t *testing.T) {
+	w := workspace(map[string]string{"judge.toml": "default_model = 'demo'\nmax_retries = 7\nseed = 3\n" + smallMetric + "[llm_default]\nmodel = 'anthropic:claude-sonnet-4-5-20250929'\ntemperature = 0.0\nmax_tokens = 2000\nmax_retries = 0\nstop_sequences = ['END']\n"})
+	e, found := w.Evaluator("judge.toml")
+	if len(found) != 0 || e.DefaultModel != "anthropic:claude-sonnet-4-5-20250929" || e.Metrics[0].Model != e.DefaultModel {
+		t.Fatalf("%+v %v", e, found)
+	}
+	if *e.Temperature != 0 || *e.MaxTokens != 2000 || *e.MaxRetries != 0 || *e.TimeoutSeconds != 300 || *e.Seed != 3 || !slices.Equal(e.StopSequences, []string{"END"}) {
+		t.Errorf("the table's keys stand over those of the file: %+v", e.Call)
 	}
 }
 
