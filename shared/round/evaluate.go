@@ -64,6 +64,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		var a struct {
 			Score   *float64 `json:"score"`
 			Comment *string  `json:"comment"`
+			Named   *string  `json:"evaluator_comment"` // as instructions in files of other programs ask for it
 		}
 		if err := json.Unmarshal(answer, &a); err != nil {
 			return []string{"it must be an object with score, a number, and comment, a text"}
@@ -71,7 +72,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		if a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100) { // NaN too
 			return []string{"score must be a number from 0 to 100"}
 		}
-		if a.Comment == nil || !legible.Text(*a.Comment) {
+		if a.Comment = cmp.Or(a.Comment, a.Named); a.Comment == nil || !legible.Text(*a.Comment) {
 			return []string{"comment must be a text that is not empty"}
 		}
 		score.Score, score.EvaluatorComment = submission.Round2(*a.Score), legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)

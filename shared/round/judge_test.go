@@ -97,6 +97,18 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	}
 }
 
+func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
+	p := play()
+	p.Evaluator = teamconfig.Evaluator{DefaultModel: "evaluator", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
+	m := models{"evaluator": func(context.Context, chat.Request) (chat.Response, error) {
+		return text(`{"score": 80, "evaluator_comment": "良い"}`)
+	}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if out.Result.EvaluationFeedback != "Coverage (0.80): 良い" {
+		t.Errorf("%+v", out.Result)
+	}
+}
+
 func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 	cold, warm, tokens, few, ten := 0.0, 0.7, 500, 1, 10
 	p := play()
