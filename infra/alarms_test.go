@@ -49,6 +49,11 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SlackCalled), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.SlackFailed), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.TeamFailed), "CloseContestFunction"},
+	{metric.Namespace, string(metric.ContestFailed), "CloseContestFunction"},
+	{metric.Namespace, string(metric.ContestCost), "CloseContestFunction"},
+	{metric.Namespace, string(metric.ContestLate), "SweepTasksFunction"},
+	{metric.Namespace, string(metric.RoundUnsaved), "RunRoundFunction"},
 }
 
 // watched is a metric as an alarm names it.

@@ -4,6 +4,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
+	"ringi/shared/metric"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 )
@@ -29,6 +31,7 @@ type environment struct {
 
 // Store settles contests.
 type Store interface {
+	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
 	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
 }
 
@@ -41,6 +44,10 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 // Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells who asked for it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
+	was, err := h.Store.Load(ctx, in.Ref())
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("load the contest: %w", err)
+	}
 	a, err := h.Store.Settle(ctx, in.Ref(), in.Run)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("settle the contest: %w", err)
@@ -48,5 +55,21 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Summary == nil {
 		return aggregate.Next{State: aggregate.StateFinish, Outcome: "settled"}, nil
 	}
+	if was.Summary == nil { // two that close at once both count
+		count(ctx, a)
+	}
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: string(a.Summary.Status)}, nil
+}
+
+// count tells operators what the contest came to.
+func count(ctx context.Context, a *contest.Aggregate) {
+	s, failed := a.Summary, 0.0
+	if s.Status == contest.SummaryFailed && a.Contest.Status != contest.Cancelled {
+		failed = 1
+	}
+	metric.Put(
+		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams)}, metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams))},
+		metric.Value{Name: metric.ContestFailed, N: failed}, metric.Value{Name: metric.ContestCost, N: float64(a.Contest.Usage.Cost) / 1e6},
+	)
+	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status, "failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)
 }

@@ -13,6 +13,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/metric"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/submission"
@@ -188,6 +189,7 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	var unwritten *submission.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):
+		metric.Count(metric.RoundUnsaved, 1)
 		return t.end(ctx, submission.PartialFailure, contest.ReasonWrite, "")
 	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
 		return aggregate.Next{State: StateRound}, nil

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/metric"
 	"ringi/shared/panics"
 )
 
@@ -20,6 +22,10 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
 		return 0, fmt.Errorf("load it: %w", err)
+	}
+	if l, ends := a.(ending); ends && l.Late(h.Now()) {
+		slog.WarnContext(ctx, "should have ended long ago", ref.Log())
+		metric.Count(metric.ContestLate, 1)
 	}
 	beside, unread := h.beside(ctx, a)
 	for _, d := range a.Overdue(h.Now(), beside) {
@@ -61,6 +67,9 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	}
 	return repairs, nil // on a conflict the task has changed, which makes it due again
 }
+
+// ending is an aggregate that ought to end by a time.
+type ending interface{ Late(now time.Time) bool }
 
 // errUnread: what is beside an aggregate could not be read.
 var errUnread = errors.New("load what is beside")

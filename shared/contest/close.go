@@ -161,19 +161,73 @@ func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change,
 	return a.Cancel(aggregate.System(), ReasonCancelled, now)
 }
 
-// abandon gives a contest up whose runs died one after the other. Nobody counted its teams: their rows say what they have.
+// abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow only sum
+// up what all have.
 func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	if a.Contest.Status == Running {
-		if err := c.to(Abandoned); err != nil {
-			return aggregate.Change{}, err
-		}
-		c.Contest.Reason = ReasonRunFailed
+	if err := c.abandon(); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.closing()
+	return c.done(), nil
+}
+
+// abandon moves a contest that nobody has stopped.
+func (c *change) abandon() error {
+	if c.Contest.Status != Running {
+		return nil
+	}
+	c.Contest.Reason = ReasonRunFailed
+	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
+	return c.to(Abandoned)
+}
+
+// closing begins the first run that plays no more.
+func (c *change) closing() {
+	at := c.Now
+	if c.Head.OverAt == nil {
+		c.Head.OverAt = &at
+	}
+	c.Head.Run++
+	c.Head.Restarts = 0
+	c.Contest.ClosesFrom = c.Head.Run
+}
+
+// giveUp settles a contest that could not be summed up either: its teams' rows say what they have.
+func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.abandon(); err != nil {
+		return aggregate.Change{}, err
 	}
 	c.settle()
-	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
+	return c.done(), nil
+}
+
+// Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one that only sums
+// up. It returns ErrNotDue for a contest that has its summary.
+func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error) {
+	if a.Contest != nil && a.Summary != nil {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if closing || a.Head.OverAt != nil {
+		if err := c.abandon(); err != nil {
+			return aggregate.Change{}, err
+		}
+		c.closing()
+	} else {
+		c.Head.Run++
+		c.Head.Restarts = 0
+	}
+	c.Contest.SettledAt, c.Contest.Told = nil, false
 	return c.done(), nil
 }

@@ -255,13 +255,75 @@ func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
 	if c := w.a.Overdue(w.now, nil)[0]; !errors.Is(second(c.Decide(w.a)), aggregate.ErrNotDue) {
 		t.Error("restarted before its time")
 	}
-	runs := 0
-	for ; w.a.Effects(w.now).Run != nil && runs < 20; runs++ {
-		w.now = w.now.Add(2 * time.Hour)
-		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now, nil)[0].Decide(w.a))(t))
+	if w.a.Late(w.a.Contest.DeadlineAt) || !w.a.Late(w.now.Add(time.Hour)) {
+		t.Error("nobody hears that it does not end, or everybody always")
 	}
-	if w.a.Contest.Status != contest.Abandoned || runs != 6 || len(w.a.Effects(w.now).Tell) != 1 || w.a.DueAt(w.now) == nil {
-		t.Errorf("after %d runs %+v", runs, w.a.Contest)
+	runs := w.die(6)
+	if k := w.a.Contest; k.Status != contest.Abandoned || k.SettledAt != nil || w.a.Head.OverAt == nil || runs != 6 || len(w.a.Effects(w.now).Tell) != 0 {
+		t.Errorf("after %d runs %+v", runs, k)
+	}
+	if in := w.a.Effects(w.now).Run.Input; !strings.Contains(in, `"teams":[]`) {
+		t.Errorf("the next run plays on: %s", in)
+	}
+	runs = w.die(50)
+	if w.a.Contest.SettledAt == nil || w.a.Summary != nil || runs != 21 || len(w.a.Effects(w.now).Tell) != 1 || w.a.DueAt(w.now) == nil || w.a.Late(w.now) {
+		t.Errorf("after %d more runs %+v", runs, w.a.Contest)
+	}
+}
+
+// die lets so many runs die, or all that are begun.
+func (w *world) die(most int) (runs int) {
+	w.t.Helper()
+	for ; w.a.Effects(w.now).Run != nil && runs < most; runs++ {
+		w.now = w.now.Add(2 * time.Hour)
+		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now, nil)[0].Decide(w.a))(w.t))
+	}
+	return runs
+}
+
+func TestAContestWhoseRunsDiedIsSummedUpWithWhatItsTeamsHave(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.score(0, 1, 0.7)
+	w.die(6)
+	w.end(0, submission.PartialFailure)
+	w.end(1, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	if s := w.a.Summary; s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "a" || w.a.Contest.Status != contest.Abandoned || w.a.Effects(w.now).Run != nil {
+		t.Errorf("%+v %+v", s, w.a.Contest)
+	}
+}
+
+func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
+	input := func(w *world) string { return w.a.Effects(w.now).Run.Input }
+	rerun := func(w *world, closing bool) {
+		t.Helper()
+		w.a = applied(w.a, expect.Value(w.a.Rerun(closing, w.now))(t))
+	}
+	w := newWorld(t, "a")
+	w.die(5)
+	rerun(w, false)
+	if w.a.Head.Run != 7 || w.a.Head.Restarts != 0 || !strings.Contains(input(w), `[{"team":1}]`) {
+		t.Errorf("%+v: %s", w.a.Head, input(w))
+	}
+	rerun(w, true)
+	if w.a.Head.Run != 8 || w.a.Contest.Status != contest.Abandoned || w.a.Head.OverAt == nil || !strings.Contains(input(w), `"teams":[]`) {
+		t.Errorf("%+v: %s", w.a.Head, input(w))
+	}
+	w.die(50)
+	if w.a.Contest.SettledAt == nil {
+		t.Fatal("never given up")
+	}
+	rerun(w, false) // one that was given up is summed up after all
+	if !strings.Contains(input(w), `"teams":[]`) || len(w.a.Effects(w.now).Tell) != 0 {
+		t.Errorf("%s", input(w))
+	}
+	w.end(0, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	if len(w.a.Effects(w.now).Tell) != 1 {
+		t.Error("who asked is not told anew")
+	}
+	if _, err := w.a.Rerun(true, w.now); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("summed up twice: %v", err)
 	}
 }
 

@@ -43,12 +43,19 @@ func (a *Aggregate) run() *aggregate.Run {
 		ID     string `json:"id"`
 		Run    int    `json:"run"`
 		Teams  []team `json:"teams"`
-	}{a.Head.TenantID, kindName, a.Head.ExecutionID, a.Head.Run, nil}
+	}{a.Head.TenantID, kindName, a.Head.ExecutionID, a.Head.Run, []team{}}
 	for i := range a.Contest.Teams {
-		in.Teams = append(in.Teams, team{i + 1})
+		if a.plays() {
+			in.Teams = append(in.Teams, team{i + 1})
+		}
 	}
 	input, _ := json.Marshal(in) // of strings and numbers it can't fail
 	return &aggregate.Run{Name: fmt.Sprintf("%s-%d", a.Head.ExecutionID, a.Head.Run), Input: string(input), Run: a.Head.Run}
+}
+
+// plays reports whether the head's run plays rounds, and not only sums up.
+func (a *Aggregate) plays() bool {
+	return a.Contest.ClosesFrom == 0 || a.Head.Run < a.Contest.ClosesFrom
 }
 
 // work reports whether a run has something to do.
@@ -114,9 +121,15 @@ const (
 	// stuckAfter is how long after the teams' time a run may take to settle the contest. It is restarted then even if it
 	// looks open.
 	stuckAfter = 20 * time.Minute
-	// mostRestarts is how many runs in a row may die before a contest is given up.
-	mostRestarts = 5
+	// mostRestarts is how many runs in a row may die before a contest is abandoned, and mostClosings how many of those that only
+	// sum up before it is given up: some twenty minutes of failures, each with its own tries.
+	mostRestarts, mostClosings = 5, 20
 )
+
+// Late reports whether the contest should have been settled long ago.
+func (a *Aggregate) Late(now time.Time) bool {
+	return a.work() && now.After(a.Contest.DeadlineAt.Add(stuckAfter))
+}
 
 // Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
@@ -129,14 +142,17 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 	}}}
 }
 
-// RestartRun supersedes a run that died; when several have, the contest is given up. It returns ErrSuperseded when the head's
-// run is another, or there is nothing to run.
+// RestartRun supersedes a run that died; when several have, the contest is abandoned, and when it can't be summed up either, given
+// up. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
 func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
 	if a.Head.Run != run || !a.work() {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	if a.Head.Restarts >= mostRestarts {
+	switch plays := a.plays(); {
+	case plays && a.Head.Restarts >= mostRestarts:
 		return a.abandon(now)
+	case !plays && a.Head.Restarts >= mostClosings:
+		return a.giveUp(now)
 	}
 	c, err := a.begin(now)
 	if err != nil {

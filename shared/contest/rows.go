@@ -62,6 +62,8 @@ type Contest struct {
 	BestTeamName string   `json:"best_team_name,omitempty"`
 	BestScore    *float64 `json:"best_score,omitempty"`
 	Told         bool     `json:"told,omitempty"` // what asked for it knows the outcome
+	// ClosesFrom is the first run that plays no more and only sums up; 0: there is none yet.
+	ClosesFrom int `json:"closes_from,omitempty"`
 }
 
 // FailedTeam is a team without a result.

@@ -12,7 +12,7 @@ const (
 	Running   Status = "running"
 	Closed    Status = "closed"
 	Cancelled Status = "cancelled" // its teams stop at their next call; then it is settled like any other
-	Abandoned Status = "abandoned" // its runs died: nobody counted what its teams came to
+	Abandoned Status = "abandoned" // its runs died: its teams are stopped, and what they have is counted
 )
 
 // Moves are a contest's.

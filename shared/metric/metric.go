@@ -38,6 +38,12 @@ const (
 	AuditTouched      Name = "AuditTouched"      // a row of the audit log that was changed, removed, or dated otherwise than it was written
 	SealFailed        Name = "SealFailed"        // rows that could not be sealed yet, or a head that could not be put away
 	SealedLate        Name = "SealedLate"        // rows that were sealed after their day
+	TeamPlayed        Name = "TeamPlayed"        // a team of a contest that is summed up
+	TeamFailed        Name = "TeamFailed"        // one of them that has no result
+	ContestFailed     Name = "ContestFailed"     // a contest that is summed up without any
+	ContestCost       Name = "ContestCost"       // what the models' calls of a contest came to, in US dollars, when it is summed up
+	ContestLate       Name = "ContestLate"       // a contest that the sweeper found open long after its teams' time
+	RoundUnsaved      Name = "RoundUnsaved"      // a scored round that could not be written, four tries in a row
 )
 
 // Namespace is where CloudWatch keeps them; their one dimension is "function", the function's name.
@@ -48,6 +54,7 @@ func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
 		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed, AuditTouched, SealFailed, SealedLate,
+		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved,
 	}
 }
 
@@ -85,8 +92,11 @@ func write(w io.Writer, now time.Time, function string, values []Value) {
 }
 
 func unit(name Name) string {
-	if name == DecisionSeconds {
+	switch name {
+	case DecisionSeconds:
 		return "Seconds"
+	case ContestCost: // CloudWatch knows no money
+		return "None"
 	}
 	return "Count"
 }

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/metric/metrictest"
+	"ringi/shared/pipeline"
+)
+
+// settling is a store of one contest, which is settled by being asked.
+type settling struct{ before, after contest.Aggregate }
+
+func (s *settling) Load(context.Context, aggregate.Ref) (*contest.Aggregate, error) {
+	a := s.before
+	return &a, nil
+}
+
+func (s *settling) Settle(context.Context, aggregate.Ref, int) (*contest.Aggregate, error) {
+	s.before = s.after
+	a := s.after
+	return &a, nil
+}
+
+func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
+	at := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
+	settled := func(status contest.Status, of contest.SummaryStatus, failed int) *settling {
+		k := contest.Contest{Status: status, SettledAt: &at, Usage: aggregate.Usage{Cost: 2_500_000}}
+		return &settling{after: contest.Aggregate{Contest: &k, Summary: &contest.Summary{Status: of, TotalTeams: 3, FailedTeams: make([]contest.FailedTeam, failed)}}}
+	}
+	for name, tt := range map[string]struct {
+		store *settling
+		want  string
+	}{
+		"with a result":                 {settled(contest.Closed, contest.SummaryPartialFailure, 2), `"ContestCost":2.5,"ContestFailed":0,"TeamFailed":2,"TeamPlayed":3`},
+		"without any":                   {settled(contest.Closed, contest.SummaryFailed, 3), `"ContestFailed":1,"TeamFailed":3`},
+		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, 3), `"ContestFailed":0,"TeamFailed":3`},
+	} {
+		h := &Handler{Store: tt.store}
+		out := metrictest.Printed(t, func() {
+			for range 2 {
+				if next, err := h.Handle(t.Context(), pipeline.Input{}); err != nil || next.State != aggregate.StateFinish {
+					t.Errorf("%s: %+v, %v", name, next, err)
+				}
+			}
+		})
+		if !strings.Contains(out, tt.want) || strings.Count(out, "TeamPlayed\":") != 1 {
+			t.Errorf("%s: %s", name, out)
+		}
+	}
+}
