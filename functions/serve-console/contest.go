@@ -143,7 +143,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		names := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), k.ByID)
 		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
 	}
-	p.fillTeams(works, words)
+	p.fillTeams(works, words, v.Locale)
 	if i := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Best }); i >= 0 {
 		if p.Winner, err = c.draft(r.Context(), v, works, p.Board[i].Key); err != nil {
 			return err
@@ -171,10 +171,10 @@ func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
 }
 
 // fillTeams shows the teams and what they played, by rank.
-func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts) {
+func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, locale string) {
 	var board []*contest.Board
 	for _, w := range works {
-		p.Teams = append(p.Teams, words.team(w))
+		p.Teams = append(p.Teams, words.team(w, locale))
 		board = append(board, w.Board...)
 	}
 	slices.SortFunc(board, contest.ByRank)
@@ -186,7 +186,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts) {
 }
 
 // team is how a team stands.
-func (t contestTexts) team(w *contest.Work) teamRow {
+func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
 	row := teamRow{
 		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Status: t.TeamStatuses[k.Status], Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
@@ -195,9 +195,8 @@ func (t contestTexts) team(w *contest.Work) teamRow {
 	if k.BestScore != nil {
 		row.Best = shownScore(*k.BestScore)
 	}
-	row.Why = cmp.Or(t.Reasons[k.Reason], t.Exits[k.ExitReason])
-	if k.Detail != "" {
-		row.Why += " " + card.OneLine(k.Detail)
+	if k.Status != contest.TeamRunning {
+		row.Why = card.TeamEnd{Failed: k.Status == contest.TeamFailed, Exit: k.ExitReason, Reason: k.Reason, Detail: k.Detail}.In(locale)
 	}
 	for _, x := range w.Rounds {
 		row.Played = append(row.Played, t.round(k, x))

@@ -24,7 +24,7 @@ func (c *Console) compareDrafts(w http.ResponseWriter, r *http.Request, v *viewe
 	words := contestsWords.In(v.Locale)
 	p := comparePage{Path: contestPath(a.Contest.ExecutionID)}
 	board := contestPage{}
-	board.fillTeams(works, words)
+	board.fillTeams(works, words, v.Locale)
 	d := document{Title: words.Compare, Here: "contests", Words: words}
 	if len(board.Board) < 2 {
 		d.Data = p

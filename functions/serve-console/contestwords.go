@@ -1,7 +1,6 @@
 package main
 
 import (
-	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/language"
 	"ringi/shared/submission"
@@ -26,8 +25,6 @@ type contestTexts struct {
 	Left, Right, Differences, Summary                                    string
 	Statuses                                                             map[string]string
 	TeamStatuses                                                         map[contest.TeamStatus]string
-	Exits                                                                map[submission.ExitReason]string
-	Reasons                                                              map[aggregate.Reason]string
 	Kinds                                                                map[submission.AgentType]string
 }
 
@@ -51,16 +48,7 @@ var contestsWords = language.InEach(
 			"running": "進行中", "cancelled": "中止", "abandoned": "中断", "completed": "完了", "partial_failure": "一部のチームが失敗", "failed": "すべてのチームが失敗", "closed": "終了",
 		},
 		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "進行中", contest.TeamEnded: "終了", contest.TeamFailed: "失敗"},
-		Exits: map[submission.ExitReason]string{
-			submission.MaxRoundsReached: "決められた回数のラウンドを終えました。", submission.NoImprovementExpected: "続けても良くならないと判定されました。", submission.TeamTimeout: "持ち時間が終わりました。",
-			submission.BudgetExhausted: "予算を使い切りました。", submission.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
-		},
-		Reasons: map[aggregate.Reason]string{
-			contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が途中で終わり、案が残りませんでした。", contest.ReasonNeverBegan: "始める前にコンテストが終わりました。",
-			contest.ReasonLeader: "リーダーの AI が答えませんでした。", contest.ReasonEvaluator: "採点する AI が答えませんでした。", contest.ReasonTimeout: "最初の採点の前に持ち時間が終わりました。",
-			contest.ReasonBudget: "最初の採点の前に予算を使い切りました。", contest.ReasonWrite: "結果を保存できませんでした。", contest.ReasonRunFailed: "システムの不具合で中断しました。",
-		},
-		Kinds: map[submission.AgentType]string{submission.Plain: "会話", submission.WebSearch: "検索", submission.CodeExec: "コード実行", submission.System: "システム"},
+		Kinds:        map[submission.AgentType]string{submission.Plain: "会話", submission.WebSearch: "検索", submission.CodeExec: "コード実行", submission.System: "システム"},
 	},
 	contestTexts{
 		Title: "Contests", About: "Several teams draft an answer to the same request, and are scored. Newest first.", Views: "What is shown", History: "History", Board: "Leader board",
@@ -81,15 +69,6 @@ var contestsWords = language.InEach(
 			"running": "Running", "cancelled": "Cancelled", "abandoned": "Broken off", "completed": "Completed", "partial_failure": "Some teams failed", "failed": "All teams failed", "closed": "Ended",
 		},
 		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "Running", contest.TeamEnded: "Ended", contest.TeamFailed: "Failed"},
-		Exits: map[submission.ExitReason]string{
-			submission.MaxRoundsReached: "It played all of its rounds.", submission.NoImprovementExpected: "No improvement was expected.", submission.TeamTimeout: "Its time was over.",
-			submission.BudgetExhausted: "Its budget was spent.", submission.PartialFailure: "It failed later on, and ended with its best draft so far.",
-		},
-		Reasons: map[aggregate.Reason]string{
-			contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "Its run ended without a draft.", contest.ReasonNeverBegan: "The contest ended before it began.",
-			contest.ReasonLeader: "Its leader’s AI did not answer.", contest.ReasonEvaluator: "The AI that scores did not answer.", contest.ReasonTimeout: "Its time was over before its first score.",
-			contest.ReasonBudget: "Its budget was spent before its first score.", contest.ReasonWrite: "What it came to could not be saved.", contest.ReasonRunFailed: "It was broken off by a fault of the system.",
-		},
-		Kinds: map[submission.AgentType]string{submission.Plain: "Talk", submission.WebSearch: "Search", submission.CodeExec: "Code", submission.System: "System"},
+		Kinds:        map[submission.AgentType]string{submission.Plain: "Talk", submission.WebSearch: "Search", submission.CodeExec: "Code", submission.System: "System"},
 	},
 )

@@ -3,6 +3,7 @@ package card
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/slack-go/slack"
 
@@ -85,12 +86,36 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	case p.Entry != nil && p.Author != "":
 		return []slack.Block{contextLine(fill(w.picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score)))}
 	case p.Entry != nil:
-		return []slack.Block{contextLine(fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed))}
+		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
+		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		return []slack.Block{contextLine(w.alone)}
+		return []slack.Block{contextLine(strings.Join(append([]string{w.alone}, d.endings(nil, x)...), "\n"))}
 	}
 	return nil
 }
+
+// endings say why the winner stopped, where it would have gone on, and why other teams have no draft.
+func (d drawing) endings(winner *task.Entry, x *task.Contest) (lines []string) {
+	w, locale := contestWords.In(d.w.Locale), d.w.Locale
+	line := func(name string, e TeamEnd) {
+		lines = append(lines, fill(w.ending, "team", inline(name, maxEndingName), "why", inline(e.In(locale), maxEnding)))
+	}
+	if winner != nil {
+		if e := (TeamEnd{Exit: winner.Exit}); e.short() {
+			line(winner.TeamName, e)
+		}
+	}
+	for _, f := range x.Failures {
+		line(f.TeamName, TeamEnd{true, f.ExitReason, f.Reason, f.Detail})
+	}
+	if more := x.Failed - len(x.Failures); more > 0 {
+		lines = append(lines, fill(w.moreFailed, "n", more))
+	}
+	return lines
+}
+
+// maxEnding is how much of a sentence about a team's end a card shows, maxEndingName of its name, in characters.
+const maxEnding, maxEndingName = 150, 60
 
 // contestTexts are the words of contests on cards.
 type contestTexts struct {
@@ -98,6 +123,7 @@ type contestTexts struct {
 	won, picked, alone                      string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
+	ending, moreFailed                      string
 }
 
 var contestWords = language.InEach(contestTexts{
@@ -107,6 +133,7 @@ var contestWords = language.InEach(contestTexts{
 	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
 	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
+	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました",
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored…",
 	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
@@ -114,4 +141,5 @@ var contestWords = language.InEach(contestTexts{
 	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
 	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
+	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed",
 })

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/failure"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -126,7 +127,8 @@ var promptStates = []state{
 	{"prompt_contested", promptCard, func(s *story) *story { return s.extracted().contested() }},
 	{"prompt_contested_in_vain", promptCard, func(s *story) *story {
 		s.extracted().contesting()
-		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution"}, s.now))
+		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: submission.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
+		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},
 	{"prompt_replaced", promptCard, func(s *story) *story { return s.extracted().picked() }},

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/contest"
 	"ringi/shared/expect"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -114,8 +115,8 @@ func (s *story) contesting() *story {
 func (s *story) contested() *story {
 	s.contesting()
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{
-		FailedTeams: []contest.FailedTeam{{TeamID: "c"}}, Places: []contest.Place{
-			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content)},
+		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: submission.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: submission.BudgetExhausted},
 			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
 		}}}, s.now))
 	return s.do(s.FinishContest(s.Head.Run, "a", content, defaults, s.now))

@@ -22,7 +22,12 @@ type Contest struct {
 	As          string             `json:"status,omitempty"`  // how it ended: a contest.SummaryStatus, of one without a summary a contest.Status, else ContestLost
 	Entries     []Entry            `json:"entries,omitempty"` // the best of each team that has one, the best first
 	Failed      int                `json:"failed_teams,omitempty"`
+	// Failures say of the teams without a submission why they have none: of the first of them, as many as a card names.
+	Failures []contest.FailedTeam `json:"failures,omitempty"`
 }
+
+// MaxFailures is how many teams a version names that failed.
+const MaxFailures = 5
 
 // Entry is a team's best submission.
 type Entry struct {
@@ -31,6 +36,8 @@ type Entry struct {
 	Round    int     `json:"round_number"`
 	Score    float64 `json:"score"` // 0 to 100, with two digits
 	Hash     string  `json:"hash"`  // of its text, as HashOf has it
+
+	Exit contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
 }
 
 // ContestLost is how a contest ended of which nothing was heard.
@@ -124,8 +131,9 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, now time.Time) aggr
 			return
 		}
 		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
+		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
 		for _, e := range o.Summary.Places {
-			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, submission.Round2(e.Score * 100), e.Hash})
+			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, submission.Round2(e.Score * 100), e.Hash, e.ExitReason})
 		}
 	})
 	c.Put(n)

@@ -1,0 +1,67 @@
+package card
+
+import (
+	"cmp"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/language"
+	"ringi/shared/submission"
+)
+
+// TeamEnd is how a team of a contest stopped.
+type TeamEnd struct {
+	Failed bool // before its first score; else it ended at its best draft
+	Exit   contest.ExitReason
+	Reason aggregate.Reason
+	Detail string // a sentence about what went wrong; may be empty
+}
+
+// In says it to people, in one line. What a detail says more exactly is not said twice.
+func (e TeamEnd) In(locale string) string {
+	w := endWords.In(locale)
+	why := w.reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
+	if e.Detail != "" && e.Exit == submission.PartialFailure {
+		why = OneLine(e.Detail)
+	}
+	switch {
+	case e.Failed:
+		return or(why, w.reasons[contest.ReasonUnfinished])
+	case e.Exit == submission.PartialFailure && why != "":
+		return w.exits[e.Exit] + " " + why
+	}
+	return w.exits[e.Exit]
+}
+
+// short reports whether the team ended before it wanted to.
+func (e TeamEnd) short() bool {
+	return e.Exit == submission.TeamTimeout || e.Exit == submission.BudgetExhausted || e.Exit == submission.PartialFailure
+}
+
+// endTexts say why teams stopped: reasons of those that failed, or of what failed later on.
+type endTexts struct {
+	exits   map[contest.ExitReason]string
+	reasons map[aggregate.Reason]string
+}
+
+var endWords = language.InEach(endTexts{
+	exits: map[contest.ExitReason]string{
+		submission.MaxRoundsReached: "決められた回数のラウンドを終えました。", submission.NoImprovementExpected: "続けても良くならないと判定されました。", submission.TeamTimeout: "持ち時間が終わったため、それまでの最良の案で終えました。",
+		submission.BudgetExhausted: "予算を使い切ったため、それまでの最良の案で終えました。", submission.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
+	},
+	reasons: map[aggregate.Reason]string{
+		contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が途中で終わりました。", contest.ReasonNeverBegan: "始める前にコンテストが終わりました。",
+		contest.ReasonLeader: "リーダーの AI が答えませんでした。", contest.ReasonEvaluator: "採点する AI が答えませんでした。", contest.ReasonTimeout: "最初の採点の前に持ち時間が終わりました。",
+		contest.ReasonBudget: "最初の採点の前に予算を使い切りました。", contest.ReasonWrite: "結果を保存できませんでした。", contest.ReasonRunFailed: "システムの不具合で中断しました。",
+	},
+}, endTexts{
+	exits: map[contest.ExitReason]string{
+		submission.MaxRoundsReached: "It played all of its rounds.", submission.NoImprovementExpected: "No improvement was expected.", submission.TeamTimeout: "Its time was over, so it ended with its best draft so far.",
+		submission.BudgetExhausted: "Its budget was spent, so it ended with its best draft so far.", submission.PartialFailure: "It failed later on, and ended with its best draft so far.",
+	},
+	reasons: map[aggregate.Reason]string{
+		contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "Its run broke off.", contest.ReasonNeverBegan: "The contest ended before it began.",
+		contest.ReasonLeader: "Its leader’s AI did not answer.", contest.ReasonEvaluator: "The AI that scores did not answer.", contest.ReasonTimeout: "Its time was over before its first score.",
+		contest.ReasonBudget: "Its budget was spent before its first score.", contest.ReasonWrite: "What it came to could not be saved.", contest.ReasonRunFailed: "It was broken off by a fault of the system.",
+	},
+})
