@@ -1,0 +1,134 @@
+package contest
+
+import (
+	"cmp"
+	"maps"
+	"net/http"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/config"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/kinds"
+	"ringi/shared/submission"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// trouble is a request in whose contest something goes wrong, and what people see of it.
+type trouble struct {
+	name, text string
+	seconds    int // for the whole contest; 0: enough
+	rounds     int // at most; 0: two
+	status     contest.SummaryStatus
+	exits      map[string]submission.ExitReason // of teams, by their ids
+	scored     int                              // teams that have a result
+	card, page []string                         // what the policy's card and the console's page of the contest say
+}
+
+func troubles() []trouble {
+	return []trouble{
+		{
+			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 15, status: contest.SummaryPartialFailure, scored: 1,
+			exits: map[string]submission.ExitReason{"solo": submission.TeamTimeout, "swift": submission.PartialFailure, "careful": submission.MaxRoundsReached},
+			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に持ち時間が終わりました。", "即決チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"},
+			page:  []string{"一部のチームが失敗", "最初の採点の前に持ち時間が終わりました。", "AI モデルが回答を断りました。"},
+		},
+		{
+			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 15, status: contest.SummaryCompleted, scored: 3,
+			exits: map[string]submission.ExitReason{"careful": submission.TeamTimeout, "swift": submission.PartialFailure, "solo": submission.PartialFailure},
+			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 持ち時間が終わったため、それまでの最良の案で終えました。", "他の案 (2)"},
+			page: []string{
+				"持ち時間が終わったため、それまでの最良の案で終えました。", "途中で失敗したため、それまでの最良の案で終えました。 リーダーが最後まで進めませんでした: AI モデルが回答を断りました。",
+				"途中で失敗したため、それまでの最良の案で終えました。 評価者が最後まで進めませんでした: デモ用のモデルが、頼まれたとおりに失敗しました。",
+			},
+		},
+		{
+			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3, status: contest.SummaryCompleted, scored: 3,
+			exits: map[string]submission.ExitReason{"careful": submission.BudgetExhausted, "swift": submission.BudgetExhausted, "solo": submission.BudgetExhausted},
+			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終えました。", "他の案 (2)"},
+			page:  []string{"予算を使い切ったため、それまでの最良の案で終えました。"},
+		},
+		{
+			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo", status: contest.SummaryFailed,
+			exits: map[string]submission.ExitReason{"careful": submission.PartialFailure, "swift": submission.PartialFailure, "solo": submission.PartialFailure},
+			card:  []string{"コンテストでは使える案がなかったため、Ringi が下書きしました", "慎重チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が最後まで進めませんでした"},
+			page:  []string{"すべてのチームが失敗", "点数のついた案は 1 つもありませんでした。"},
+		},
+	}
+}
+
+// TestPeopleSeeWhatWentWrongInAContestAndGoOn has all contests at once: most of it is waiting for a team's time to end.
+func TestPeopleSeeWhatWentWrongInAContestAndGoOn(t *testing.T) {
+	s := start(t)
+	var asked []*driver.Request
+	all := troubles()
+	for _, x := range all {
+		driver.Settings(t, s, func(y *tenancy.Settings) {
+			y.DraftContest = tenancy.DefaultSettings().DraftContest
+			y.DraftContest.Enabled, y.DraftContest.MaxRounds = true, cmp.Or(x.rounds, 2)
+			if x.seconds > 0 {
+				y.DraftContest.Seconds = x.seconds
+			}
+		})
+		d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて "+x.text)
+		d.Eventually("a contest is asked for", func() bool { p := d.Load().Prompt(); return p != nil && p.Contest != nil })
+		asked = append(asked, d)
+	}
+	for i, x := range all {
+		t.Run(x.name, func(t *testing.T) { x.seen(t, asked[i]) })
+	}
+}
+
+// seen waits until people can approve the policy, and looks at what they see and at what the rows have.
+func (x trouble) seen(t *testing.T, d *driver.Request) {
+	face := driver.Face(d.Card("CARD#prompt#0001", "approve_prompt"))
+	a := d.Load()
+	p := a.Prompt()
+	status, page := driver.SitDown(t, d.S, workspace.Sato).Get("/console/contests/" + p.Contest.ExecutionID)
+	if status != http.StatusOK || p.Contest.As != string(x.status) || len(p.Contest.Entries) != x.scored || (p.Entry != nil) != (x.scored > 0) {
+		t.Errorf("%d, %+v drafted %+v", status, p.Contest, p.Entry)
+	}
+	says(t, "the card", face, x.card)
+	says(t, "the page", page, x.page)
+	rows := contests.Of(kinds.Open(d.S.AWS, config.Table{TableName: d.S.TableName}), nil)
+	var cost aggregate.MicroUSD
+	exits := map[string]submission.ExitReason{}
+	for id := range x.exits {
+		w := expect.Value(rows.Teams.Load(t.Context(), contest.TeamRef(d.Ref.Tenant, p.Contest.ExecutionID, id)))(t)
+		exits[id] = w.Team.ExitReason
+		cost += w.Used().Cost
+	}
+	if !maps.Equal(exits, x.exits) {
+		t.Errorf("teams ended by %v, want %v", exits, x.exits)
+	}
+	if paid(a, p.Contest.ExecutionID) != cost {
+		t.Errorf("the task paid %s, the teams spent %s", paid(a, p.Contest.ExecutionID), cost)
+	}
+	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Card("CARD#process#0001", "approve_process")
+}
+
+// paid is what a task was charged for a contest.
+func paid(a *task.Aggregate, execution string) (sum aggregate.MicroUSD) {
+	for _, u := range a.Uses {
+		if u.ID == execution {
+			sum += u.Cost
+		}
+	}
+	return sum
+}
+
+func says(t *testing.T, what, text string, all []string) {
+	t.Helper()
+	for _, want := range all {
+		if !strings.Contains(text, want) {
+			t.Errorf("%s does not say %q: %s", what, want, text)
+		}
+	}
+}
