@@ -26,6 +26,13 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s may not find and delete results that were kept under older keys", id)
 			}
 		}
+		// The workspace of contests is a bucket that the stack has not: its name is cut out of a parameter.
+		elsewhere := func(st statement) bool {
+			return st.effect == "Allow" && slices.Contains(st.actions, "s3:ListBucket") && slices.Contains(st.resources, "")
+		}
+		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
+			wrong("%s reads the files of contests and is not told which are not there", id)
+		}
 		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
