@@ -4,14 +4,17 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"path"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 )
 
 // readWithin bounds the read of one file, and maxObject how much of it is read: more than any file of a contest has.
@@ -43,10 +46,11 @@ func (f folder) Open(name string) (fs.File, error) {
 	out, err := f.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &f.bucket, Key: &key})
 	var gone *s3types.NoSuchKey
 	if errors.As(err, &gone) {
-		err = fs.ErrNotExist
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
 	if err != nil {
-		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+		slog.WarnContext(ctx, "a file of contests was not read", "bucket", f.bucket, "key", key, "err", err)
+		return nil, &fs.PathError{Op: "open", Path: name, Err: unread(err)}
 	}
 	defer out.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(out.Body, maxObject))
@@ -54,6 +58,15 @@ func (f folder) Open(name string) (fs.File, error) {
 		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
 	}
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
+}
+
+// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment.
+func unread(err error) error {
+	var said smithy.APIError
+	if errors.As(err, &said) {
+		return fmt.Errorf("the bucket says %s", said.ErrorCode())
+	}
+	return errors.New("the bucket does not answer")
 }
 
 // object is a file that was read.
