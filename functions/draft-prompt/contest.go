@@ -42,14 +42,15 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	switch p := a.Prompt(); {
 	case p.Contest.Over():
 		return h.submitted(ctx, in, a, s)
-	case !s.DraftContest.Enabled || a.CostReached(s.MaxCost()):
+	case !s.DraftContest.Enabled:
 		return next, false, nil
 	}
-	if over, err := pipeline.OverBudget(ctx, h.Store, in.Tenant, s, h.Now()); err != nil || over.Reason != "" {
+	budget, err := h.budget(ctx, a, s)
+	if err != nil || budget == 0 {
 		return next, false, err
 	}
-	order, wrong, err := h.order(ctx, a, s)
-	if err != nil {
+	order, wrong, err := h.order(ctx, a, s, budget)
+	if err != nil || errors.Is(wrong, errNotForTeams) {
 		return next, false, err
 	}
 	if wrong != nil {
@@ -71,8 +72,31 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	return a.Next(h.Now()), true, nil
 }
 
-// order is the contest that the version asks for; wrong is why its files can't be used.
-func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (o contest.Order, wrong, err error) {
+// budget is what a contest may cost: what the settings give one, what the day and the month leave, and half of what the task's own
+// leaves, since the policy is still to be planned and carried out. 0: there is nothing left.
+func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Settings) (aggregate.MicroUSD, error) {
+	left, err := pipeline.WithinBudgets(ctx, h.Store, a.Head.TenantID, s, h.Now())
+	switch over := (task.StopError{}); {
+	case errors.As(err, &over):
+		return 0, nil
+	case err != nil:
+		return 0, err
+	}
+	most := s.DraftContest.Budget()
+	if left > 0 {
+		most = min(most, left)
+	}
+	if limit := s.MaxCost(); limit > 0 {
+		most = min(most, max(0, limit-a.Spent())/2)
+	}
+	return most, nil
+}
+
+// errNotForTeams is a request that teams can't be asked for: it is longer than a contest takes, or nothing is left for each of them.
+var errNotForTeams = errors.New("no request for teams")
+
+// order is the contest that the version asks for; wrong is why its files can't be used, or errNotForTeams.
+func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(s.DraftContest)
 	if wrong != nil {
 		return o, wrong, nil
@@ -85,16 +109,16 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	o = contest.Order{
 		Execution: contest.IDFor(ref, a.Prompt().Key()), Tenant: ref.Tenant, Locale: s.Locale,
 		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds, TimeoutSeconds: s.DraftContest.Seconds,
-		Budget: s.DraftContest.Budget(), By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
-	}
-	if most := s.MaxCost(); most > 0 {
-		o.Budget = min(o.Budget, most-a.Spent())
+		Budget: budget, By: aggregate.System(), For: &ref, ForRow: a.Prompt().Key(),
 	}
 	for _, t := range config.Teams {
 		o.Teams = append(o.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
 		return o, nil, err
+	}
+	if len(o.Prompt) > contest.MaxPrompt || budget < aggregate.MicroUSD(len(o.Teams)) {
+		return o, errNotForTeams, nil
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
 		return o, err, nil

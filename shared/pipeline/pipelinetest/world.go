@@ -97,6 +97,9 @@ func (w *World) StoreOverTransport() *tasks.Store {
 	return tasks.New(dynamodb.NewFromConfig(w.Config), w.table)
 }
 
+// Table is the table's name.
+func (w *World) Table() string { return w.table }
+
 // Runs is Step Functions as a function has it.
 func (w *World) Runs() *sfn.Client { return sfn.NewFromConfig(w.Config) }
 

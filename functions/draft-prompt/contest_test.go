@@ -1,0 +1,96 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	sample "ringi/infra/local/contests"
+	"ringi/shared/aggregate"
+	"ringi/shared/config"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/kinds"
+	"ringi/shared/model/modeltest"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
+	"ringi/shared/submission"
+	"ringi/shared/task"
+	"ringi/shared/teamconfig"
+	"ringi/shared/tenancy"
+)
+
+// contested is a handler with the sample's teams.
+func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
+	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), result.Store{S3: w.S3(), Bucket: w.Bucket})
+	h := handler(w, &modeltest.Generator{})
+	h.Contests, h.Workspace = all, func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: sample.Sample()}, nil }
+	return h, all
+}
+
+func ordered(t *testing.T, p *task.Prompt) (o contest.Order) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal([]byte(p.Contest.Order), &o))
+	return o
+}
+
+func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostUSD = true, 5, 1 })
+	h, all := contested(w)
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
+		t.Fatalf("%+v", next)
+	}
+	o := ordered(t, w.Load().Prompt())
+	expect.NoError(t, all.Begin(t.Context(), o))
+	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
+	for i, e := range o.Teams { // each spends its part, and one call beyond it
+		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
+		expect.Value(all.SaveRound(t.Context(), team, contests.Played{
+			Result: submission.RoundResult{
+				ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1, SubmissionContent: "方針: " + e.TeamName, EvaluationScore: 0.5, CompletedAt: w.Now(),
+			},
+			Record: submission.MemberSubmissionsRecord{ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1},
+		}))(t)
+		expect.NoError(t, contests.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(), "01/leader/1", nil,
+			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: a.Contest.Share + aggregate.USD(0.01)}))
+	}
+	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
+		t.Errorf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
+	}
+}
+
+func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) {
+		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 5, 1
+	})
+	w.Decide(task.Charge(aggregate.Usage{ID: "earlier", Calls: 1, Cost: aggregate.USD(0.9)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
+	h, _ := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	if o := ordered(t, w.Load().Prompt()); o.Budget != aggregate.USD(0.1) {
+		t.Errorf("%s of the 0.10 that are left", o.Budget)
+	}
+}
+
+func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+	c, ref, err := task.Receive(w.Ref.Tenant, task.Request{
+		User: pipelinetest.Requester, Channel: "C0HR", ChannelType: "channel", MessageTS: "1713450000.000100", ThreadTS: "1713450000.000100", TeamID: w.By.Team,
+		Text: strings.Repeat("勤怠", 15_000), Source: task.SourceChannel, EventID: "Ev2",
+	}, w.Now())
+	expect.NoError(t, err)
+	expect.NoError(t, w.Store.Create(t.Context(), c))
+	w.Ref = ref
+	w.Extracted()
+	h, _ := contested(w)
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
+		t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)
+	}
+}
