@@ -160,9 +160,10 @@ func fits(policy string) (problems []string) {
 	return problems
 }
 
-// may is asked before every call of a model: the contest has to stand, and the team to have something left of its part.
+// may is asked before every call of a model: the contest and this run of it have to stand, and the team to have something left
+// of its part.
 func (t *team) may(ctx context.Context) error {
-	over, err := t.Store.Over(ctx, t.contest.Ref())
+	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
 	if err != nil {
 		return fmt.Errorf("read the contest's head: %w", err)
 	}
@@ -181,7 +182,7 @@ func (t *team) may(ctx context.Context) error {
 
 // save writes a scored round. A round that can't be written ends the team, as the last thing that can be tried.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
-	played := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics}
+	played := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics, Once: true}
 	if d := out.Decision; d != nil {
 		played.Judgment = &contest.Judgment{ShouldContinue: d.ShouldContinue, Reasoning: d.Reasoning, ConfidenceScore: d.ConfidenceScore}
 	}
@@ -203,9 +204,12 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	return aggregate.Next{State: StateRound}, nil
 }
 
-// end stops the team.
+// end stops the team, unless it has scored another round than this invocation knows of: then another invocation was faster.
 func (t *team) end(ctx context.Context, exit submission.ExitReason, reason aggregate.Reason, sentence string) (aggregate.Next, error) {
-	w, err := t.Store.End(ctx, t.work.Ref(), exit, reason, sentence)
+	w, err := t.Store.EndAt(ctx, t.work, exit, reason, sentence)
+	if errors.Is(err, aggregate.ErrMoved) {
+		return aggregate.Next{State: StateRound}, nil
+	}
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("end the team: %w", err)
 	}

@@ -62,13 +62,14 @@ func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	return s.Of.Create(ctx, contest.Ref(o.Tenant, o.Execution), c)
 }
 
-// Over reports whether no team of a contest may call a model any more. It is one small read, for before each call.
-func (s *Store) Over(ctx context.Context, ref aggregate.Ref) (bool, error) {
+// Over reports whether no team of a contest may call a model any more in this run of it. It is one small read, for before each call.
+func (s *Store) Over(ctx context.Context, ref aggregate.Ref, run int) (bool, error) {
 	root, err := s.Of.Head(ctx, ref)
 	if err != nil {
 		return false, err
 	}
-	return root.(*contest.Head).OverAt != nil, nil
+	h := root.(*contest.Head)
+	return h.OverAt != nil || h.Run != run, nil
 }
 
 // Spent is what a team's calls have cost so far. It reads nothing else of the team: it is for before each call.
@@ -104,6 +105,16 @@ func (s *Store) Enter(ctx context.Context, a *contest.Aggregate, place int) (*co
 // End stops a team: at its best scored round, or as failed when none was scored. One that has stopped stays as it is.
 func (s *Store) End(ctx context.Context, team aggregate.Ref, exit contest.ExitReason, why aggregate.Reason, detail string) (*contest.Work, error) {
 	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.End(exit, why, detail, s.Now()) })
+}
+
+// EndAt is End for a caller who knows the team as w. It returns aggregate.ErrMoved for a team that has scored another round since.
+func (s *Store) EndAt(ctx context.Context, w *contest.Work, exit contest.ExitReason, why aggregate.Reason, detail string) (*contest.Work, error) {
+	return s.Teams.Decide(ctx, w.Ref(), func(is *contest.Work) (aggregate.Change, error) {
+		if len(is.Rounds) > len(w.Rounds) {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return is.End(exit, why, detail, s.Now())
+	})
 }
 
 // Settle closes a contest: teams that still run are stopped, those that never began have failed, and the summary says what all

@@ -199,7 +199,7 @@ func testSettle(t *testing.T, w *world) {
 	expect.Value(w.Enter(t.Context(), a, 1))(t)
 	expect.Value(w.Enter(t.Context(), a, 2))(t)
 	w.save(t, id, "scored", 1, 0.8)
-	if over := expect.Value(w.Over(t.Context(), ref))(t); over {
+	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); over {
 		t.Error("over before the end")
 	}
 	if _, err := w.Settle(t.Context(), ref, 2); !errors.Is(err, aggregate.ErrSuperseded) {
@@ -214,7 +214,7 @@ func testSettle(t *testing.T, w *world) {
 			t.Errorf("team %d failed because of %s, want %s", i+2, got, why)
 		}
 	}
-	if over := expect.Value(w.Over(t.Context(), ref))(t); !over {
+	if over := expect.Value(w.Over(t.Context(), ref, 1))(t); !over {
 		t.Error("teams may go on")
 	}
 	if again := expect.Value(w.Settle(t.Context(), ref, 1))(t); again.Head.Rev != settled.Head.Rev {

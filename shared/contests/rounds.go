@@ -27,6 +27,7 @@ type Played struct {
 	Messages []submission.ModelMessage
 	Metrics  []submission.MetricScore
 	Judgment *contest.Judgment
+	Once     bool // a round that is there already stays, unless it is this one: whoever saved it has gone on from it
 }
 
 // SaveRound writes a scored round of a team: history, submissions, the board's row and the team's best round are one
@@ -95,7 +96,12 @@ func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 			return nil, err
 		}
 	}
-	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) { return w.ScoreRound(scored, s.Now()) })
+	return s.Teams.Decide(ctx, team, func(w *contest.Work) (aggregate.Change, error) {
+		if was := aggregate.Find(w.Rounds, contest.RoundKey(p.Result.RoundNumber)); p.Once && was != nil && !was.CompletedAt.Equal(p.Result.CompletedAt) {
+			return aggregate.Change{}, fmt.Errorf("round %d was scored by another: %w", p.Result.RoundNumber, aggregate.ErrMoved)
+		}
+		return w.ScoreRound(scored, s.Now())
+	})
 }
 
 // encode is a value as JSON that people can read.
@@ -174,8 +180,23 @@ func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err
 }
 
 // Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid, and an
-// answer that was not saved is asked for, and paid for, again. No answer is nil: only its cost is saved.
+// answer that was not saved is asked for, and paid for, again: a write that fails is tried again as SaveRound does, as long as ctx
+// lets it. No answer is nil: only its cost is saved.
 func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
+	for try := 0; ; try++ {
+		err := k.keep(ctx, key, answer, spent)
+		if err == nil || try == len(waits) || ctx.Err() != nil {
+			return err
+		}
+		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in", waits[try].String(), "err", err)
+		if k.Store.Sleep(ctx, waits[try]) != nil {
+			return err
+		}
+	}
+}
+
+// keep is one try.
+func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	now := k.Store.Now().UTC().Truncate(time.Millisecond)
 	if spent.ID != "" {
 		use := &aggregate.Use{Usage: spent, Made: contest.TurnsList + key, ChargedTo: k.ChargedTo, CreatedAt: now}

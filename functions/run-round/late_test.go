@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/model"
+	"ringi/shared/pipeline"
+	"ringi/shared/round"
+	"ringi/shared/store"
+)
+
+// meanwhile is the demo's model, before whose answers something happens.
+type meanwhile struct {
+	calls atomic.Int32
+	do    func(ctx context.Context, call int32) error
+}
+
+func (m *meanwhile) Open(string) (chat.Wire, error) { return m, nil }
+
+func (m *meanwhile) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	if n := m.calls.Add(1); m.do != nil {
+		if err := m.do(ctx, n); err != nil {
+			return chat.Response{}, err
+		}
+	}
+	return round.Demo{}.Say(ctx, r, onText)
+}
+
+// once is one invocation for the first team.
+func (w *world) once(a *contest.Aggregate, m round.Models) aggregate.Next {
+	w.Helper()
+	h := &Handler{Store: w.store, Models: m, Now: time.Now}
+	ref := a.Ref()
+	return expect.Value(h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(w)
+}
+
+func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	a := w.begin("手順", aggregate.USD(1), "a")
+	m := &meanwhile{do: func(ctx context.Context, call int32) error {
+		if call == 1 {
+			expect.Value(w.store.Decide(ctx, a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) }))(t)
+		}
+		return nil
+	}}
+	if next := w.once(a, m); next.State != aggregate.StateFinish || m.calls.Load() != 1 {
+		t.Errorf("%+v after %d calls, all but one of them when the next run had begun", next, m.calls.Load())
+	}
+}
+
+func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	for name, late := range map[string]error{"a failure": &model.Error{Provider: "demo", Kind: model.Refused}, "another score": nil} {
+		a := w.begin("手順", aggregate.USD(1), "a")
+		m := &meanwhile{do: func(_ context.Context, call int32) error {
+			if call > 1 {
+				return nil
+			}
+			w.once(a, &meanwhile{}) // the state has tried again, and plays the round meanwhile
+			return late
+		}}
+		round1 := func() *contest.Round {
+			return aggregate.Last(expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t).Rounds)
+		}
+		next := w.once(a, m)
+		if got := w.team(a, "a"); next.State != StateRound || got.Status != contest.TeamRunning || got.Rounds != 1 || round1().Rev != 2 {
+			t.Errorf("%s: %+v, the round is of revision %d, next %+v", name, got, round1().Rev, next)
+		}
+	}
+}
+
+// away loses writes of one item as long as there are some to lose.
+type away struct{ left atomic.Int32 }
+
+func (x *away) RoundTrip(q *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(q.Header.Get("X-Amz-Target"), ".PutItem") && x.left.Add(-1) >= 0 {
+		return nil, errors.New("the network is away")
+	}
+	return http.DefaultTransport.RoundTrip(q)
+}
+
+func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
+	table, db := opened(t)
+	x := &away{}
+	cfg := db.Config.Copy()
+	cfg.HTTPClient = &http.Client{Transport: x}
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
+	w := &world{t, contests.Of(store.New(client, table, contest.Kind, contest.TeamKind), rows{})}
+	w.store.Sleep = func(context.Context, time.Duration) error { return nil }
+	a := w.begin("手順", aggregate.USD(1), "a")
+	undisturbed := &meanwhile{}
+	w.once(w.begin("手順", aggregate.USD(1), "a"), undisturbed)
+	m := &meanwhile{do: func(context.Context, int32) error { x.left.Store(3); return nil }}
+	if next := w.once(a, m); next.State != StateRound || m.calls.Load() != undisturbed.calls.Load() {
+		t.Errorf("%+v after %d calls, want %d", next, m.calls.Load(), undisturbed.calls.Load())
+	}
+}
