@@ -51,6 +51,8 @@ func table(t *testing.T, db *dynamodb.Client) string {
 
 func text(s string) types.AttributeValue { return &types.AttributeValueMemberS{Value: s} }
 
+func number(s string) types.AttributeValue { return &types.AttributeValueMemberN{Value: s} }
+
 func key(pk, sk string) map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{"PK": text(pk), "SK": text(sk)}
 }
@@ -249,4 +251,72 @@ func TestIndexPagesInOrder(t *testing.T) {
 		want = append(want, fmt.Sprintf("%04d", i))
 	}
 	expect.Same(t, want, got)
+}
+
+func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
+	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	table(t, db)
+	update := func(expression, condition string, names map[string]string, values map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
+		in := &dynamodb.UpdateItemInput{
+			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
+			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
+		}
+		if condition != "" {
+			in.ConditionExpression = &condition
+		}
+		out, err := db.UpdateItem(t.Context(), in)
+		if err != nil {
+			return nil, err
+		}
+		return out.Attributes, nil
+	}
+	type values = map[string]types.AttributeValue
+	names := map[string]string{"#0": "v", "#1": "w"}
+	want := key("a", "1")
+	for _, step := range []struct {
+		expression, condition string
+		values                values
+		becomes               values
+	}{
+		{"SET #0 = :0, #1 = :1", "", values{":0": text("x"), ":1": number("1")}, values{"v": text("x"), "w": number("1")}},
+		{"SET #0 = :0 REMOVE #1", "#0 = :1", values{":0": text("y"), ":1": text("x")}, values{"v": text("y"), "w": nil}},
+		{"SET #0 = :0, #1 = if_not_exists(#1, :1)", "#0 = :2", values{":0": text("z"), ":1": number("4"), ":2": text("y")}, values{"v": text("z"), "w": number("4")}},
+		{"SET #0 = :0 ADD #1 :1", "", values{":0": text("z"), ":1": number("3")}, values{"w": number("7")}},
+		{"SET #0 = :0, #1 = #1 - :1", "#0 = :0", values{":0": text("z"), ":1": number("2")}, values{"w": number("5")}},
+	} {
+		for name, value := range step.becomes {
+			if want[name] = value; value == nil {
+				delete(want, name)
+			}
+		}
+		got, err := update(step.expression, step.condition, names, step.values)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %v, %v, want %v", step.expression, got, err, want)
+		}
+	}
+	for _, refused := range []struct {
+		expression string
+		names      map[string]string
+		values     values
+	}{
+		{"SET #0 = :0", map[string]string{"#0": "SK"}, values{":0": text("2")}},
+		{"REMOVE #0", map[string]string{"#0": "PK"}, nil},
+		{"SET #0 = :0, #1 = :0", map[string]string{"#0": "v", "#1": "v"}, values{":0": text("2")}},
+		{"SET #0 = :0 REMOVE #1", map[string]string{"#0": "v", "#1": "v"}, values{":0": text("2")}},
+		{"SET #0 = :0 SET #1 = :0", names, values{":0": text("2")}},
+		{"SET #0 = :0, #1 = :1", names, values{":0": text("2")}},
+		{"SET #0 = :0", map[string]string{"#1": "v"}, values{":0": text("2")}},
+		{"SET #0 = :0", map[string]string{"#0": "v"}, values{":0": text("2"), ":unused": text("2")}},
+	} {
+		if got, err := update(refused.expression, "", refused.names, refused.values); err == nil {
+			t.Errorf("%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
+		}
+	}
+	var failed *types.ConditionalCheckFailedException
+	if _, err := update("SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
+		t.Errorf("a condition that does not hold: %v", err)
+	}
+	if got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t); !reflect.DeepEqual(got.Item, want) {
+		t.Errorf("the row is %v after what was refused, want %v", got.Item, want)
+	}
 }

@@ -6,25 +6,29 @@ that says another place is answered 403. moto has nothing that is opened in a br
 for a file that a signed link leads to, the listener before it has judged.
 """
 
+import functools
 import ipaddress
 from urllib.parse import urlsplit
+
+REFUSAL = b"web pages are not answered\n"
 
 
 class Guard:
     def __init__(self, app, hosts=()):
         self.app = app
         self.hosts = {"localhost", *(h.lower() for h in hosts)}
+        self.own = functools.lru_cache(maxsize=256)(self.own)
 
     def __call__(self, environ, start_response):
         if self.foreign(environ):
             start_response("403 Forbidden", [("Content-Type", "text/plain")])
-            return [b"web pages are not answered\n"]
+            return [REFUSAL]
         return self.app(environ, start_response)
 
     def foreign(self, environ):
-        host = environ.get("HTTP_HOST", "")
-        origin = environ.get("HTTP_ORIGIN")
-        site = environ.get("HTTP_SEC_FETCH_SITE", "none")
+        return self.refuses(environ.get("HTTP_HOST", ""), environ.get("HTTP_ORIGIN"), environ.get("HTTP_SEC_FETCH_SITE", "none"))
+
+    def refuses(self, host, origin, site):
         return not self.own(host) or origin not in (None, "http://" + host) or site not in ("none", "same-origin")
 
     def own(self, host):

@@ -1,6 +1,8 @@
 """What moto computes again at each call, or takes long for, with the same outcome.
 
-- Which folders moto has and which methods a service has are looked up once.
+- Which folders moto has, which methods a service has and what a name is in small
+  letters are looked up once.
+- SQS asks for the time twice for each of a queue's messages when one is sent.
 - An item's size is added up without making its values anew, and once when it is
   made; moto does that for each attribute, over all attributes before it.
 - Values are copied and written out by their form, without asking each for it.
@@ -8,10 +10,12 @@
 
 import copy
 import functools
+import time
 
 import moto.backends as backends
 import moto.core.responses as core_responses
 import moto.dynamodb.responses as responses
+import moto.sqs.models as sqs_models
 from moto.dynamodb.exceptions import ItemSizeTooLarge
 from moto.dynamodb.models.dynamo_type import DynamoType, Item, LimitedSizeDict
 from moto.dynamodb.models.utilities import bytesize, dynamo_to_dict
@@ -24,6 +28,9 @@ def apply():
     modules = tuple(backends.list_of_moto_modules())
     backends.list_of_moto_modules = lambda: modules
     core_responses.method_names_from_class = functools.cache(core_responses.method_names_from_class)
+    for module in (core_responses, sqs_models):
+        module.camelcase_to_underscores = functools.lru_cache(maxsize=4096)(module.camelcase_to_underscores)
+    sqs_models.unix_time_millis = lambda at=None, of=sqs_models.unix_time_millis: time.time() * 1000 if at is None else of(at)
     DynamoType.size = size
     DynamoType.__deepcopy__ = lambda self, memo: copied(self)
     Item.__init__, Item.__deepcopy__ = make_item, lambda self, memo: copied_item(self)

@@ -1,0 +1,112 @@
+"""Answers what a system asks of its tables and queues all the time, without moto's way there.
+
+moto takes each call through a web framework made for browsers, a search for the service,
+and a reading of the body as a form: half of the time of a small call. Here the header that
+names the operation leads to the same handler. A call that is unusual in any way (its body
+is packed, it is not signed, nobody knows its operation) is left to moto's own way.
+"""
+
+import functools
+import json
+import re
+from urllib.parse import urlsplit
+
+import moto.core.responses as core_responses
+from botocore.model import OperationNotFoundError
+from moto.core.parse import PROTOCOL_PARSERS
+from moto.core.utils import camelcase_to_underscores, get_service_model
+from moto.dynamodb.responses import DynamoHandler
+from moto.dynamodbstreams.responses import DynamoDBStreamsHandler
+from moto.sqs.responses import SQSResponse
+from moto.utilities.utils import get_partition
+
+HANDLERS = {
+    "DynamoDB_20120810": DynamoHandler,
+    "DynamoDBStreams_20120810": DynamoDBStreamsHandler,
+    "AmazonSQS": SQSResponse,
+}
+SIGNED = re.compile(r"AWS4-HMAC-SHA256 Credential=[^/,]+/\d{8}/([a-z0-9-]+)/(?:dynamodb|sqs)/aws4_request,")
+UNUSUAL = frozenset(("content-encoding", "transfer-encoding", "expect", "x-moto-account-id"))
+# What a body of DynamoDB's must not have to be taken as it stands: bytes, and members without a value.
+CONVERTED = re.compile(rb'"BS?"|null')
+
+
+class Names(dict):
+    """Headers by their names in small letters, asked for in any."""
+
+    def get(self, name, default=None):
+        return super().get(name.lower(), default)
+
+    def __contains__(self, name):
+        return super().__contains__(name.lower())
+
+    def __getitem__(self, name):
+        return super().__getitem__(name.lower())
+
+
+@functools.cache
+def operation(target):
+    """The handler of an operation, and the model of what it is given; nothing if it has none."""
+    service, _, action = target.partition(".")
+    handler = HANDLERS.get(service)
+    if handler is None or camelcase_to_underscores(action) not in core_responses.method_names_from_class(handler):
+        return None
+    try:
+        return handler, get_service_model(handler().service_name).operation_model(action)
+    except OperationNotFoundError:
+        return None
+
+
+@functools.lru_cache(maxsize=256)
+def region_of(authorization, agent):
+    """The region that a call is signed for; nothing if moto would take it from elsewhere."""
+    signed = SIGNED.match(authorization)
+    if signed is None or core_responses.BaseResponse.region_from_useragent_regex.search(agent):
+        return None
+    return signed.group(1)
+
+
+class Call:
+    """A call that is answered here."""
+
+    def __init__(self, headers, found, region):
+        self.headers, self.region = headers, region
+        self.handler, self.model = found
+
+    @classmethod
+    def of(cls, method, path, headers):
+        """The call that such a request is; nothing if it is left to moto."""
+        target = headers.get("x-amz-target")
+        found = target and path == "/" and method == "POST" and operation(target)
+        if not found or not UNUSUAL.isdisjoint(headers) or "content-length" not in headers:
+            return None
+        region = region_of(headers.get("authorization", ""), headers.get("user-agent", ""))
+        if region is None or not headers.get("content-type", "").startswith("application/x-amz-json-1."):
+            return None
+        if ".amazonaws.com" in headers.get("host", ""):
+            return None
+        return cls(headers, found, region)
+
+    def answer(self, body):
+        """The status, headers and content of what the handler says."""
+        handler = self.handler()
+        url = "http://" + self.headers.get("host", "localhost") + "/"
+        handler.is_werkzeug_request = True
+        handler.headers, handler.querystring, handler.data, handler.form_data, handler.uri_match = self.headers, {}, {}, {}, {}
+        handler.method, handler.uri, handler.path, handler.raw_path, handler.parsed_url = "POST", url, "/", "/", urlsplit(url)
+        handler.region, handler.partition = self.region, get_partition(self.region)
+        handler.response_headers = {"server": "amazon.com"}
+        handler.raw_body, handler.body = body, body.decode()
+        handler.access_key, handler.current_account = handler.get_access_key(), handler.get_current_account()
+        if handler.automated_parameter_parsing:
+            handler.params = self.parameters(body)
+        status, headers, content = handler.call_action()
+        headers.pop("status", None)
+        return status, headers, content.encode() if isinstance(content, str) else content
+
+    def parameters(self, body):
+        if self.handler is DynamoHandler and not CONVERTED.search(body):
+            known = self.model.input_shape.members
+            return {name: value for name, value in json.loads(body).items() if name in known}
+        parser = PROTOCOL_PARSERS["json"](self.model, map_type=self.handler.PROTOCOL_PARSER_MAP_TYPE)
+        return parser.parse({"body": body})
