@@ -11,9 +11,11 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/chat"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/metric"
+	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/submission"
@@ -28,6 +30,8 @@ const StateRound = "RunRound"
 type Handler struct {
 	Store  *contests.Store
 	Models round.Models
+	// Prompts keep what models are sent of a contest; nil: it is not kept.
+	Prompts func(ref aggregate.Ref) model.Keep
 	// Sandbox runs the code of members; nil: they run none.
 	Sandbox round.Sandbox
 	Now     func() time.Time
@@ -104,7 +108,7 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	}
 	k := t.contest.Contest
 	out, err := round.Runner{
-		Models: t.Models, May: t.may, Sandbox: t.Sandbox, Now: t.Now,
+		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}.Round(ctx, play)
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)
@@ -123,6 +127,28 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	}
 	log.InfoContext(ctx, "scored", "score", out.Result.EvaluationScore, "exit_reason", out.Exit)
 	return t.save(ctx, out)
+}
+
+// keeping are the models, each request kept as it is sent: the leader's, members', the evaluator's and the judge's.
+func (t *team) keeping() round.Models {
+	if t.Prompts == nil {
+		return t.Models
+	}
+	return keeping{t.Models, t.Prompts(t.contest.Ref())}
+}
+
+type keeping struct {
+	round.Models
+	keep model.Keep
+}
+
+// Open is that of the models.
+func (k keeping) Open(name string) (chat.Wire, error) {
+	w, err := k.Models.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return chat.Keeping(w, k.keep), nil
 }
 
 // next is the round that the team plays next.

@@ -7,10 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
+	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
@@ -31,10 +33,12 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	values := result.Open(cfg, env.Results)
 	h := &Handler{
-		Store:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
-		Models: provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}, Limited: true},
-		Now:    time.Now,
+		Store:   contests.Of(kinds.Open(cfg, env.Table), values),
+		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}, Limited: true},
+		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
+		Now:     time.Now,
 	}
 	if env.SandboxFunction != "" {
 		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction))

@@ -39,6 +39,7 @@ type contestPage struct {
 // teamRow is a team in a contest.
 type teamRow struct {
 	ID, Name, Status, Badge, Best, Why string
+	Sent                               string // where what models were sent is listed; empty for members
 	Rounds, Most                       int
 	Ends                               time.Time
 	Played                             []roundRow
@@ -144,6 +145,11 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		p.By = cmp.Or(card.OneLine(names[k.ByID]), k.ByID)
 	}
 	p.fillTeams(works, words, v.Locale)
+	for i, x := range works {
+		if v.Admin && len(x.Uses) > 0 {
+			p.Teams[i].Sent = sentPath(k.ExecutionID, x.Team.TeamID)
+		}
+	}
 	if i := slices.IndexFunc(p.Board, func(b boardRow) bool { return b.Best }); i >= 0 {
 		if p.Winner, err = c.draft(r.Context(), v, works, p.Board[i].Key); err != nil {
 			return err

@@ -22,6 +22,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"a contest while it runs, and after": wholeContest,
 		"nobody else's":                      strangersSeeNoContest,
 		"what models wrote is text":          draftsAreText,
+		"what models were sent":              sentToModels,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -136,4 +137,33 @@ func draftsAreText(t *testing.T, w *world) {
 			}
 		}
 	}
+}
+
+func sentToModels(t *testing.T, w *world) {
+	w.ask()
+	ref := w.Ref
+	k, b := w.compete("勤怠の方針", &ref), w.as(workspace.Suzuki)
+	k.plays(1, 1, 0.8, "案")
+	team := contest.TeamRef(w.tenant.ID, k.id, "team-a")
+	keeper := contests.Kept{Store: w.c.Contests, Team: team, Execution: k.id, ChargedTo: w.Ref.ID}
+	spend := func(key string, sent *aggregate.Blob) string {
+		id := aggregate.NewID()
+		expect.NoError(t, keeper.Keep(t.Context(), key, []byte(`{}`), aggregate.Usage{ID: id, Model: "claude-x", Prompt: "leader.ja.1", Calls: 1, Cost: 5600, Sent: sent}))
+		return id
+	}
+	gone := spend("01/leader/1", &aggregate.Blob{S3Key: "prompts/" + w.tenant.ID + "/" + k.id + "/gone.json", Bytes: 9})
+	unsent := spend("01/leader/1/2/1", nil)
+	spend("01/evaluator/1/1/failed-1", nil)
+	list := k.page() + "/sent/" + contest.TeamHash("team-a")
+	b.get(k.page()).says(t, http.StatusOK, "AI モデルに送った内容")
+	b.get(list).says(t, http.StatusOK, "リーダー", "メンバー", "採点", "失敗", "記録なし", "見る", "$0.0056")
+	b.get(list+"/"+gone).says(t, http.StatusOK, "保存期間を過ぎたため", "leader.ja.1")
+	b.get(list+"/"+unsent).says(t, http.StatusNotFound)
+	b.get(k.page()+"/sent/"+contest.TeamHash("nobody")).says(t, http.StatusNotFound)
+	member := w.as(workspace.Sato) // may read the request, and what was drafted for it
+	if page := member.get(k.page()); strings.Contains(page.text(), "送った内容") {
+		t.Error("a member is offered what models were sent")
+	}
+	member.get(list).says(t, http.StatusForbidden)
+	member.get(list+"/"+gone).says(t, http.StatusForbidden)
 }

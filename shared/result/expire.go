@@ -37,7 +37,7 @@ type Rows interface {
 
 // Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
 // It stores no cursor: task ids sort by time, so each tenant's listing begins with
-// the oldest results that are left.
+// the oldest results that are left. Those of conversations and contests are all listed.
 type Retention struct {
 	Results Store
 	Rows    Rows
@@ -94,16 +94,29 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 	return list, nil
 }
 
-// expire deletes the old results of one place. Under a common prefix maxPages does not apply,
-// because arguments, which stay, could fill all of those pages; nor for workspaces, whose sessions' ids don't sort by time.
+// expire deletes the old results of one place.
 func (r Retention) expire(ctx context.Context, p place) (deleted int, err error) {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
 		return 0, err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, MaxKeys: aws.Int32(pageSize)})
-	for n := 0; (p.together || strings.HasPrefix(p.prefix, versions) || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
+	deleted, err = r.expireFrom(ctx, p, before, p.prefix)
+	if err != nil || !strings.HasPrefix(p.prefix, prompts) {
+		return deleted, err
+	}
+	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small letters where
+	// they don't begin with digits: these stand behind the newest task.
+	n, err := r.expireFrom(ctx, p, before, p.prefix+aggregate.NewID()[:2]+"`")
+	return deleted + n, err
+}
+
+// expireFrom deletes the old results of one place behind a key. Under a common prefix maxPages does not apply, because arguments,
+// which stay, could fill all of those pages; nor where ids don't sort by time.
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from string) (deleted int, err error) {
+	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
+	unsorted := p.together || strings.HasPrefix(p.prefix, versions) || from != p.prefix
+	for n := 0; (unsorted || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return deleted, err

@@ -96,6 +96,26 @@ func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) 
 	}
 }
 
+// The ids of tasks sort by time, those of conversations and contests don't: what was kept of them stands behind a younger task's.
+func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	now := time.Now().Add(31 * day)
+	keep := func(id string) aggregate.Blob {
+		return expect.Value(k.results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
+	}
+	var old []aggregate.Blob
+	for _, first := range []string{"00", "019", "01a", "5f", "ff"} {
+		old = append(old, keep((first + "1b2e3a-0000-4000-8000-000000000001")[:36]))
+	}
+	young := keep(aggregate.Derive(now, "task"))
+	if n := k.expire(t, 31*day); n != len(old) {
+		t.Errorf("%d deleted, want %d", n, len(old))
+	}
+	if _, err := k.results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
+		t.Errorf("the younger task's: %v", err)
+	}
+}
+
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, result.MaxInline+1)

@@ -206,14 +206,17 @@ func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
 	return true, nil
 }
 
-// keep saves what was made, whatever else has ended meanwhile: it is paid for.
+// keep saves what was made, whatever else has ended meanwhile: it is paid for. Of nil only that.
 func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage) error {
 	if p.Kept == nil {
 		return nil
 	}
-	b, err := json.Marshal(v)
-	if err != nil {
-		return fmt.Errorf("write the answer %s: %w", key, err)
+	var b []byte
+	if v != nil {
+		var err error
+		if b, err = json.Marshal(v); err != nil {
+			return fmt.Errorf("write the answer %s: %w", key, err)
+		}
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spare)
 	defer cancel()
