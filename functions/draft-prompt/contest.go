@@ -11,6 +11,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
@@ -98,7 +99,10 @@ var errNotForTeams = errors.New("no request for teams")
 // order is the contest that the version asks for; wrong is why its files can't be used, or errNotForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(s.DraftContest)
-	if wrong != nil {
+	switch {
+	case errors.Is(wrong, errorclass.ErrUnavailable):
+		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
+	case wrong != nil:
 		return o, wrong, nil
 	}
 	bounds, err := h.bounds(ctx, a.Head.TenantID)
@@ -133,13 +137,19 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	return o, nil, err
 }
 
-// config reads the files of a contest; the settings bound its rounds.
+// config reads the files of a contest; the settings bound its rounds. It returns errorclass.ErrUnavailable when nobody knows
+// what is in them.
 func (h *Handler) config(d tenancy.DraftContest) (teamconfig.Contest, error) {
 	w, err := h.Workspace()
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}
 	c, found := w.Contest(d.File)
+	for _, f := range found {
+		if errors.Is(f.Err, errorclass.ErrUnavailable) {
+			return c, f.Err
+		}
+	}
 	for _, f := range found {
 		if !f.Warning {
 			return c, errors.New(f.String())

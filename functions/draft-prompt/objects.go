@@ -8,13 +8,17 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/http"
 	"path"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
+
+	"ringi/shared/errorclass"
 )
 
 // readWithin bounds the read of one file, and maxObject how much of it is read: more than any file of a contest has.
@@ -55,18 +59,27 @@ func (f folder) Open(name string) (fs.File, error) {
 	defer out.Body.Close()
 	b, err := io.ReadAll(io.LimitReader(out.Body, maxObject))
 	if err != nil {
-		return nil, &fs.PathError{Op: "read", Path: name, Err: err}
+		return nil, &fs.PathError{Op: "read", Path: name, Err: unread(err)}
 	}
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
 
-// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment.
+// unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment. It is
+// errorclass.ErrUnavailable when another try may read it.
 func unread(err error) error {
+	var answered *awshttp.ResponseError
+	if !errors.As(err, &answered) || answered.HTTPStatusCode() == 0 {
+		return fmt.Errorf("the bucket does not answer: %w", errorclass.ErrUnavailable)
+	}
+	code := "nothing that is known"
 	var said smithy.APIError
 	if errors.As(err, &said) {
-		return fmt.Errorf("the bucket says %s", said.ErrorCode())
+		code = said.ErrorCode()
 	}
-	return errors.New("the bucket does not answer")
+	if status := answered.HTTPStatusCode(); status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
+		return fmt.Errorf("the bucket says %s: %w", code, errorclass.ErrUnavailable)
+	}
+	return fmt.Errorf("the bucket says %s", code)
 }
 
 // object is a file that was read.

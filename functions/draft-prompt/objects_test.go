@@ -1,6 +1,8 @@
 package main
 
 import (
+	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -10,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/shared/errorclass"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 )
@@ -44,5 +47,42 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	_, err := h.config(of)
 	if err == nil || !strings.Contains(err.Error(), "configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") || strings.Contains(err.Error(), "arn:") {
 		t.Errorf("people read on a card: %v", err)
+	}
+}
+
+func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
+	var status int
+	var code string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/files/contests/configs/contest.toml" {
+			t.Errorf("asked for %s", r.URL.Path)
+		}
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>User: arn:aws:sts::1:role</Message></Error>", code)
+	}))
+	defer server.Close()
+	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
+	h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open("s3://files/contests", objects(cfg)) }}
+	for _, tt := range []struct {
+		status int
+		code   string
+		later  bool
+		says   string
+	}{
+		{404, "NoSuchKey", false, "there is no such file in the workspace"},
+		{403, "AccessDenied", false, "configs/contest.toml: can't be opened: the bucket says AccessDenied"},
+		{404, "NoSuchBucket", false, "the bucket says NoSuchBucket"},
+		{503, "SlowDown", true, ""},
+		{500, "InternalError", true, ""},
+	} {
+		status, code = tt.status, tt.code
+		_, err := h.config(tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3})
+		if err == nil || errors.Is(err, errorclass.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) || !tt.later && strings.Contains(err.Error(), "arn:") {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+	server.Close()
+	if _, err := h.config(tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}); !errors.Is(err, errorclass.ErrUnavailable) {
+		t.Errorf("nobody answers: %v", err)
 	}
 }

@@ -119,7 +119,7 @@ func (s *section) fileOr(key, usual string) (string, map[string]any) {
 			return "", nil
 		}
 		if err != nil {
-			s.r.found = append(s.r.found, Finding{File: usual, Field: s.path + key, Message: err.Error()})
+			s.r.found = append(s.r.found, Finding{File: usual, Field: s.path + key, Message: err.Error(), Err: err})
 		}
 		return usual, tables
 	}

@@ -12,6 +12,7 @@ type Finding struct {
 	Value   string `json:"value"` // as it is written in the file, cut; empty: not set
 	Message string `json:"message"`
 	Warning bool   `json:"warning"`
+	Err     error  `json:"-"` // why a file can't be read; nil: it was
 }
 
 // String names the file, the field, what is wrong and the value.

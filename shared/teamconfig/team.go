@@ -36,7 +36,7 @@ func (r *reading) file(file, field string) map[string]any {
 			return tables
 		}
 	}
-	r.found = append(r.found, Finding{File: file, Field: field, Message: err.Error()})
+	r.found = append(r.found, Finding{File: file, Field: field, Message: err.Error(), Err: err})
 	return nil
 }
 
