@@ -173,7 +173,7 @@ func (h *Handler) submitted(ctx context.Context, in pipeline.Input, a *task.Aggr
 	for _, e := range x.Entries {
 		for _, r := range summary.TeamResults {
 			content := r.SubmissionContent
-			if r.TeamID != e.TeamID || aggregate.HashOf(content) != e.Hash || !card.PromptFits(content) || len(task.Mentioned(content)) > task.MaxMentioned {
+			if r.TeamID != e.TeamID || aggregate.HashOf(content) != e.Hash || !card.Stampable(content) {
 				continue
 			}
 			next, err := pipeline.CommitGate(ctx, h.Store, in, a, aggregate.Usage{}, s, h.Now(), func(a *task.Aggregate, s tenancy.Settings) (aggregate.Change, error) {

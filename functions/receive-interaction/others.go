@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contests"
 	"ringi/shared/decision"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi/inbound"
@@ -20,7 +18,7 @@ import (
 
 // Contests has what the teams of a contest submitted.
 type Contests interface {
-	Summary(ctx context.Context, tenant, execution string) (contests.ExecutionSummary, error)
+	Submission(ctx context.Context, tenant, execution, team, hash string) (string, error)
 }
 
 // others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.
@@ -41,7 +39,7 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 	if !ok {
 		return slack.ModalViewRequest{}, aggregate.ErrNotFound
 	}
-	content, err := h.submission(ctx, a.Head.TenantID, p.Contest.ExecutionID, e)
+	content, err := h.Contests.Submission(ctx, a.Head.TenantID, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
@@ -50,20 +48,6 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 		return view, aggregate.ErrNotFound
 	}
 	return view, nil
-}
-
-// submission is the text of a team's best draft.
-func (h *Handler) submission(ctx context.Context, tenant, execution string, e task.Entry) (string, error) {
-	summary, err := h.Contests.Summary(ctx, tenant, execution)
-	if err != nil {
-		return "", fmt.Errorf("read what a contest came to: %w", err)
-	}
-	for _, r := range summary.TeamResults {
-		if r.TeamID == e.TeamID && aggregate.HashOf(r.SubmissionContent) == e.Hash {
-			return r.SubmissionContent, nil
-		}
-	}
-	return "", fmt.Errorf("the contest has no submission of that team: %w", aggregate.ErrNotFound)
 }
 
 // turnedDraft draws another draft, or another page of one.
@@ -87,17 +71,16 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a draft")
 	}
 	c := p.click(o.TaskID, o.ID)
-	content, name, err := h.read(ctx, c.Ref, o)
+	content, err := h.read(ctx, c.Ref, o)
 	if err != nil {
 		slog.WarnContext(ctx, "the draft was not read", "task_id", c.Ref.ID, "user", p.User.ID, "err", err)
 	}
-	v := h.decide(ctx, c, decision.OfKind(task.CardPrompt, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if err != nil {
 			return aggregate.Change{}, err
 		}
-		terms, _ := a.TermsOf(id)
-		return a.PickDraft(id, o.Team, content, card.PickReason(terms.Locale, name), by, policy, now)
-	}))
+		return decision.Pick(o.Team, content)(a, id, by, policy, now)
+	})
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale))), nil
@@ -106,20 +89,19 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 	return inbound.OK(), nil
 }
 
-// read is the text that the dialog showed, and its team's name.
-func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft) (content, name string, err error) {
+// read is the text that the dialog showed.
+func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft) (string, error) {
 	if !aggregate.ValidID(ref.ID) {
-		return "", "", aggregate.ErrNotFound
+		return "", aggregate.ErrNotFound
 	}
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return "", "", err
+		return "", err
 	}
 	for _, p := range a.Prompts {
 		if e := p.Contest.Entry(o.Team); p.ID == o.ID && e != nil && e.Hash == o.Hash {
-			content, err = h.submission(ctx, ref.Tenant, p.Contest.ExecutionID, *e)
-			return content, e.TeamName, err
+			return h.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 		}
 	}
-	return "", "", aggregate.ErrNotFound
+	return "", aggregate.ErrNotFound
 }

@@ -49,6 +49,8 @@ func (c *Console) storyRoutes() []route {
 		{"GET /console/tasks/{id}/message", anyMember, c.openMessage},
 		{"GET /console/tasks/{id}/results/{step}/{file}", anyMember, c.sendResult},
 		{"GET /console/tasks/{id}/sent/{use}", anyMember, c.showSent},
+		{"GET /console/tasks/{id}/drafts/{version}/{team}", anyMember, c.showOtherDraft},
+		{"POST /console/tasks/{id}/drafts/{version}/{team}", anyMember, c.pickDraft},
 	}
 }
 
@@ -225,6 +227,7 @@ type storyPage struct {
 	Live    string // where it is fetched anew; empty: it does not change by itself
 	Path    string
 	Who     string // who may decide
+	Drafts  draftTexts
 	Buttons []actButton
 	Prompts bool   // the viewer may read what models were sent
 	RunAt   string // the run's page at AWS
@@ -256,7 +259,7 @@ func (c *Console) showTask(w http.ResponseWriter, r *http.Request, v *viewer) er
 // showStory writes the page; p has what was tried.
 func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t telling, p storyPage, status int) error {
 	words := storyWords.In(v.Locale)
-	p.Story, p.Path = t.story, "/console/tasks/"+t.story.ID
+	p.Story, p.Path, p.Drafts = t.story, "/console/tasks/"+t.story.ID, draftWords.In(v.Locale)
 	if p.Moves {
 		p.Live = p.Path
 	}

@@ -62,7 +62,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, content, locale string) (view 
 	switch {
 	case !a.IsOpen(p.ID):
 		blocks = append(blocks, contextLine(d.w.ReviewOver))
-	case o.ReadOnly || !PromptFits(content):
+	case o.ReadOnly || !Stampable(content):
 		blocks = append(blocks, contextLine(w.reads))
 	default:
 		view.Submit = label(w.pick)

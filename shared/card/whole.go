@@ -100,6 +100,11 @@ func PromptFits(content string) bool {
 	return fits(func(d drawing) body { return d.promptBody(content, maxPages) })
 }
 
+// Stampable reports whether people can approve a policy: a card can show all of it, and everybody whom it mentions.
+func Stampable(content string) bool {
+	return PromptFits(content) && len(task.Mentioned(content)) <= task.MaxMentioned
+}
+
 // StepsFit is PromptFits for steps and the remarks above them.
 func StepsFit(steps []task.Step, remarks string) bool {
 	return fits(func(d drawing) body { return d.processBody(steps, remarks, maxPages) })

@@ -113,6 +113,20 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 	return out, s.open(ctx, ref, x.TeamResults, &out.TeamResults)
 }
 
+// Submission is the text of a team's best submission, by its hash. It returns aggregate.ErrNotFound for one that the contest did not come to.
+func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (string, error) {
+	x, err := s.Summary(ctx, tenant, execution)
+	if err != nil {
+		return "", fmt.Errorf("read what a contest came to: %w", err)
+	}
+	for _, r := range x.TeamResults {
+		if r.TeamID == team && aggregate.HashOf(r.SubmissionContent) == hash {
+			return r.SubmissionContent, nil
+		}
+	}
+	return "", fmt.Errorf("the contest has no such submission of that team: %w", aggregate.ErrNotFound)
+}
+
 // Contests are a tenant's, the newest first.
 func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) (store.Page[contest.Contest], error) {
 	l := store.List{Name: "contests", Tenant: tenant, Prefixes: []string{contest.Kind.Prefix}, Index: "GSI1", Partitions: []string{contest.All(tenant)}}

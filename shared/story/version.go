@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/contest"
 	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tool/line"
@@ -23,7 +24,57 @@ type Version struct {
 	Diff    []Line // to the version before it; none of the first
 	Because string // the reason for which that was rejected
 	Created time.Time
+	Drafted *Drafted // how a contest came to it; nil: none was asked for
 	Verdict
+}
+
+// Drafted is how a contest came to a policy.
+type Drafted struct {
+	Execution string
+	Over      bool
+	Best      *Draft  // the submission that the policy is; nil: no team had one that people could approve, or it is not over
+	Picked    string  // who put it in the place of another
+	Others    []Draft // of the other teams, the best first
+	Failed    []Failure
+	More      int // teams without a submission that are not among Failed
+}
+
+// Failure is a team without a submission.
+type Failure struct{ Team, Why string }
+
+// Draft is a team's best submission.
+type Draft struct {
+	Key   string // names it in addresses
+	Team  string
+	Round int
+	Score float64 // 0 to 100
+	Ended string  // why the team stopped there, in a sentence
+}
+
+func (r Reader) draft(e task.Entry) Draft {
+	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, card.TeamEnd{Exit: e.Exit}.In(r.Locale)}
+}
+
+func (r Reader) drafted(p *task.Prompt) *Drafted {
+	if p.Contest == nil {
+		return nil
+	}
+	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over(), More: p.Contest.Failed - len(p.Contest.Failures)}
+	for _, f := range p.Contest.Failures {
+		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
+		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
+	}
+	if p.Entry != nil {
+		best := r.draft(*p.Entry)
+		d.Best = &best
+	}
+	if p.Author != "" {
+		d.Picked = r.Person(p.Author)
+	}
+	for _, e := range p.Others() {
+		d.Others = append(d.Others, r.draft(e))
+	}
+	return d
 }
 
 // Verdict is how a gate stands.
@@ -58,7 +109,7 @@ type Step struct {
 func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
 	for i, p := range a.Prompts {
-		v := Version{ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt, Verdict: r.verdict(p.Gate, p.ID, log)}
+		v := Version{ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p), Verdict: r.verdict(p.Gate, p.ID, log)}
 		if i > 0 && v.Text != "" {
 			v.Diff = Diff(r.prose(a.Prompts[i-1].Content), v.Text)
 		}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/decision"
+	"ringi/shared/people"
+	"ringi/shared/result"
+	"ringi/shared/story"
+	"ringi/shared/task"
+)
+
+// draftPage is what the page of another team's draft shows.
+type draftPage struct {
+	story.Draft
+	Execution    string
+	Task, Drafts string        // addresses: of the task, and of this version's other drafts
+	All          []story.Draft // the version's other drafts
+	Text         string
+	Gone         bool // its retention is over
+	Diff         []story.Line
+	Hash         string // of what is shown
+	No           string // why this viewer can't take it
+}
+
+// otherDraft is the version that an address names, with a submission of another team's. It returns aggregate.ErrNotFound.
+func otherDraft(r *http.Request, a *task.Aggregate) (*task.Prompt, task.Entry, error) {
+	for _, p := range a.Prompts {
+		for _, e := range p.Others() {
+			if p.ID == r.PathValue("version") && contest.TeamHash(e.TeamID) == r.PathValue("team") {
+				return p, e, nil
+			}
+		}
+	}
+	return nil, task.Entry{}, fmt.Errorf("another draft: %w", aggregate.ErrNotFound)
+}
+
+// showOtherDraft shows all of a draft, with the button that takes it for whoever may.
+func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	ref, err := refOf(r, v)
+	if err != nil {
+		return err
+	}
+	t, err := c.tell(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	p, e, err := otherDraft(r, t.task)
+	if err != nil {
+		return err
+	}
+	words, page := draftWords.In(v.Locale), draftPage{Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash}
+	page.Drafts = page.Task + "/drafts/" + p.ID
+	for _, x := range t.story.Policies {
+		if x.ID != p.ID {
+			continue
+		}
+		for _, other := range x.Drafted.Others {
+			page.All = append(page.All, other)
+			if other.Key == r.PathValue("team") {
+				page.Draft = other
+			}
+		}
+	}
+	text, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	if page.Gone = errors.Is(err, result.ErrExpired); err != nil && !page.Gone {
+		return err
+	}
+	named := c.naming(r.Context(), v, text+p.Content)
+	page.Text = named.Named(card.Prose(text))
+	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)
+	switch who := likely(t, v, task.ActReject); {
+	case !t.task.IsOpen(p.ID):
+		page.No = words.Over
+	case page.Gone:
+		page.No = words.Gone
+	case !card.Stampable(text):
+		page.No = words.NotWhole
+	case who != nil:
+		page.No = t.surface.Note(who)
+	}
+	return c.show(w, r, v, document{Title: words.Title, Here: "tasks", Words: words, Data: page}, "draft.html")
+}
+
+// naming shows those whom a text mentions by their names.
+func (c *Console) naming(ctx context.Context, v *viewer, text string) story.Reader {
+	called := c.names.Of(ctx, c.Slack, v.Team, c.Now(), task.Mentioned(text)...)
+	return story.Reader{Locale: v.Locale, Now: c.Now(), Person: func(id string) string { return cmp.Or(card.OneLine(called[id]), id) }}
+}
+
+// pickDraft puts a draft that was shown in the place of the one that waits, as the button in Slack does.
+func (c *Console) pickDraft(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, err := c.loaded(r, v)
+	if err != nil {
+		return err
+	}
+	p, e, err := otherDraft(r, a)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), decideWithin)
+	defer cancel()
+	ref := a.Ref()
+	text, err := c.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	if err != nil {
+		return err
+	}
+	pick := decision.Pick(e.TeamID, text)
+	if r.PostFormValue("hash") != e.Hash {
+		return aggregate.ErrMoved
+	}
+	maker := decision.Maker{Store: c.Store, People: c.People, Results: c.Results, Now: c.Now}
+	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
+	verdict := maker.Decide(ctx, decision.Click{Ref: ref, ID: p.ID, Want: want}, pick)
+	log := slog.With("task_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
+	if verdict.Err == nil {
+		return c.decided(w, r, log, verdict.Outcome, p.ID, "pick_draft", "/console/tasks/"+ref.ID)
+	}
+	t, err := c.tell(r.Context(), v, ref)
+	if err != nil {
+		return err
+	}
+	undecided(ctx, log, verdict.Outcome)
+	return c.refusal(w, r, v, t, wanted{}, verdict.Err)
+}
