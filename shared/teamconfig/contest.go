@@ -114,7 +114,7 @@ func (r *reading) teams(s *section) []Team {
 func (s *section) fileOr(key, usual string) (string, map[string]any) {
 	name := s.text(key)
 	if name == nil {
-		tables, err := s.r.w.tables(usual)
+		tables, err := s.r.tables(usual)
 		if _, set := s.keys[key]; set || errors.Is(err, fs.ErrNotExist) {
 			return "", nil
 		}

@@ -15,6 +15,8 @@ const (
 	defaultJudgeTimeout     = 60  // seconds
 	// weightSlack is how far from 1 the sum of weights may be.
 	weightSlack = 0.001
+	// MaxMetrics bounds what a round asks for at the same time, before any of it is known to be paid for.
+	MaxMetrics = 20
 )
 
 // BuiltIn are the metrics that need no instruction, with their weights where a file names no metric.
@@ -117,6 +119,10 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 	entries := s.list("metrics")
 	if len(entries) == 0 {
 		s.refuse("metrics", "an evaluator needs a metric: [[metrics]] with name")
+	}
+	if n := len(entries); n > MaxMetrics {
+		s.refuse("metrics", "must be at most %d metrics", MaxMetrics)
+		entries = entries[:MaxMetrics]
 	}
 	weighed := 0
 	var names []string

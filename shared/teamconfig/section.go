@@ -15,6 +15,7 @@ import (
 type reading struct {
 	w     Workspace
 	found []Finding
+	bytes int // read so far
 }
 
 // section is a table of a file. Each key is taken once; end refuses those that nobody took.

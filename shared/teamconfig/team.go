@@ -29,7 +29,7 @@ func (r *reading) file(file, field string) map[string]any {
 	name, err := inside(file)
 	if err == nil {
 		var tables map[string]any
-		if tables, err = r.w.tables(name); err == nil {
+		if tables, err = r.tables(name); err == nil {
 			if tables == nil {
 				tables = map[string]any{}
 			}

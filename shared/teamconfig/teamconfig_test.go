@@ -64,6 +64,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"a metric that nobody knows":  {"judge.toml", "[[metrics]]\nname = 'Wit'\n", "metrics[0].name: is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction, got \"Wit\""},
 		"weights of some":             {"judge.toml", smallMetric + "weight = 1.0\n[[metrics]]\nname = 'Relevance'\n", "metrics: must have a weight each, or none: 1 of 2 have one"},
 		"weights that are too light":  {"judge.toml", smallMetric + "weight = 0.5\n[[metrics]]\nname = 'Relevance'\nweight = 0.4985\n", "metrics: must have weights that sum to 1 within 0.001, these sum to 0.9985"},
+		"more metrics than a bound":   {"judge.toml", strings.Repeat(smallMetric, MaxMetrics) + "[[metrics]]\nname = 'Relevance'\n", "metrics: must be at most 20 metrics, got a list of 21\nmetrics: Duplicate metric name"},
 		"a metric's own program":      {"judge.toml", smallMetric + "[custom_metrics]\nx = 1\n", "custom_metrics: can't be used: write a metric of your own as [[metrics]] with system_instruction, got a table"},
 	} {
 		w := workspace(map[string]string{"a.toml": smallTeam, "bad.toml": smallTeam + "[team.leader]\nmax_tokens = -1\n", "bad_judge.toml": "default_model = 'demo'\n", c.file: c.text})
@@ -227,6 +228,30 @@ func TestAFileThatIsTooLongIsNotRead(t *testing.T) {
 	w := workspace(map[string]string{"a.toml": smallTeam + "# " + strings.Repeat("x", maxFile)})
 	if _, found := w.Team("a.toml"); len(found) != 1 || found[0].Message != "must be at most 1048576 bytes" {
 		t.Errorf("%v", found)
+	}
+}
+
+func TestFilesThatAreTooLongTogetherAreNotRead(t *testing.T) {
+	files := map[string]string{"run.toml": "[orchestrator]\n", "m.toml": "[agent]\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\nsystem_instruction = '" + strings.Repeat("x", 100_000) + "'\n"}
+	for i := range MaxTeams {
+		file := fmt.Sprintf("%d.toml", i)
+		files["run.toml"] += "[[orchestrator.teams]]\nconfig = '" + file + "'\n"
+		files[file] = fmt.Sprintf("[team]\nteam_id = 't%d'\nteam_name = 'T'\n[team.leader]\n", i) + strings.Repeat("[[team.members]]\nname = 'm'\nconfig = 'm.toml'\n", 3)
+	}
+	w := workspace(files)
+	c, found := w.Contest("run.toml")
+	held := 0
+	for _, t := range c.Teams {
+		for _, m := range t.Members {
+			if m.SystemInstruction != nil {
+				held += len(*m.SystemInstruction)
+			}
+		}
+	}
+	if held > maxRead || !slices.ContainsFunc(found, func(f Finding) bool {
+		return strings.Contains(f.String(), "all files of a contest must be at most 4194304 bytes")
+	}) {
+		t.Errorf("%d bytes are held: %v", held, found)
 	}
 }
 

@@ -19,8 +19,13 @@ const Environment = "MIXSEEK_WORKSPACE"
 // ErrNotSet says that the variable is missing or blank. Nothing stands in for it.
 var ErrNotSet = errors.New(Environment + " environment variable is not set.\nPlease set it: export " + Environment + "=/path/to/workspace")
 
-// maxFile is the longest file that is read, in bytes.
-const maxFile = 1 << 20
+const (
+	// maxFile is the longest file that is read, in bytes.
+	maxFile = 1 << 20
+	// maxRead is how much of all files is read for one configuration, in bytes: the same file may be named by every member
+	// of every team, and all of it is kept with the contest.
+	maxRead = 4 << 20
+)
 
 // Workspace is where configurations are. Paths are relative to it and stay inside.
 type Workspace struct {
@@ -95,8 +100,8 @@ func inside(name string) (string, error) {
 }
 
 // tables reads a file. The error says, without its name, why it can't be read.
-func (w Workspace) tables(name string) (map[string]any, error) {
-	f, err := w.FS.Open(name)
+func (r *reading) tables(name string) (map[string]any, error) {
+	f, err := r.w.FS.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no such file in the workspace: %w", fs.ErrNotExist)
 	} else if err != nil {
@@ -109,6 +114,9 @@ func (w Workspace) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("can't be read: %w", bare(err))
 	case len(b) > maxFile:
 		return nil, fmt.Errorf("must be at most %d bytes", maxFile)
+	}
+	if r.bytes += len(b); r.bytes > maxRead {
+		return nil, fmt.Errorf("is one too many: all files of a contest must be at most %d bytes, each counted as often as it is named", maxRead)
 	}
 	var tables map[string]any
 	if err := toml.Unmarshal(b, &tables); err != nil {
