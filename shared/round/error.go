@@ -97,7 +97,7 @@ type texts struct {
 	kinds                       map[model.Kind]string
 	unreachable, unusable       string
 	noReads, noSandbox, noWords string // of a member
-	tooLong                     string
+	tooLong, cutOff             string
 }
 
 func (w texts) why(kind model.Kind) string {
@@ -119,7 +119,7 @@ var words = language.InEach(
 			model.Misplaced: "AI モデルの接続先に接続できません。", model.Unpriced: "費用に上限がありますが、このモデルの料金が分からないため、呼び出しませんでした。", model.Timeout: "AI モデルの回答が時間内に届きませんでした。", model.Demo: "デモ用のモデルが、頼まれたとおりに失敗しました。",
 		},
 		unreachable: "AI モデルに接続できませんでした。", unusable: "AI モデルの回答を使える形で受け取れませんでした。",
-		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。", tooLong: "メンバーが答えをまとめきれませんでした。",
+		noReads: "コンテストで使える読み取りツールが登録されていません。", noSandbox: "この環境では、コードを実行できません。", noWords: "メンバーが何も答えませんでした。", tooLong: "メンバーが答えをまとめきれませんでした。", cutOff: "(長さの上限に達したため、この答えは途中で切れています。)",
 	},
 	texts{
 		timeout: "The team's time is over.", budget: "The team has spent its part of the budget.", failed: "The %s could not go on: %s", leader: "leader", evaluator: "evaluator",
@@ -129,5 +129,5 @@ var words = language.InEach(
 			model.Misplaced: "the AI model's endpoint may not be called.", model.Unpriced: "costs are limited, but nobody knows this model's price, so it was not called.", model.Timeout: "the AI model's answer did not come in time.", model.Demo: "the demo model failed, as it was asked to.",
 		},
 		unreachable: "the AI model could not be reached.", unusable: "the AI model's answers could not be used.",
-		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.", noWords: "The member answered nothing.", tooLong: "The member came to no answer.",
+		noReads: "No tool for reading is listed for contests.", noSandbox: "Code can't be executed in this deployment.", noWords: "The member answered nothing.", tooLong: "The member came to no answer.", cutOff: "(This answer ends early: it reached the limit of its length.)",
 	})

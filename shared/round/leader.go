@@ -85,6 +85,9 @@ func (l *leader) problems(text string) []string {
 	if !legible.Text(text) {
 		return []string{"it is empty"}
 	}
+	if l.cutOff {
+		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", l.tokens)}
+	}
 	if l.Accept == nil {
 		return nil
 	}

@@ -119,6 +119,8 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 			return "", w.why(e.Kind), nil
 		case len(calls) == 0 && !legible.Text(text):
 			return "", w.noWords, nil
+		case len(calls) == 0 && t.cutOff:
+			return text + "\n\n" + w.cutOff, "", nil
 		case len(calls) == 0:
 			return text, "", nil
 		}

@@ -2,6 +2,7 @@ package round_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -300,6 +301,37 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	n, answers = 0, []string{"a", "b", "c", "案"}
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "never", err, submission.PartialFailure, round.Leader)
+}
+
+func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
+	cut := func(s string) (chat.Response, error) { return chat.Response{Text: s, Stop: model.StopLength}, nil }
+	var asked []chat.Request
+	m := models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		switch asked = append(asked, r); len(asked) {
+		case 1:
+			return chat.Response{Calls: []chat.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
+		case 2:
+			return cut("目的: 経費を")
+		}
+		return text("目的: 経費を減らす")
+	}, "member": func(context.Context, chat.Request) (chat.Response, error) { return cut("三件あり") }}
+	p := p2(play(), "leader")
+	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Said[4].Parts[0].Text, "cut off after 16000 tokens") {
+		t.Errorf("%d answers: %+v", len(asked), out.Result)
+	}
+	if got := out.Record.Submissions[0]; got.Status != submission.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
+		t.Errorf("%+v", got)
+	}
+	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) { return cut("目的: 経費を") }
+	_, err := round.Runner{Models: m}.Round(t.Context(), p)
+	ends(t, "always", err, submission.PartialFailure, round.Leader)
+	p.Team.Leader.StopSequences = []string{"終わり"}
+	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) {
+		return cut("目的: 経費を減らす終わりに")
+	}
+	expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
 }
 
 func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {

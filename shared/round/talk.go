@@ -27,6 +27,7 @@ type talk struct {
 	usage    submission.RunUsage
 	spent    model.Usage
 	turns    int
+	cutOff   bool // the last answer ends where the limit of tokens was
 }
 
 // begin says the first word.
@@ -49,7 +50,9 @@ func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err err
 	if got.Stop == model.StopRefused {
 		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.Refused, RequestID: got.Usage.RequestID}
 	}
-	text = strings.TrimSpace(legible.Visible(cut(got.Text, t.sampling.StopSequences)))
+	ended := cut(got.Text, t.sampling.StopSequences)
+	t.cutOff = got.Stop == model.StopLength && ended == got.Text
+	text = strings.TrimSpace(legible.Visible(ended))
 	used := runUsage(got.Usage)
 	answer := submission.ModelMessage{Kind: submission.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
 	spoken := chat.Said{Role: model.Assistant}
