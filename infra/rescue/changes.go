@@ -23,6 +23,7 @@ import (
 
 // changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's records are
 // replayed by having it looked at again; facts of Insights come from the records of new rows, and one that is there stays the same.
+// Scored rounds are counted for their teams, each once however often it is told.
 type changes struct {
 	letters letters
 	streams reader
@@ -52,25 +53,30 @@ func (c *changes) replay(ctx context.Context) error {
 		if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &letter); err != nil || letter.Batch.ShardID == "" || letter.Batch.Start == "" {
 			return errors.New("it has no DDBStreamBatchInfo; look at it in the console")
 		}
-		refs, facts, err := c.found(ctx, letter.Batch)
+		found, err := c.found(ctx, letter.Batch)
 		var gone *streams.TrimmedDataAccessException
 		var noShard *streams.ResourceNotFoundException
 		if errors.As(err, &gone) || errors.As(err, &noShard) {
-			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since, and what Insights miss of them stays missing\n", letter.Batch.Start, letter.Batch.End)
+			fmt.Fprintf(c.out, "%s to %s: the stream keeps records for a day, these are gone; the sweeper has looked after their tasks since, and what Insights miss of them stays missing; rounds of contests are counted by rescue rounds\n", letter.Batch.Start, letter.Batch.End)
 			return nil
 		}
 		if err != nil {
 			return err
 		}
-		for _, ref := range refs {
+		for _, ref := range found.refs {
 			if err := c.again(ctx, ref); err != nil {
 				return err
 			}
 		}
-		if err := c.store.PutFacts(ctx, facts); err != nil {
+		if err := c.store.PutFacts(ctx, found.facts); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.out, "%d facts are counted for Insights\n", len(facts))
+		for _, round := range found.rounds {
+			if err := c.store.Count(ctx, round); err != nil {
+				return err
+			}
+		}
+		fmt.Fprintf(c.out, "%d facts are counted for Insights, %d scored rounds for their teams\n", len(found.facts), len(found.rounds))
 		return nil
 	})
 	fmt.Fprintf(c.out, "%d ranges are replayed\n", n)
@@ -92,56 +98,68 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// found is what a range of the stream is about, in its order: tasks, and facts of new rows.
-func (c *changes) found(ctx context.Context, b batch) (refs []aggregate.Ref, facts []fact.Fact, err error) {
+// found is what a range of the stream is about, in its order.
+type found struct {
+	refs   []aggregate.Ref
+	facts  []fact.Fact     // of new rows
+	rounds []store.Counted // of rows as they became
+}
+
+func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 	at, err := c.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
 		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber, SequenceNumber: &b.Start,
 	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("find %s in the stream: %w", b.Start, err)
+		return all, fmt.Errorf("find %s in the stream: %w", b.Start, err)
 	}
 	seen := map[aggregate.Ref]bool{}
 	for iterator := at.ShardIterator; iterator != nil; {
 		page, err := c.streams.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 		if err != nil {
-			return nil, nil, fmt.Errorf("read the stream: %w", err)
+			return all, fmt.Errorf("read the stream: %w", err)
 		}
 		for _, r := range page.Records {
 			sequence := aws.ToString(r.Dynamodb.SequenceNumber)
 			if compare(sequence, b.End) > 0 {
-				return refs, facts, nil
+				return all, nil
 			}
 			if ref, ok := refOf(r.Dynamodb.Keys["PK"]); ok && !seen[ref] {
-				seen[ref], refs = true, append(refs, ref)
+				seen[ref], all.refs = true, append(all.refs, ref)
 			}
-			if f, ok := c.factOf(r); ok {
-				facts = append(facts, f)
-			}
+			c.counts(r, &all)
 			if sequence == b.End {
-				return refs, facts, nil
+				return all, nil
 			}
 		}
 		// A page of an open shard may be empty though the range goes on behind it.
 		iterator = page.NextShardIterator
 	}
-	return refs, facts, nil
+	return all, nil
 }
 
-// factOf is what a new row says for Insights. One that is malformed says nothing, and is named.
-func (c *changes) factOf(r streams.Record) (fact.Fact, bool) {
-	if r.EventName != streams.OperationTypeInsert {
-		return fact.Fact{}, false
+// counts adds what a row says for Insights when it is new, and for its team. One that is malformed says nothing, and is named.
+func (c *changes) counts(r streams.Record, all *found) {
+	if r.EventName == streams.OperationTypeRemove {
+		return
 	}
 	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
-	var f fact.Fact
-	ok := false
+	if err == nil && r.EventName == streams.OperationTypeInsert {
+		var f fact.Fact
+		var ok bool
+		if f, ok, err = c.store.FactOf(row); ok && err == nil {
+			all.facts = append(all.facts, f)
+		}
+	}
 	if err == nil {
-		f, ok, err = c.store.FactOf(row)
+		var round store.Counted
+		var ok bool
+		if round, ok, err = c.store.CountedOf(row); ok && err == nil {
+			all.rounds = append(all.rounds, round)
+		}
 	}
 	if err != nil {
-		fmt.Fprintf(c.out, "record %s makes no fact: %v\n", aws.ToString(r.Dynamodb.SequenceNumber), err)
+		fmt.Fprintf(c.out, "record %s counts nothing: %v\n", aws.ToString(r.Dynamodb.SequenceNumber), err)
 	}
-	return f, ok && err == nil
 }
 
 // compare orders sequence numbers, which are longer than any integer.

@@ -4,6 +4,8 @@
 //	go run ./infra/rescue cards   -from <CardDeadLettersUrl> -to <CardQueueUrl>
 //	go run ./infra/rescue changes -from <ChangeDeadLettersUrl> -table <TableName>
 //	go run ./infra/rescue rows    -from <restored table> -table <TableName> [-task <tenant>/<task>] [-apply]
+//	go run ./infra/rescue contest -table <TableName> -contest <tenant>/<execution> [-close] [-apply]
+//	go run ./infra/rescue rounds  -table <TableName> -tenant <tenant>
 //
 // It uses the AWS CLI's credentials, region and AWS_ENDPOINT_URL.
 package main
@@ -16,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -25,6 +28,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/kinds"
 	"ringi/shared/store"
 	"ringi/shared/task"
@@ -43,48 +47,83 @@ func main() {
 	}
 }
 
+// what is what a command line asks for.
+type what struct {
+	command, from, to, table string
+	task, contest, tenant    string
+	closing, apply           bool
+}
+
+const commands = "cards, changes, rows, contest or rounds"
+
 func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) error {
-	if len(args) == 0 {
-		return errors.New("say what to rescue: cards, changes or rows")
-	}
-	f := flag.NewFlagSet("rescue "+args[0], flag.ContinueOnError)
-	f.SetOutput(out)
-	from := f.String("from", "", "cards, changes: the `URL` of the dead letters; rows: the name of the restored table")
-	to := f.String("to", "", "cards: the `URL` of the card queue (output CardQueueUrl)")
-	table := f.String("table", "", "changes, rows: the `name` of the stack's table (output TableName)")
-	one := f.String("task", "", "rows: set this `tenant/task` back to what the restored table says; empty: put back what is missing")
-	apply := f.Bool("apply", false, "rows: do it; without, it is only said")
-	if err := f.Parse(args[1:]); err != nil {
+	w, err := read(args, out)
+	if err != nil {
 		return err
 	}
+	queue, db := sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
+	rescued := store.New(db, w.table, kinds.All()...)
+	switch w.command {
+	case "cards":
+		return (&cards{queue, w.from, w.to, out}).move(ctx)
+	case "changes":
+		return (&changes{letters{queue, w.from}, dynamodbstreams.NewFromConfig(cfg), rescued, out}).replay(ctx)
+	case "contest":
+		tenant, id, _ := strings.Cut(w.contest, "/")
+		if !aggregate.ValidID(tenant) || !contest.ValidID(id) {
+			return fmt.Errorf("-contest %.80q is not <tenant>/<execution>, an id of 26 characters and a UUID", w.contest)
+		}
+		return newGames(rescued, w.closing, w.apply, out).again(ctx, contest.Ref(tenant, id))
+	case "rounds":
+		if !aggregate.ValidID(w.tenant) {
+			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)
+		}
+		return newGames(rescued, false, true, out).count(ctx, w.tenant)
+	}
+	r := &rows{db, w.from, w.table, w.apply, out}
+	if w.task == "" {
+		return r.missing(ctx)
+	}
+	tenant, id, _ := strings.Cut(w.task, "/")
+	if !aggregate.ValidID(tenant) || !aggregate.ValidID(id) {
+		return fmt.Errorf("-task %.60q is not <tenant>/<task>, two ids of 26 characters", w.task)
+	}
+	return r.setBack(ctx, task.RefOf(tenant, id))
+}
+
+// read reads a command line. An error says what it lacks.
+func read(args []string, out io.Writer) (w what, err error) {
+	if len(args) == 0 {
+		return w, errors.New("say what to rescue: " + commands)
+	}
+	w.command = args[0]
+	f := flag.NewFlagSet("rescue "+w.command, flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&w.from, "from", "", "cards, changes: the `URL` of the dead letters; rows: the name of the restored table")
+	f.StringVar(&w.to, "to", "", "cards: the `URL` of the card queue (output CardQueueUrl)")
+	f.StringVar(&w.table, "table", "", "all but cards: the `name` of the stack's table (output TableName)")
+	f.StringVar(&w.task, "task", "", "rows: set this `tenant/task` back to what the restored table says; empty: put back what is missing")
+	f.StringVar(&w.contest, "contest", "", "contest: the `tenant/execution` to look at, and to begin another run of")
+	f.StringVar(&w.tenant, "tenant", "", "rounds: the `tenant` whose teams' scored rounds are counted")
+	f.BoolVar(&w.closing, "close", false, "contest: stop the teams that still play, and sum up what all have")
+	f.BoolVar(&w.apply, "apply", false, "rows, contest: do it; without, it is only said")
+	if err := f.Parse(args[1:]); err != nil {
+		return w, err
+	}
+	alone := w.command == "contest" || w.command == "rounds" // needs the table alone
 	switch {
 	case f.NArg() > 0:
-		return fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case *from == "":
-		return errors.New("-from is missing")
-	case args[0] == "cards" && *to == "":
-		return errors.New("-to is missing: the stack's output CardQueueUrl")
-	case args[0] != "cards" && *table == "":
-		return errors.New("-table is missing: the stack's output TableName")
-	case *from == *to || *from == *table:
-		return errors.New("-from must be another than what is rescued")
+		return w, fmt.Errorf("unexpected argument %q", f.Arg(0))
+	case !slices.Contains([]string{"cards", "changes", "rows", "contest", "rounds"}, w.command):
+		return w, fmt.Errorf("%.20q is none of %s", w.command, commands)
+	case w.from == "" && !alone:
+		return w, errors.New("-from is missing")
+	case w.command == "cards" && w.to == "":
+		return w, errors.New("-to is missing: the stack's output CardQueueUrl")
+	case w.command != "cards" && w.table == "":
+		return w, errors.New("-table is missing: the stack's output TableName")
+	case !alone && (w.from == w.to || w.from == w.table):
+		return w, errors.New("-from must be another than what is rescued")
 	}
-	queue, db := sqs.NewFromConfig(cfg), dynamodb.NewFromConfig(cfg)
-	switch args[0] {
-	case "cards":
-		return (&cards{queue, *from, *to, out}).move(ctx)
-	case "changes":
-		return (&changes{letters{queue, *from}, dynamodbstreams.NewFromConfig(cfg), store.New(db, *table, kinds.All()...), out}).replay(ctx)
-	case "rows":
-		r := &rows{db, *from, *table, *apply, out}
-		if *one == "" {
-			return r.missing(ctx)
-		}
-		tenant, id, _ := strings.Cut(*one, "/")
-		if !aggregate.ValidID(tenant) || !aggregate.ValidID(id) {
-			return fmt.Errorf("-task %.60q is not <tenant>/<task>, two ids of 26 characters", *one)
-		}
-		return r.setBack(ctx, task.RefOf(tenant, id))
-	}
-	return fmt.Errorf("%.20q is none of cards, changes and rows", args[0])
+	return w, nil
 }

@@ -74,6 +74,14 @@ func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out St
 	return out, nil
 }
 
+// Count counts a scored round for its team as the sealer does, which may have given it up: once, and in the place of what an older
+// revision of its row added.
+func (s *Store) Count(ctx context.Context, b *contest.Board) error {
+	of, adds := b.Counts()
+	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
+	return s.Of.Count(ctx, store.Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
+}
+
 // LoadRoundHistory is what the members of a team did in a round, and what was said meanwhile. What is not there is nil and no
 // messages, and no error.
 func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*submission.MemberSubmissionsRecord, []submission.ModelMessage, error) {

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/store"
+)
+
+// games looks after contests: one that does not end, and rounds that nobody counted for their teams.
+type games struct {
+	contests *contests.Store
+	apply    bool
+	closing  bool // stop the teams that still play
+	out      io.Writer
+}
+
+func newGames(s *store.Store, closing, apply bool, out io.Writer) *games {
+	return &games{contests.Of(s, nil), apply, closing, out}
+}
+
+// again says what a contest waits for, and begins another run of it.
+func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
+	a, err := g.contests.Load(ctx, ref)
+	if err != nil {
+		return err
+	}
+	if a.Contest == nil {
+		return fmt.Errorf("%s: %w", ref, aggregate.ErrConflict) // a torn read
+	}
+	now := time.Now()
+	if err := g.tell(ctx, a); err != nil {
+		return err
+	}
+	switch k := a.Contest; {
+	case a.Summary != nil:
+		fmt.Fprintln(g.out, "it is summed up: there is nothing to do")
+		return nil
+	case !g.closing && a.Head.OverAt == nil && now.Before(k.DeadlineAt):
+		fmt.Fprintf(g.out, "its teams have time until %s: let them play, or add -close to stop them\n", moment(k.DeadlineAt))
+		return nil
+	}
+	c, err := a.Rerun(g.closing, now)
+	if err != nil {
+		return err
+	}
+	next := c.Head.(*contest.Head).Run
+	if !g.apply {
+		fmt.Fprintf(g.out, "run %d would begin\nnothing was written: add -apply to do it\n", next)
+		return nil
+	}
+	after, err := g.contests.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(g.closing, now) })
+	if err != nil {
+		return fmt.Errorf("begin another run (look again if it moved meanwhile): %w", err)
+	}
+	fmt.Fprintf(g.out, "run %d begins, at once by the relay or within a minute by the sweeper\n", after.Head.Run)
+	return nil
+}
+
+// tell says how the contest and its teams stand.
+func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
+	k := a.Contest
+	fmt.Fprintf(g.out, "contest %s: %s, begun %s, its teams' time ends %s; run %s-%d, %d begun anew\n",
+		k.ExecutionID, k.Status, moment(k.CreatedAt), moment(k.DeadlineAt), k.ExecutionID, a.Head.Run, a.Head.Restarts)
+	if k.ForID != "" {
+		fmt.Fprintf(g.out, "for %s %s %s, which %s\n", k.ForKind, k.ForID, k.ForRow, map[bool]string{true: "knows how it ended", false: "does not know yet how it ended"}[k.Told])
+	}
+	if k.SettledAt != nil && a.Summary == nil {
+		fmt.Fprintln(g.out, "it was given up: nobody summed it up")
+	}
+	for i, t := range k.Teams {
+		w, err := g.contests.Teams.Load(ctx, contest.TeamRef(k.TenantID, k.ExecutionID, t.TeamID))
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+			fmt.Fprintf(g.out, "team %d %q has not begun\n", i+1, t.TeamID)
+			continue
+		case err != nil:
+			return err
+		case w.Team == nil:
+			return fmt.Errorf("team %d: %w", i+1, aggregate.ErrConflict) // a torn read
+		}
+		best := "none"
+		if w.Team.BestScore != nil {
+			best = fmt.Sprintf("%.4f in round %d", *w.Team.BestScore, w.Team.BestRound)
+		}
+		fmt.Fprintf(g.out, "team %d %q: %s %s %s, %d of %d rounds, best %s, $%s of $%s, time until %s\n",
+			i+1, t.TeamID, w.Team.Status, w.Team.ExitReason, w.Team.Reason, w.Team.Rounds, w.Team.MaxRounds, best, w.Used().Cost, w.Team.Budget, moment(w.Team.DeadlineAt))
+	}
+	return nil
+}
+
+// count counts every scored round of a tenant for its team. What is counted already stays as it is.
+func (g *games) count(ctx context.Context, tenant string) error {
+	n, cursor := 0, ""
+	for {
+		page, err := g.contests.Board(ctx, tenant, contests.Filter{}, cursor, store.MaxPage)
+		if err != nil {
+			return err
+		}
+		for _, b := range page.Items {
+			if err := g.contests.Count(ctx, &b); err != nil {
+				return err
+			}
+			n++
+		}
+		if cursor = page.Next; cursor == "" {
+			fmt.Fprintf(g.out, "%d scored rounds are counted\n", n)
+			return nil
+		}
+	}
+}

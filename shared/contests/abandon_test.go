@@ -1,0 +1,64 @@
+package contests_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+)
+
+// TestAContestThatIsClosedOverCrashesIsPaidForOnce kills whoever sums an abandoned contest up after each of its calls of the table
+// in turn: in the end there is one summary of what was scored, and one sum of what it cost.
+func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
+	server := storetest.Start(t)
+	w := newWorld(t, server)
+	id := contest.NewID()
+	ref := contest.Ref(tenant, id)
+	_, teams := w.begin(t, id, "scored", "idle")
+	expect.NoError(t, w.Begin(t.Context(), order(contest.NewID(), "another")))
+	w.save(t, id, "scored", 1, 0.8)
+	for i, team := range teams {
+		k := contests.Kept{Store: w.Store, Team: team.Ref(), Execution: id}
+		expect.NoError(t, k.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.MicroUSD(100 * (i + 1))}))
+	}
+	for range 6 { // its runs die
+		_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, time.Now()) })
+		expect.NoError(t, err)
+	}
+	a := expect.Value(w.Load(t.Context(), ref))(t)
+	if a.Contest.Status != contest.Abandoned || a.Contest.SettledAt != nil {
+		t.Fatalf("%+v", a.Contest)
+	}
+	died := 0
+	for calls := int32(0); ; calls++ {
+		ctx, cancel := context.WithCancel(t.Context())
+		v := &invocation{faults: &faults{killed: true}, cancel: cancel}
+		v.left.Store(calls)
+		_, err := w.through(server, v).Settle(ctx, ref, a.Head.Run)
+		killed := ctx.Err() != nil
+		cancel()
+		if err == nil && !killed {
+			break
+		}
+		if died++; died > 50 {
+			t.Fatal(err)
+		}
+	}
+	settled := expect.Value(w.Load(t.Context(), ref))(t)
+	s := expect.Value(w.Summary(t.Context(), tenant, id))(t)
+	if died < 5 || s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "scored" || len(s.TeamResults) != 1 || len(s.FailedTeams) != 1 ||
+		s.FailedTeams[0].Reason != contest.ReasonUnfinished || settled.Contest.Status != contest.Abandoned || settled.Contest.Reason != contest.ReasonRunFailed {
+		t.Errorf("after %d crashes %+v of %+v", died, s, settled.Contest)
+	}
+	if u := settled.Contest.Usage; u.Cost != 300 || u.Calls != 2 || u.ID != id {
+		t.Errorf("it cost %+v", u)
+	}
+	if again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t); again.Head.Rev != settled.Head.Rev {
+		t.Error("settled twice")
+	}
+}
