@@ -1,6 +1,7 @@
 package round
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -126,6 +127,10 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 		}
 		var results []result
 		for i, c := range calls {
+			if t.usage.ToolCalls >= toolCalls {
+				results = append(results, result{c, "No more calls are possible: answer now.", true})
+				continue
+			}
 			r, err := p.use(ctx, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
 			if err != nil {
 				return "", "", err
@@ -147,7 +152,7 @@ func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string)
 	if ok, err := p.kept(ctx, key, &r); err != nil || ok {
 		return result{c, r.Text, r.Failed}, err
 	}
-	if err := p.over(ctx); err != nil {
+	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
 		return result{}, err
 	}
 	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t chat.Tool) bool { return t.Name == c.Name }) {

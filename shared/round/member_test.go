@@ -75,3 +75,44 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 		t.Errorf("%d: %+v", n, s)
 	}
 }
+
+// counting is a sandbox that counts what it ran, and ran is told of each.
+type counting struct {
+	shell
+	n   *int
+	ran func()
+}
+
+func (c counting) Run(context.Context, string) (string, error) {
+	*c.n++
+	if c.ran != nil {
+		c.ran()
+	}
+	return "ran", nil
+}
+
+func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
+	x := member("greedy", submission.CodeExec)
+	x.Model = "greedy"
+	greedy := models{"greedy": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		if got := results(r); got != nil {
+			return text(got[len(got)-1].Text)
+		}
+		var out chat.Response
+		for range 500 {
+			out.Calls = append(out.Calls, chat.Call{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)})
+		}
+		return out, nil
+	}}
+	n := 0
+	out := expect.Value(round.Runner{Models: greedy, Sandbox: counting{n: &n}}.Round(t.Context(), play(x)))(t)
+	if s := out.Record.Submissions[0]; n != 20 || s.Usage.ToolCalls != 20 || s.Content != "No more calls are possible: answer now." {
+		t.Errorf("%d scripts of one answer ran: %+v", n, s)
+	}
+	n = 0
+	var may error
+	r := round.Runner{Models: greedy, Sandbox: counting{n: &n, ran: func() { may = round.ErrStopped }}, May: func(context.Context) error { return may }}
+	if _, err := r.Round(t.Context(), play(x)); !errors.Is(err, round.ErrStopped) || n != 1 {
+		t.Errorf("%d scripts ran in a contest that was ended after the first: %v", n, err)
+	}
+}

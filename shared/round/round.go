@@ -55,7 +55,7 @@ type Kept interface {
 	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
 }
 
-// May is asked before every call of a model, at the same time by several members. It returns ErrStopped when the contest no
+// May is asked before every call of a model or a tool, at the same time by several members. It returns ErrStopped when the contest no
 // longer stands, and ErrBudget when the team has spent its part.
 type May func(ctx context.Context) error
 
@@ -111,6 +111,7 @@ const (
 	spare       = 15 * time.Second
 	leaderTurns = 16  // answers of a leader in one round
 	memberTurns = 8   // answers of a member to one call
+	toolCalls   = 20  // of a member's tools for one call, in all of its answers
 	maxCalls    = 100 // of members in one round
 	mostAgain   = 2   // how often a model is asked again for an answer that can be used
 )

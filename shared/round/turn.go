@@ -133,6 +133,11 @@ func (p *playing) may(ctx context.Context, timeout time.Duration) error {
 	if rest, bounded := p.rest(ctx); bounded && !fresh && rest < min(timeout, p.left()) {
 		return ErrAgain
 	}
+	return p.stands(ctx)
+}
+
+// stands says whether the contest still stands and the team has something left to spend.
+func (p *playing) stands(ctx context.Context) error {
 	if p.May == nil {
 		return nil
 	}
