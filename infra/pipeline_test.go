@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
+	"ringi/shared/teamconfig"
 )
 
 // serviceErrors are the names that Step Functions, Lambda and its runtimes give; the rest are the functions' own.
@@ -24,7 +25,7 @@ var ids = map[string]string{
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule}
+	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule, placeRule}
 }
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
@@ -219,6 +220,26 @@ func callRule(s *stack, wrong func(string, ...any)) {
 			if target(v) != strings.TrimSuffix(name, "Arn")+".Arn" {
 				wrong("%s: ${%s} is %s", id, name, target(v))
 			}
+		}
+	}
+}
+
+// placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take. It has failed
+// otherwise before it began, because others play.
+func placeRule(s *stack, wrong func(string, ...any)) {
+	const refused = "Lambda.TooManyRequestsException"
+	for name, st := range s.states() {
+		at := slices.IndexFunc(st.Retry, func(r retrier) bool { return slices.Contains(r.ErrorEquals, refused) })
+		if name != "RunRound" || at < 0 {
+			continue
+		}
+		r, sum, next := st.Retry[at], 0.0, 0.0
+		for range r.MaxAttempts {
+			next = min(max(float64(r.IntervalSeconds), next*r.BackoffRate), float64(r.MaxDelaySeconds))
+			sum += next / 2 // with jitter
+		}
+		if sum < 2*teamconfig.DefaultTeamTimeout {
+			wrong("%s waits %.0f s for a place to run in, teams have %d s", name, sum, teamconfig.DefaultTeamTimeout)
 		}
 	}
 }
