@@ -81,7 +81,11 @@ func (c *clock) sweepFor(d *scenarioRun) {
 	}
 }
 
-// due makes a task due, unless it never will be.
+// due makes a task due, and the contest of its first version, unless they never will be.
 func (c *clock) due(d *scenarioRun) {
-	c.set(d, aggregate.HeadKey, "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)", nil)
+	const update, condition = "SET due_at = :past, GSI1SK = :past", "attribute_exists(GSI1PK)"
+	c.set(d, aggregate.HeadKey, update, condition, nil)
+	contest := *d.Request
+	contest.Ref = d.contest()
+	contest.ChangeRow(aggregate.HeadKey, update, condition, map[string]string{":past": driver.Moment(time.Now().Add(-2 * time.Minute))})
 }

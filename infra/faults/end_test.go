@@ -39,6 +39,7 @@ var (
 )
 
 func (d *scenarioRun) normalizedText(s string) string {
+	s = tookForm.ReplaceAllString(s, "TOOK")
 	s = strings.ReplaceAll(s, d.mark, "MARK")
 	s = strings.ReplaceAll(s, strings.ToLower(d.Ref.ID), "task")
 	s = idForm.ReplaceAllString(s, "ID")
@@ -70,34 +71,46 @@ func (d *scenarioRun) normalized(v any) any {
 	return v
 }
 
-// end gathers what became of the scenario.
-func (d *scenarioRun) end() (end, error) {
-	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
+// partition is every row of an aggregate.
+func (d *scenarioRun) partition(pk string) (rows []map[string]any, err error) {
 	pages := dynamodb.NewQueryPaginator(d.db, &dynamodb.QueryInput{
 		TableName: &d.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + d.Ref.Tenant + "#" + d.Ref.ID}},
+		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: pk}},
 	})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(context.Background())
 		if err != nil {
-			return out, err
+			return nil, err
 		}
 		for _, item := range page.Items {
 			var row map[string]any
 			if err := attributevalue.UnmarshalMap(item, &row); err != nil {
-				return out, err
+				return nil, err
 			}
-			key := fmt.Sprint(row["SK"])
-			if row["type"] == "usage" {
-				if key = "USAGE of " + fmt.Sprint(row["made"]); row["made"] == nil {
-					continue // who asks a model again after a crash pays again
-				}
-				if out.Rows[key] != nil {
-					return out, fmt.Errorf("two usages made %s", row["made"])
-				}
-			}
-			out.Rows[key] = d.normalized(row)
+			rows = append(rows, row)
 		}
+	}
+	return rows, nil
+}
+
+// end gathers what became of the scenario.
+func (d *scenarioRun) end() (end, error) {
+	out := end{Rows: map[string]any{}, Cards: map[string]string{}, Sent: map[string]int{writeRows: d.made(execute, writeRows), direct: d.made(execute, direct)}}
+	rows, err := d.partition("TASK#" + d.Ref.Tenant + "#" + d.Ref.ID)
+	if err != nil {
+		return out, err
+	}
+	for _, row := range rows {
+		key := fmt.Sprint(row["SK"])
+		if row["type"] == "usage" {
+			if key = "USAGE of " + fmt.Sprint(row["made"]); row["made"] == nil {
+				continue // who asks a model again after a crash pays again
+			}
+			if out.Rows[key] != nil {
+				return out, fmt.Errorf("two usages made %s", row["made"])
+			}
+		}
+		out.Rows[key] = d.normalized(row)
 	}
 	if err := driver.Try(context.Background(), func(driver.T) {
 		for _, x := range d.AuditRows() {

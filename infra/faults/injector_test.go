@@ -241,7 +241,7 @@ var (
 	// A task token as a function gets it beside its task's id, and as it is sent back.
 	tokenForm = regexp.MustCompile(`"task_token": ?"([^"]+)"`)
 	sentForm  = regexp.MustCompile(`"taskToken": ?"([^"]+)"`)
-	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
+	idForm    = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|[0-9a-f]{8}-[0-9a-f]{4}-[48][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}`)
 )
 
 func newInjector() *injector {
@@ -259,6 +259,13 @@ func (w *injector) knows(id string, t *trace) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.traces[id], w.marks[id] = t, id
+}
+
+// belongs says that an aggregate, whose calls carry no mark, is a scenario's.
+func (w *injector) belongs(id, mark string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.marks[id] = mark
 }
 
 // Cold implements lambda.Faults.

@@ -16,6 +16,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/task"
 )
 
@@ -59,6 +60,7 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 			s.before(d)
 		}
 		d.Request = driver.Say(t, b.Stack, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> <#"+d.mark+"> "+s.text)
+		b.injector.belongs(d.contest().ID, d.mark)
 		d.Timeout, d.QuietTime, d.WhenQuiet = stepTimeout, d.quietTime, d.sweep
 		if d.sweeperOnly {
 			d.Pressed = d.sweep
@@ -71,6 +73,11 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 		err = fmt.Errorf("%w\n%s died: %v, %s", err, d.mark, d.dead(), d.Summary())
 	}
 	return d, err
+}
+
+// contest is that of the first version of the policy, where contests draft.
+func (d *scenarioRun) contest() aggregate.Ref {
+	return contest.Ref(d.Ref.Tenant, contest.IDFor(d.Ref, task.PromptKey(1)))
 }
 
 // quietTime is how long nothing may move before a sweep: not long once something died, or

@@ -1,0 +1,257 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/config"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/kinds"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// contestPoints are how many crash points are tried of the functions that have a part in a drafting contest.
+var contestPoints = map[string]int{"DraftPromptFunction": 2, "RunRoundFunction": 2, "CloseContestFunction": 2, "RelayChangesFunction": 1, "ReceiveInteractionFunction": 1}
+
+// drafting is the scenario of a policy that three teams draft, and of which an approver takes another team's draft.
+func drafting() scenario {
+	return scenario{name: "contest", text: "従業員一覧を取得して demo: cost 0.01 contest", act: func(d *scenarioRun) {
+		d.pickAnother(workspace.Suzuki)
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
+		d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+		d.untilCompleted()
+		d.Eventually("the contest rests", func() bool {
+			a, err := d.contests().Load(context.Background(), d.contest())
+			return err == nil && a.Contest != nil && a.Contest.Told
+		})
+	}}
+}
+
+// pickAnother opens the other drafts and takes the first; told that it could not be saved, a person does so again.
+func (d *scenarioRun) pickAnother(user string) {
+	d.Card("CARD#prompt#0001", "other_drafts")
+	d.dialogs.Lock()
+	defer d.dialogs.Unlock()
+	d.Eventually("another draft is taken", func() bool {
+		if len(d.Load().Prompts) > 1 {
+			return true
+		}
+		_ = d.Sandbox.Click(user, d.Channel, d.Cards("CARD#prompt#0001")[0].TS, "other_drafts")
+		for _, v := range slices.Backward(d.Sandbox.Views(user)) {
+			_, _ = d.Sandbox.Submit(user, v.ID, nil)
+			_ = d.Sandbox.CloseView(user, v.ID)
+		}
+		return false
+	})
+}
+
+func (d *scenarioRun) contests() *contests.Store {
+	return contests.Of(kinds.Open(d.AWS, config.Table{TableName: d.TableName}), nil)
+}
+
+// competed is what a contest came to: its rows and its teams', without what differs from one time to the next.
+type competed struct {
+	Task    end
+	Contest map[string]any            // rows, by key
+	Teams   map[string]map[string]any // the same of each team
+	Calls   map[string][]string       // the answers that each team paid for, each once
+}
+
+// Values of contests that no two runs have in common: how long things took, and what a leader was told of the others' scores
+// and of the time that it has left.
+var (
+	tookForm    = regexp.MustCompile(`"execution_time_(seconds|ms)":[0-9.e+-]+`)
+	contestOnly = map[string]bool{
+		"message_history": true, "execution_time_seconds": true, "total_execution_time_seconds": true, "bytes": true, "usage": true, "submission_hash": true,
+	}
+)
+
+// stripped is a row without what only its own contest has.
+func stripped(v any) any {
+	switch v := v.(type) {
+	case []any:
+		for i, e := range v {
+			v[i] = stripped(e)
+		}
+	case map[string]any:
+		maps.DeleteFunc(v, func(name string, _ any) bool { return contestOnly[name] })
+		for name, e := range v {
+			v[name] = stripped(e)
+		}
+	}
+	return v
+}
+
+// competed gathers what became of a drafting contest. paid is what it cost, again how many calls were made more than once.
+func (d *scenarioRun) competed() (out competed, paid aggregate.MicroUSD, again int, err error) {
+	if out.Task, err = d.end(); err != nil {
+		return out, 0, 0, err
+	}
+	// What it cost is checked against the teams'.
+	delete(out.Task.Rows, "USAGE of "+task.PromptKey(1))
+	if p, ok := out.Task.Rows[task.PromptKey(1)].(map[string]any); ok {
+		delete(p, "usage")
+	}
+	a, err := d.contests().Load(context.Background(), d.contest())
+	if err != nil {
+		return out, 0, 0, err
+	}
+	out.Contest, _, err = d.rowsOf(a.Ref())
+	out.Teams, out.Calls = map[string]map[string]any{}, map[string][]string{}
+	for _, x := range a.Contest.Teams {
+		rows, made, err := d.rowsOf(contest.TeamRef(d.Ref.Tenant, a.Head.ExecutionID, x.TeamID))
+		if err != nil {
+			return out, 0, 0, err
+		}
+		out.Teams[x.TeamID], out.Calls[x.TeamID] = rows, slices.Compact(slices.Sorted(slices.Values(made)))
+		again += len(made) - len(out.Calls[x.TeamID])
+	}
+	return out, a.Contest.Usage.Cost, again, err
+}
+
+// rowsOf are the rows of a contest or of a team, and what its calls of models made.
+func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []string, err error) {
+	pk, _ := kinds.All().Partition(ref)
+	all, err := d.partition(pk)
+	rows = map[string]any{}
+	for _, row := range all {
+		if row["type"] == "usage" {
+			made = append(made, fmt.Sprint(row["made"]))
+			continue
+		}
+		rows[fmt.Sprint(row["SK"])] = d.normalized(stripped(row))
+	}
+	return rows, made, err
+}
+
+// TestACrashInADraftingContestLosesNothing kills processes anywhere between a request and the draft that an approver takes: the
+// rows of task, contest and teams are those of an undisturbed run, and the task pays once, for what the teams spent.
+func TestACrashInADraftingContestLosesNothing(t *testing.T) {
+	b := running
+	b.drafts(t)
+	first, err := b.run(drafting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, paid, again, err := first.competed()
+	if err != nil || again != 0 || len(want.Teams) != 3 {
+		t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
+	}
+	if err := first.paidOnce(paid); err != nil {
+		t.Error(err)
+	}
+	var all []trial
+	for _, p := range first.points() {
+		all = append(all, trial{scenario: drafting(), kills: []point{p}})
+	}
+	trials := all
+	switch {
+	case *only != "":
+		trials = slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return !strings.Contains(x.String(), *only) })
+	case !*long:
+		trials = nil
+		for _, name := range slices.Sorted(maps.Keys(contestPoints)) {
+			of := slices.DeleteFunc(slices.Clone(all), func(x trial) bool { return x.kills[0].function != name })
+			trials = append(trials, sampleOf(of, contestPoints[name], *seed)...)
+		}
+	}
+	t.Logf("%d of %d points, undisturbed %s", len(trials), len(all), paid)
+	began := time.Now()
+	defer func() { t.Log(time.Since(began).Round(time.Second)) }()
+	var unmet atomic.Int32
+	var wg sync.WaitGroup
+	places := make(chan struct{}, *beside)
+	for _, x := range trials {
+		places <- struct{}{}
+		wg.Go(func() {
+			defer func() { <-places }()
+			met, err := b.competes(x, want)
+			if err != nil {
+				t.Errorf("%s: %v", x, err)
+			}
+			if !met {
+				t.Logf("not met: %s", x)
+				unmet.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	// A function's n-th call is another one's in another run; most deaths must find theirs.
+	if n := int(unmet.Load()); n > 2+len(trials)/10 {
+		t.Errorf("%d of %d trials did not meet their deaths", n, len(trials))
+	}
+}
+
+// drafts lets contests draft policies until the test ends.
+func (b *harness) drafts(t *testing.T) {
+	driver.Leave(t, b.Stack)
+	driver.Settings(t, b.Stack, func(s *tenancy.Settings) {
+		if s.DraftContest.Enabled = true; !*long {
+			s.DraftContest.MaxRounds = 2 // no judge is asked then
+		}
+	})
+}
+
+// competes tries one death, and holds what comes of it against the undisturbed run. It reports whether the death was met.
+func (b *harness) competes(x trial, want competed) (met bool, err error) {
+	d, err := b.run(x.scenario, x.kills...)
+	if err != nil {
+		return true, err
+	}
+	met = len(d.dead()) == len(x.kills)
+	got, paid, again, err := d.competed()
+	if err != nil {
+		return met, err
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		return met, fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.ID, diff)
+	}
+	if again > 20 { // what was in flight
+		return met, fmt.Errorf("task %s: %d calls were made again", d.Ref.ID, again)
+	}
+	return met, d.paidOnce(paid)
+}
+
+// paidOnce reports whether the task was charged once for the contest, and for all that its teams spent.
+func (d *scenarioRun) paidOnce(cost aggregate.MicroUSD) error {
+	a, err := d.Store.Load(context.Background(), d.Ref)
+	if err != nil {
+		return err
+	}
+	var spent, charged aggregate.MicroUSD
+	for _, u := range a.Uses {
+		if u.ID == d.contest().ID {
+			charged += u.Cost
+		}
+	}
+	k, err := d.contests().Load(context.Background(), d.contest())
+	if err != nil {
+		return err
+	}
+	for _, x := range k.Contest.Teams {
+		w, err := d.contests().Teams.Load(context.Background(), contest.TeamRef(d.Ref.Tenant, k.Head.ExecutionID, x.TeamID))
+		if err != nil {
+			return err
+		}
+		spent += w.Used().Cost
+	}
+	if charged != cost || spent != cost || cost == 0 {
+		return fmt.Errorf("the contest cost %s, its teams spent %s, the task was charged %s", cost, spent, charged)
+	}
+	return nil
+}
