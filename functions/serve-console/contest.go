@@ -33,6 +33,8 @@ type contestPage struct {
 	Board                 []boardRow
 	Winner                *draftView
 	Over                  bool
+	Cancel                bool           // the viewer may cancel it
+	Ending                bool           // it was cancelled, and its teams stop
 	Drafts                []filterChoice // to compare
 }
 
@@ -73,8 +75,8 @@ type memberRow struct {
 	Tokens                        int64
 }
 
-// contestOf is the contest that an address names, with its teams, for somebody who may see it: an administrator, or who may
-// read the task that it is for.
+// contestOf is the contest that an address names, with its teams, for somebody who may see it: an administrator, who may read
+// the task that it is for, or who began it where it stands alone.
 func (c *Console) contestOf(r *http.Request, v *viewer) (*contest.Aggregate, []*contest.Work, error) {
 	id := r.PathValue("id")
 	if !contest.ValidID(id) {
@@ -87,7 +89,7 @@ func (c *Console) contestOf(r *http.Request, v *viewer) (*contest.Aggregate, []*
 	if a.Contest == nil {
 		return nil, nil, aggregate.ErrConflict // a torn read
 	}
-	if !v.Admin {
+	if !v.Admin && !(a.Contest.ForKind == "" && a.BegunBy(v.User)) {
 		if a.Contest.ForKind != task.Kind.Name {
 			return nil, nil, fmt.Errorf("a contest that stands alone: %w", aggregate.ErrNotFound)
 		}
@@ -132,6 +134,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
 	p.Status, p.Badge = words.stands(k, a.Summary)
+	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
 	if k.ForKind == task.Kind.Name {
 		p.Task = "/console/tasks/" + k.ForID
 	}
@@ -162,6 +165,20 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	p.Title = titles[k.ForID]
 	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(k.UserPrompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
+}
+
+// cancelContest stops one that stands alone.
+func (c *Console) cancelContest(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	a, _, err := c.contestOf(r, v)
+	if err != nil {
+		return err
+	}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
+	_, err = c.Contests.Decide(r.Context(), a.Ref(), func(a *contest.Aggregate) (aggregate.Change, error) { return a.Stop(by, v.Admin, c.Now()) })
+	if err != nil {
+		return err
+	}
+	return c.done(w, r, contestPath(a.Contest.ExecutionID), "contest_cancelled")
 }
 
 // costOf is what all calls came to so far.

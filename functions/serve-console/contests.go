@@ -31,6 +31,7 @@ func (c *Console) contestsRoutes() []route {
 		{"GET /console/contests/board", administrator, c.showBoard},
 		{"GET /console/contests/{id}", anyMember, c.showContest},
 		{"GET /console/contests/{id}/compare", anyMember, c.compareDrafts},
+		{"POST /console/contests/{id}/cancel", anyMember, c.cancelContest},
 		{"GET /console/contests/{id}/sent/{team}", administrator, c.listContestSent},
 		{"GET /console/contests/{id}/sent/{team}/{use}", administrator, c.showContestSent},
 	}

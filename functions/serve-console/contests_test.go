@@ -10,9 +10,11 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/expect"
+	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestContestsOfTeams(t *testing.T) {
@@ -22,6 +24,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"a contest while it runs, and after": wholeContest,
 		"nobody else's":                      strangersSeeNoContest,
 		"what models wrote is text":          draftsAreText,
+		"cancelled by who may":               cancelsContest,
 		"what models were sent":              sentToModels,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -166,4 +169,36 @@ func sentToModels(t *testing.T, w *world) {
 	}
 	member.get(list).says(t, http.StatusForbidden)
 	member.get(list+"/"+gone).says(t, http.StatusForbidden)
+}
+
+func cancelsContest(t *testing.T, w *world) {
+	k := w.compete("経費精算の方針を決めて", nil)
+	k.plays(1, 1, 0.8, "できたところまで")
+	member, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
+	if a := member.post(k.page()+"/cancel", nil); a.status != http.StatusNotFound {
+		t.Errorf("a member: %d", a.status)
+	}
+	suzuki.get(k.page()).says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
+	expect.Same(t, k.page()+"?done=contest_cancelled", suzuki.post(k.page()+"/cancel", nil).to)
+	expect.Same(t, k.page()+"?done=contest_cancelled", suzuki.post(k.page()+"/cancel", nil).to) // a second click
+	suzuki.get(k.page()).says(t, http.StatusOK, "中止", "答えを待って終わります")
+	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
+	suzuki.get(k.page()).says(t, http.StatusOK, "できたところまで", "80.00", "中止")
+	log := expect.Value(w.Store.Audit(t.Context(), w.tenant.ID, store.AuditFilter{Resource: k.id}, "", 10))(t)
+	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details), `"surface":"console"`) {
+		t.Errorf("recorded: %+v", log.Items)
+	}
+	w.ask()
+	ref := w.Ref
+	of := w.compete("勤怠の方針", &ref)
+	page := suzuki.get(of.page())
+	page.says(t, http.StatusOK, "依頼を取り消すと一緒に終わります")
+	lacks(t, page, "/cancel\"")
+	if a := suzuki.post(of.page()+"/cancel", nil); a.status != http.StatusForbidden {
+		t.Errorf("one that drafts a policy: %d", a.status)
+	}
+	mine := w.compete("自分のコンテスト", nil) // by Suzuki, who is no administrator any more
+	former := w.of(tenancy.Tenant{ID: w.tenant.ID, TeamID: w.tenant.TeamID}, workspace.Suzuki)
+	former.get(mine.page()).says(t, http.StatusOK, "自分のコンテスト")
+	expect.Same(t, mine.page()+"?done=contest_cancelled", former.post(mine.page()+"/cancel", nil).to)
 }

@@ -22,6 +22,7 @@ type contestTexts struct {
 	Compare, CompareAbout, With, ShowCompare, FewToCompare               string
 	Submission, NotKept, Members, Member, Kind, Answer, Failure, NoCalls string
 	Metrics, Metric, Comment, Judge, GoesOn, Stops, Sure, Same           string
+	Cancel, CancelAbout, CancelSure, Ending, WithTask                    string
 	Left, Right, Differences, Summary, Sent                              string
 	Statuses                                                             map[string]string
 	TeamStatuses                                                         map[contest.TeamStatus]string
@@ -43,7 +44,9 @@ var contestsWords = language.InEach(
 		Compare: "2 つの案を比べる", CompareAbout: "左の案から右の案へ、どの行が変わったかを示します。", With: "比べる案", ShowCompare: "比べる", FewToCompare: "比べられるのは、採点された案が 2 つ以上あるときです。",
 		Submission: "提出した案", NotKept: "保存期間が過ぎたため、本文は残っていません。", Members: "メンバーへの依頼", Member: "メンバー", Kind: "種類", Answer: "答え", Failure: "失敗の理由", NoCalls: "リーダーは、だれにも頼みませんでした。",
 		Metrics: "採点", Metric: "観点", Comment: "コメント", Judge: "続けるかの判定", GoesOn: "続ける", Stops: "ここまで", Sure: "確信度", Same: "2 つの案は同じです。",
-		Left: "左", Right: "右", Differences: "違い", Summary: "結果", Sent: "AI モデルに送った内容",
+		Cancel: "コンテストを中止する", CancelAbout: "呼び出し中の AI が答えたところで止まります。それまでの案と、かかった費用は残ります。", CancelSure: "このコンテストを中止しますか。元に戻せません。", Ending: "中止しました。呼び出し中の AI の答えを待って終わります。",
+		WithTask: "このコンテストは、依頼を取り消すと一緒に終わります。",
+		Left:     "左", Right: "右", Differences: "違い", Summary: "結果", Sent: "AI モデルに送った内容",
 		Statuses: map[string]string{
 			"running": "進行中", "cancelled": "中止", "abandoned": "中断", "completed": "完了", "partial_failure": "一部のチームが失敗", "failed": "すべてのチームが失敗", "closed": "終了",
 		},
@@ -64,7 +67,9 @@ var contestsWords = language.InEach(
 		Compare: "Compare two drafts", CompareAbout: "Which lines changed from the draft on the left to the one on the right.", With: "Draft", ShowCompare: "Compare", FewToCompare: "There must be two scored drafts to compare.",
 		Submission: "What was submitted", NotKept: "The text is gone: its retention is over.", Members: "What members were asked", Member: "Member", Kind: "Kind", Answer: "Answer", Failure: "Why it failed", NoCalls: "The leader asked nobody.",
 		Metrics: "Scores", Metric: "Metric", Comment: "Comment", Judge: "Is another round worth it", GoesOn: "Yes", Stops: "No", Sure: "confidence", Same: "The two drafts are the same.",
-		Left: "Left", Right: "Right", Differences: "Differences", Summary: "Outcome", Sent: "What models were sent",
+		Cancel: "Cancel the contest", CancelAbout: "It stops when the AI calls under way have answered. The drafts so far stay, and so does what they cost.", CancelSure: "Cancel this contest? This can’t be undone.", Ending: "Cancelled. It ends when the AI calls under way have answered.",
+		WithTask: "This contest ends when its request is cancelled.",
+		Left:     "Left", Right: "Right", Differences: "Differences", Summary: "Outcome", Sent: "What models were sent",
 		Statuses: map[string]string{
 			"running": "Running", "cancelled": "Cancelled", "abandoned": "Broken off", "completed": "Completed", "partial_failure": "Some teams failed", "failed": "All teams failed", "closed": "Ended",
 		},

@@ -149,6 +149,23 @@ func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Ti
 	return c.done(), nil
 }
 
+// Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for a contest
+// that something asked for: that one ends with it alone.
+func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggregate.Change, error) {
+	if a.Contest == nil {
+		return aggregate.Change{}, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
+	}
+	if a.Contest.ForKind != "" || !admin && !a.BegunBy(by.ID) {
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
+	}
+	return a.Cancel(by, ReasonCancelled, now)
+}
+
+// BegunBy reports whether this person began it.
+func (a *Aggregate) BegunBy(user string) bool {
+	return a.Contest != nil && user != "" && a.Contest.ByType == aggregate.ActorUser && a.Contest.ByID == user
+}
+
 // Withdraw is Cancel by what asked for the contest. It returns ErrNotDue when the contest is over, ErrNotFound for another that
 // did not ask.
 func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error) {
