@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/driver"
@@ -143,22 +144,7 @@ func (d *scenarioRun) rowsOf(ref aggregate.Ref) (rows map[string]any, made []str
 // rows of task, contest and teams are those of an undisturbed run, and the task pays once, for what the teams spent.
 func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 	b := running
-	b.drafts(t)
-	first, err := b.run(drafting())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, paid, again, err := first.competed()
-	if err != nil || again != 0 || len(want.Teams) != 3 {
-		t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
-	}
-	if err := first.paidOnce(paid); err != nil {
-		t.Error(err)
-	}
-	var all []trial
-	for _, p := range first.points() {
-		all = append(all, trial{scenario: drafting(), kills: []point{p}})
-	}
+	want, all := b.undisturbedContest(t)
 	trials := all
 	switch {
 	case *only != "":
@@ -170,7 +156,7 @@ func TestACrashInADraftingContestLosesNothing(t *testing.T) {
 			trials = append(trials, sampleOf(of, contestPoints[name], *seed)...)
 		}
 	}
-	t.Logf("%d of %d points, undisturbed %s", len(trials), len(all), paid)
+	t.Logf("%d of %d points", len(trials), len(all))
 	began := time.Now()
 	defer func() { t.Log(time.Since(began).Round(time.Second)) }()
 	var unmet atomic.Int32
@@ -207,24 +193,92 @@ func (b *harness) drafts(t *testing.T) {
 	})
 }
 
+// undisturbedContest runs a drafting contest, and returns what it came to with all points at which it could have been disturbed.
+func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) {
+	t.Helper()
+	b.drafts(t)
+	d, err := b.run(drafting())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, paid, again, err := d.competed()
+	if err != nil || again != 0 || len(want.Teams) != 3 {
+		t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
+	}
+	if err := d.paidOnce(paid); err != nil {
+		t.Error(err)
+	}
+	for _, p := range d.points() {
+		all = append(all, trial{scenario: drafting(), kills: []point{p}})
+	}
+	return want, all
+}
+
 // competes tries one death, and holds what comes of it against the undisturbed run. It reports whether the death was met.
 func (b *harness) competes(x trial, want competed) (met bool, err error) {
 	d, err := b.run(x.scenario, x.kills...)
 	if err != nil {
 		return true, err
 	}
-	met = len(d.dead()) == len(x.kills)
+	return len(d.dead()) == len(x.kills), d.cameTo(want)
+}
+
+// cameTo holds a contest against the undisturbed one.
+func (d *scenarioRun) cameTo(want competed) error {
 	got, paid, again, err := d.competed()
 	if err != nil {
-		return met, err
+		return err
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		return met, fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.ID, diff)
+		return fmt.Errorf("task %s, differs from the undisturbed run: %s", d.Ref.ID, diff)
 	}
 	if again > 20 { // what was in flight
-		return met, fmt.Errorf("task %s: %d calls were made again", d.Ref.ID, again)
+		return fmt.Errorf("task %s: %d calls were made again", d.Ref.ID, again)
 	}
-	return met, d.paidOnce(paid)
+	return d.paidOnce(paid)
+}
+
+// TestRunsThatAreSupersededLoseNothingOfAContest: while teams play, the task's run and the contest's are stopped, with a team at
+// its first score. The next runs go on where those were, at the same time as what is still in flight.
+func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
+	b := running
+	want, _ := b.undisturbedContest(t)
+	s := drafting()
+	pick := s.act
+	s.act = func(d *scenarioRun) {
+		at := point{function: "RunRoundFunction", kind: "DynamoDB.TransactWriteItems", ordinal: 4} // after the three teams' beginnings
+		release := d.holds(at.moment())
+		defer release()
+		d.Eventually("a round is about to be saved", func() bool { return d.met(at.function, at.kind) >= at.ordinal && len(d.Load().Waits) == 1 })
+		d.stopRun("Pipeline", d.Ref.ID)
+		d.stopRun("Contest", d.contest().ID)
+		d.sweep()
+		d.Eventually("the contest has another run", func() bool {
+			a, err := d.contests().Load(context.Background(), d.contest())
+			return err == nil && a.Head.Run == 2
+		})
+		d.Eventually("its teams go on", func() bool { return d.met(at.function, at.kind) > at.ordinal+1 })
+		release()
+		pick(d)
+	}
+	d, err := b.run(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cameTo(want); err != nil {
+		t.Error(err)
+	}
+	if run := d.Load().Head.Run; run < 2 {
+		t.Errorf("the task's run is still number %d", run)
+	}
+}
+
+// stopRun ends the first run of an aggregate by hand.
+func (d *scenarioRun) stopRun(machine, id string) {
+	arn := strings.Replace(d.StateMachineARN(machine), ":stateMachine:", ":execution:", 1) + ":" + id + "-1"
+	if _, err := sfn.NewFromConfig(d.AWS).StopExecution(context.Background(), &sfn.StopExecutionInput{ExecutionArn: &arn}); err != nil {
+		failf("stop %s: %w", arn, err)
+	}
 }
 
 // paidOnce reports whether the task was charged once for the contest, and for all that its teams spent.
