@@ -69,9 +69,9 @@ func (p program) print(r teamconfig.Report) {
 
 func line(s teamconfig.Said) string {
 	if s.Field == "" {
-		return s.Message
+		return still(s.Message)
 	}
-	return s.Field + ": " + s.Message
+	return still(s.Field + ": " + s.Message)
 }
 
 // json prints a value and exits with code.

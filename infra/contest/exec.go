@@ -122,7 +122,7 @@ func (p program) read(file string) (teamconfig.Contest, int) {
 		if f.Warning {
 			kind = "warning"
 		}
-		fmt.Fprintf(p.problem, "%s: %s\n", kind, f)
+		fmt.Fprintf(p.problem, "%s: %s\n", kind, still(f.String()))
 	}
 	if !teamconfig.Valid(found) {
 		return config, exitMisused
@@ -130,7 +130,7 @@ func (p program) read(file string) (teamconfig.Contest, int) {
 	for _, t := range config.Teams {
 		for _, m := range t.Members {
 			if m.AgentType != string(submission.Plain) {
-				fmt.Fprintf(p.problem, "warning: %s: %s can't work on this machine: a %s member needs a deployment's tools. Its team is told so.\n", t.TeamID, m.AgentName, m.AgentType)
+				fmt.Fprintf(p.problem, "warning: %s: %s can't work on this machine: a %s member needs a deployment's tools. Its team is told so.\n", still(t.TeamID), still(m.AgentName), m.AgentType)
 			}
 		}
 	}
@@ -158,7 +158,7 @@ func (p program) plan(x execution, c teamconfig.Contest, names []string) int {
 	}
 	fmt.Fprintf(p.out, "%d teams, %d to %d rounds, %d s for each team; files and keys are in order\n", len(plan.Teams), plan.MinRounds, plan.MaxRounds, plan.Timeout)
 	for _, t := range plan.Teams {
-		fmt.Fprintf(p.out, "  %s: %d members\n", t.TeamID, t.Members)
+		fmt.Fprintf(p.out, "  %s: %d members\n", still(t.TeamID), t.Members)
 	}
 	fmt.Fprintf(p.out, "models: %s\n", strings.Join(names, ", "))
 	return exitDone

@@ -156,3 +156,19 @@ func TestALineMovesNoCursor(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 }
+
+func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
+	folder := t.TempDir()
+	const escapes = `\u001b]0;title\u0007\u001b[2J\u009b1m`
+	member := "[[team.members]]\nname = 'm" + strings.Repeat("x", 9) + "'\ntool_name = 'm'\ntype = 'plain'\ndescription = 'd'\nmodel = 'demo'\n"
+	write(t, folder, "a.toml", "[team]\nteam_id = \"a"+escapes+"\"\nteam_name = \"A"+escapes+"\"\n[team.leader]\nmodel = 'demo'\n"+member)
+	write(t, folder, "judge.toml", "[[metrics]]\nname = \"Wit"+escapes+"\"\nsystem_instruction = 'x'\n")
+	write(t, folder, "bad.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\n"+strings.Repeat(strings.Replace(member, "'m"+strings.Repeat("x", 9)+"'", "\"m"+escapes+"\"", 1), 2))
+	write(t, folder, "run.toml", "[orchestrator]\nmax_rounds = 1\nevaluator_config = 'judge.toml'\n[[orchestrator.teams]]\nconfig = 'a.toml'\n")
+	for _, args := range [][]string{{"exec", "-model", "demo", "-c", "run.toml", "方針を書いて"}, {"exec", "-model", "demo", "-c", "run.toml", "--dry-run"}, {"exec", "-c", "bad.toml", "x"}, {"check", "bad.toml"}} {
+		r := run(t, folder, args...)
+		if strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") || r.out+r.problem == "" {
+			t.Errorf("%v: %q", args, r.out+r.problem)
+		}
+	}
+}

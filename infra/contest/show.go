@@ -32,7 +32,7 @@ func watching(lines, trace io.Writer, metrics []teamconfig.Metric) func(round.Ev
 		if i := metricOf(e); i > 0 && i <= len(metrics) {
 			e.Agent = metrics[i-1].Name
 		}
-		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, cut(e.Team, 10), e.Round, e.Kind, detail(e))
+		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, cut(still(e.Team), 10), e.Round, e.Kind, detail(e))
 	}
 }
 
@@ -53,7 +53,7 @@ func metricOf(e round.Event) int {
 func detail(e round.Event) string {
 	var parts []string
 	if e.Agent != "" && e.Kind != round.LeaderSaid {
-		parts = append(parts, e.Agent)
+		parts = append(parts, still(e.Agent))
 	}
 	if e.Kind == round.Scored {
 		parts = append(parts, points(e.Score))
@@ -75,13 +75,17 @@ func detail(e round.Event) string {
 
 // oneLine is the beginning of a text without what moves a terminal's cursor.
 func oneLine(s string) string {
-	s = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+	return cut(still(s), maxLine)
+}
+
+// still is a text on one line, without what moves a terminal's cursor or says something to it: names come from files.
+func still(s string) string {
+	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '
 		}
 		return r
 	}, s)), " ")
-	return cut(s, maxLine)
 }
 
 func cut(s string, most int) string {
@@ -107,17 +111,20 @@ func show(out io.Writer, s summary) {
 		if b := o.best(); b != nil {
 			place, score, best = fmt.Sprint(i+1), points(b.EvaluationScore), fmt.Sprint(b.RoundNumber)
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason, o.TeamName, o.TeamID)
+		fmt.Fprintf(t, "%s\t%s\t%s\t%d\t%d\t%s\t%s\t%s (%s)\n", place, score, best, o.Played, tokens, o.CostUSD, o.ExitReason, still(o.TeamName), still(o.TeamID))
 	}
 	t.Flush()
 	for _, o := range s.Teams {
 		if o.Detail != "" {
-			fmt.Fprintf(out, "%s: %s\n", o.TeamID, o.Detail)
+			fmt.Fprintf(out, "%s: %s\n", still(o.TeamID), still(o.Detail))
 		}
 	}
 	if s.BestTeamID == nil {
 		return
 	}
 	best := s.Teams[0].best()
-	fmt.Fprintf(out, "\n%s\n\n%s\n", strings.TrimSpace(best.SubmissionContent), best.EvaluationFeedback)
+	fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace(best.SubmissionContent))
+	for l := range strings.SplitSeq(best.EvaluationFeedback, "\n") {
+		fmt.Fprintln(out, still(l))
+	}
 }
