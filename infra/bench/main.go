@@ -26,6 +26,8 @@ const readme, ratios = "infra/bench/README.md", "infra/bench/baseline.json"
 type Measured struct {
 	At         string // the day
 	Calls      *Calls
+	Contest    *Contests
+	Talk       *Pipeline // a conversation with an agent
 	Cold       *coldstart.Report
 	Latency    *Latency
 	Throughput *Throughput
@@ -46,13 +48,15 @@ var (
 )
 
 // parts are what can be measured alone, in this order.
-var parts = []string{"calls", "cold", "latency", "throughput", "pace", "growth"}
+var parts = []string{"calls", "others", "cold", "latency", "throughput", "pace", "growth"}
 
 // measure does one part.
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
 	switch part {
 	case "calls":
 		m.Calls, err = measureCalls(ctx, e.pipelines, e.disturbed, e.seed)
+	case "others":
+		err = m.measureOthers(ctx, min(3, e.pipelines))
 	case "cold":
 		m.Cold, err = coldstart.Measure(ctx, coldstart.Options{Spawns: e.spawns, Log: log})
 	case "latency":

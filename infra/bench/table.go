@@ -29,6 +29,8 @@ func (m *Measured) markdown() string {
 	t.row("measured", "", "")
 	t.row("---", "---", "---")
 	m.callRows(&t)
+	m.contestRows(&t)
+	m.talkRows(&t)
 	m.coldRows(&t)
 	m.timeRows(&t)
 	m.paceRows(&t)
