@@ -66,6 +66,7 @@ func (r *reading) named(s *section) *section {
 
 // over is a member's own keys over those of the file that it names.
 func (r *reading) over(own *section, config string) *section {
+	own.torn = true
 	name, err := inside(config)
 	if err != nil {
 		own.refuse("config", "%v", err)
@@ -79,6 +80,7 @@ func (r *reading) over(own *section, config string) *section {
 	if base == nil {
 		return own
 	}
+	own.torn = false
 	if _, nested := base.keys["config"]; nested {
 		base.refuse("config", "is not a field of a member's own file")
 		base.take("config")

@@ -26,6 +26,7 @@ type section struct {
 	keys  map[string]any
 	from  map[string]string // the file of a key that stands elsewhere
 	taken map[string]bool
+	torn  bool // a file that may have more of its keys can't be read
 }
 
 func (r *reading) section(file, path string, keys map[string]any) *section {
@@ -82,8 +83,9 @@ func (s *section) text(key string) *string {
 // needed is a text that must be there and not blank.
 func (s *section) needed(key string) string {
 	if _, ok := s.keys[key]; !ok {
-		s.take(key)
-		s.refuse(key, "is required")
+		if s.take(key); !s.torn {
+			s.refuse(key, "is required")
+		}
 		return ""
 	}
 	t := s.text(key)

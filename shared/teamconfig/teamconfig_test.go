@@ -44,6 +44,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 		"two names of one field":      {"a.toml", smallMember + "name = 'other'\n", "members[0].name: says another thing than agent_name: leave one of them out, got \"other\""},
 		"two names that are lists":    {"a.toml", strings.Replace(smallMember, "agent_name = 'x'", "agent_name = []\nname = [[]]", 1), "members[0].name: says another thing than agent_name: leave one of them out\nmembers[0].agent_name: must be a text"},
 		"what defaults can't be":      {"judge.toml", smallMetric + "[llm_default]\nmodel = 'grok'\ntop_p = 2.0\nwhat = 1\n", "llm_default.model: is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-, got \"grok\"\nllm_default.top_p: must be 0.0 to 1.0, got 2\nllm_default.what: is not a field that is known here, got 1"},
+		"a member's file that is not": {"a.toml", smallTeam + "[[team.members]]\nconfig = 'none.toml'\ntop_p = 2.0\n", "members[0].config: none.toml: there is no such file in the workspace: file does not exist\nmembers[0].top_p: must be 0.0 to 1.0, got 2"},
 		"a name of a page":            {"a.toml", "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("長", 201) + "'\n", "team_name: must be at most 200 characters, got \"" + strings.Repeat("長", 80) + "…\""},
 		"no TOML":                     {"a.toml", "[team]\nteam_id = \n", ": is not TOML: line 2, column 11: "},
 		"a key twice":                 {"a.toml", "[team]\nteam_id = 'a'\nteam_id = 'b'\n", ": is not TOML: line 3"},
