@@ -177,6 +177,27 @@ func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string)
 	return result{c, r.Text, r.Failed}, p.keep(ctx, key, r, model.Usage{})
 }
 
+// savable are submissions without what was said in the longest talks, where all together are too long to be saved: the round
+// counts more.
+func savable(all []submission.MemberSubmission) []submission.MemberSubmission {
+	sizes, sum := make([]int, len(all)), 0
+	for i, s := range all {
+		text, err := submission.WriteMessages(s.AllMessages)
+		if err != nil {
+			return all // its save says so
+		}
+		sizes[i] = len(text)
+		sum += sizes[i]
+	}
+	out := slices.Clone(all)
+	for sum > maxSaid {
+		longest := slices.Index(sizes, slices.Max(sizes))
+		out[longest].AllMessages = nil
+		sum, sizes[longest] = sum-sizes[longest], 0
+	}
+	return out
+}
+
 // executing is a sandbox as a member's tool.
 type executing struct{ Sandbox }
 

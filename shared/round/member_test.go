@@ -4,11 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"ringi/shared/chat"
 	"ringi/shared/expect"
+	"ringi/shared/result"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 )
@@ -114,5 +116,38 @@ func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 	r := round.Runner{Models: greedy, Sandbox: counting{n: &n, ran: func() { may = round.ErrStopped }}, May: func(context.Context) error { return may }}
 	if _, err := r.Round(t.Context(), play(x)); !errors.Is(err, round.ErrStopped) || n != 1 {
 		t.Errorf("%d scripts ran in a contest that was ended after the first: %v", n, err)
+	}
+}
+
+func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
+	greedy := models{"greedy": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		if results(r) != nil {
+			return text("read")
+		}
+		var out chat.Response
+		for range 20 {
+			out.Calls = append(out.Calls, chat.Call{Name: "list_rules", Input: json.RawMessage(`{"word":"x"}`)})
+		}
+		return out, nil
+	}}
+	p := play()
+	for i := range 15 {
+		x := member(fmt.Sprintf("m%d", i), submission.WebSearch)
+		x.Model = "greedy"
+		p.Team.Members = append(p.Team.Members, x)
+	}
+	out := expect.Value(round.Runner{Models: greedy, Reads: reads{}}.Round(t.Context(), p))(t)
+	kept := len(expect.Value(json.Marshal(out.Record))(t))
+	with := 0
+	for _, s := range out.Record.Submissions {
+		if s.AllMessages != nil {
+			with++
+		}
+		if s.Content != "read" || s.Usage.ToolCalls != 20 {
+			t.Errorf("%.200s %+v", s.Content, s.Usage)
+		}
+	}
+	if kept > result.MaxBytes || len(out.Record.Submissions) != 15 || with < 3 {
+		t.Errorf("%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)
 	}
 }

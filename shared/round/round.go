@@ -109,11 +109,12 @@ type Judgment struct {
 // Limits of a round.
 const (
 	spare       = 15 * time.Second
-	leaderTurns = 16  // answers of a leader in one round
-	memberTurns = 8   // answers of a member to one call
-	toolCalls   = 20  // of a member's tools for one call, in all of its answers
-	maxCalls    = 100 // of members in one round
-	mostAgain   = 2   // how often a model is asked again for an answer that can be used
+	leaderTurns = 16      // answers of a leader in one round
+	memberTurns = 8       // answers of a member to one call
+	toolCalls   = 20      // of a member's tools for one call, in all of its answers
+	maxSaid     = 2 << 20 // bytes of what all members' talks hold; the record of a round has them twice, and has a limit
+	maxCalls    = 100     // of members in one round
+	mostAgain   = 2       // how often a model is asked again for an answer that can be used
 )
 
 // playing is a round as it is played.
@@ -162,7 +163,7 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Record = submission.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: l.submissions}
+	out.Record = submission.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
 	out.Messages = l.messages
 	now := p.Now().UTC()
 	out.Result = submission.RoundResult{
