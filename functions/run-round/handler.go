@@ -117,6 +117,9 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	case errors.Is(err, round.ErrAgain):
 		log.InfoContext(ctx, "goes on in another invocation")
 		return aggregate.Next{State: StateRound}, nil
+	case errors.Is(err, aggregate.ErrMoved): // two play the round: whoever's answer is kept goes on
+		log.WarnContext(ctx, "another invocation plays the round", "err", err)
+		return aggregate.Next{State: StateRound}, nil
 	case errors.Is(err, round.ErrStopped):
 		return finished("contest_over"), nil
 	case errors.As(err, &ended):

@@ -43,9 +43,13 @@ func (m *meanwhile) Say(ctx context.Context, r chat.Request, onText func(string)
 // once is one invocation for the first team.
 func (w *world) once(a *contest.Aggregate, m round.Models) aggregate.Next {
 	w.Helper()
+	return expect.Value(w.invoke(a, m))(w)
+}
+
+func (w *world) invoke(a *contest.Aggregate, m round.Models) (aggregate.Next, error) {
 	h := &Handler{Store: w.store, Models: m, Now: time.Now}
 	ref := a.Ref()
-	return expect.Value(h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(w)
+	return h.Handle(w.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1})
 }
 
 func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
@@ -82,6 +86,33 @@ func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 		if got := w.team(a, "a"); next.State != StateRound || got.Status != contest.TeamRunning || got.Rounds != 1 || round1().Rev != 2 {
 			t.Errorf("%s: %+v, the round is of revision %d, next %+v", name, got, round1().Rev, next)
 		}
+	}
+}
+
+func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
+	table, db := opened(t)
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	a := w.begin("手順", aggregate.USD(1), "a")
+	late := &meanwhile{do: func(_ context.Context, call int32) error {
+		if call == 1 {
+			other := &meanwhile{do: func(_ context.Context, call int32) error {
+				if call > 1 {
+					panic("cut off after its first answer was kept")
+				}
+				return nil
+			}}
+			_, _ = w.invoke(a, other)
+		}
+		return nil
+	}}
+	if next := w.once(a, late); next.State != StateRound || late.calls.Load() != 1 {
+		t.Errorf("%+v after %d calls, all but one of them on answers that are not kept", next, late.calls.Load())
+	}
+	for range 5 {
+		w.once(a, &meanwhile{})
+	}
+	if got := w.team(a, "a"); got.Rounds == 0 {
+		t.Errorf("nobody goes on: %+v", got)
 	}
 }
 

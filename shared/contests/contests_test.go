@@ -248,7 +248,9 @@ func testTurns(t *testing.T, w *world) {
 		return aggregate.Usage{ID: id, Calls: 1, Cost: cost}
 	}
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
-	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)))
+	if err := kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"second"}`), use("u2", 7)); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("whoever goes on from an answer that is not kept hears %v", err)
+	}
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1/failed-1", nil, use("u3", 1)))
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
 	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)

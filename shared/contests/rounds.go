@@ -181,11 +181,12 @@ func (k Kept) Turn(ctx context.Context, key string) (answer []byte, ok bool, err
 
 // Keep saves what an answer cost, and then the answer unless one is there under its key: what was paid for stays paid, and an
 // answer that was not saved is asked for, and paid for, again: a write that fails is tried again as SaveRound does, as long as ctx
-// lets it. No answer is nil: only its cost is saved.
+// lets it. No answer is nil: only its cost is saved. It returns aggregate.ErrMoved where another invocation's answer is there, from which
+// the round goes on.
 func (k Kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
 	for try := 0; ; try++ {
 		err := k.keep(ctx, key, answer, spent)
-		if err == nil || try == len(waits) || ctx.Err() != nil {
+		if err == nil || lasting(err) || try == len(waits) || ctx.Err() != nil {
 			return err
 		}
 		slog.WarnContext(ctx, "keeping an answer failed", "execution_id", k.Execution, "key", key, "again_in", waits[try].String(), "err", err)
@@ -212,6 +213,13 @@ func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggrega
 		return err
 	}
 	t := &contest.Turn{Name: key, Answer: kept, CreatedAt: now, DeleteAfter: now.Add(turnsLast).Unix()}
-	_, err = k.Store.Of.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	added, err := k.Store.Of.AddListed(ctx, k.Team.Tenant, contest.TurnsList, k.Team.ID, t)
+	if err != nil || added {
+		return err
+	}
+	was, _, err := k.Turn(ctx, key)
+	if err == nil && !bytes.Equal(was, answer) {
+		err = fmt.Errorf("another answer is kept as %s: %w", key, aggregate.ErrMoved)
+	}
 	return err
 }

@@ -51,7 +51,7 @@ type Models interface {
 // they are unique within a team.
 type Kept interface {
 	Turn(ctx context.Context, key string) (answer []byte, ok bool, err error)
-	// Keep saves an answer and what it cost. A second answer under a key is not kept.
+	// Keep saves an answer and what it cost. A second answer under a key is not kept, and is an error: the round goes on from the first.
 	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
 }
 
