@@ -26,7 +26,7 @@ var ranks = [][]string{
 	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"chat"},
 	{"decision", "round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
-	{"model/provider", "secret/bots", "tool/runner"},
+	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
 }
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the

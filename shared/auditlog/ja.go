@@ -75,7 +75,7 @@ func japanese() Words {
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "team": "チーム", "score": "点数", "max_versions": "バージョンの上限", "fields": "変わった項目",
 			"changes": "変更", "writes": "書き込みの引数の指紋", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
-			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "constraints": "制限", "pin": "確かめたツールの指紋",
+			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "contests": "コンテストでの利用", "constraints": "制限", "pin": "確かめたツールの指紋",
 			"teams": "チームの数", "max_rounds": "ラウンドの上限", "budget_usd": "予算(米ドル)", "for": "もとの依頼", "result": "結果", "why": "理由", "failed_teams": "失敗したチームの数", "best_team": "最高点のチーム", "best_score": "最高点",
 		}, 0),
 	}

@@ -17,6 +17,8 @@ var (
 	ErrAgain = errors.New("the time of this invocation is up")
 	// ErrStopped: the contest no longer stands.
 	ErrStopped = errors.New("the contest was ended")
+	// ErrNoSandbox: code can't be executed here, however often it is tried.
+	ErrNoSandbox = errors.New("code can't be executed here")
 	// ErrBudget: the team has spent its part of the budget. Round returns it as an *Error.
 	ErrBudget = errors.New("the team's budget is spent")
 )

@@ -27,7 +27,8 @@ type isolated struct{ sandbox.Runner }
 
 func (isolated) About() string { return sandbox.Installed }
 
-// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended.
+// Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended;
+// it is ErrNoSandbox where scripts can't be run.
 func (s isolated) Run(ctx context.Context, script string) (string, error) {
 	if len(script) > sandbox.MaxScript {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), sandbox.MaxScript)
@@ -46,7 +47,9 @@ func (s isolated) Run(ctx context.Context, script string) (string, error) {
 		switch {
 		case err == nil:
 			return p.ended(end), nil
-		case errors.Is(err, sandbox.ErrNotBegun) && !errors.Is(err, sandbox.ErrCannot) && try < beginAgain:
+		case errors.Is(err, sandbox.ErrCannot):
+			return "", ErrNoSandbox
+		case errors.Is(err, sandbox.ErrNotBegun) && try < beginAgain:
 			if err := sleep.For(ctx, time.Duration(try)*time.Second); err != nil {
 				return "", err
 			}

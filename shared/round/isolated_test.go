@@ -67,7 +67,7 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 			fails  string
 		}{
 			"not to be had at first": {[]error{notYet, notYet}, 3, ""}, "not to be had": {[]error{notYet, notYet, notYet}, 3, "could not be run"},
-			"never to be had": {[]error{never}, 1, "could not be run"}, "lost on its way": {[]error{errors.New("cut off: secret words")}, 1, "nobody knows"},
+			"never to be had": {[]error{never}, 1, "can't be executed here"}, "lost on its way": {[]error{errors.New("cut off: secret words")}, 1, "nobody knows"},
 		} {
 			r := &room{errs: tt.errs}
 			_, err := round.Isolated(r).Run(t.Context(), "x")

@@ -104,7 +104,7 @@ func (l *leader) delegate(ctx context.Context, calls []chat.Call) ([]result, err
 	for i, c := range calls {
 		member, task, why := l.called(c)
 		if why != "" {
-			results[i] = result{c, why, true}
+			results[i] = result{call: c, text: why, failed: true}
 			continue
 		}
 		all.Go(func() {
@@ -157,9 +157,9 @@ func resultOf(c chat.Call, s submission.MemberSubmission) result {
 		if s.ErrorMessage != nil {
 			why = *s.ErrorMessage
 		}
-		return result{c, "ERROR: " + why, true}
+		return result{call: c, text: "ERROR: " + why, failed: true}
 	}
-	return result{c, s.Content, false}
+	return result{call: c, text: s.Content}
 }
 
 // first is the error that says most: one that ends the team comes before one that says to come again.

@@ -93,14 +93,18 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	switch submission.AgentType(m.AgentType) {
 	case submission.WebSearch:
 		if p.Reads == nil || len(p.Reads.Tools()) == 0 {
-			return t, nil, w.noReads, nil
+			why := w.noReads
+			if p.Reads != nil {
+				why = cmp.Or(p.Reads.Lacking(), why)
+			}
+			return t, nil, why, nil
 		}
 		tools = p.Reads
 	case submission.CodeExec:
 		if p.Sandbox == nil {
 			return t, nil, w.noSandbox, nil
 		}
-		tools = executing{p.Sandbox}
+		tools = executing{p.Sandbox, Refused(w.noSandbox)}
 	}
 	if tools != nil {
 		t.tools = tools.Tools()
@@ -111,6 +115,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 // work talks with a member's model until there is an answer, or says in a sentence why there is none.
 func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why string, err error) {
 	w := words.In(p.Locale)
+	refused, got := "", false // got says that a tool gave something
 	for t.turns < memberTurns {
 		text, calls, err := t.ask(ctx)
 		switch e := new(model.Error); {
@@ -118,6 +123,8 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 			return "", "", err
 		case errors.As(err, &e):
 			return "", w.why(e.Kind), nil
+		case len(calls) == 0 && refused != "" && !got:
+			return "", refused, nil
 		case len(calls) == 0 && !legible.Text(text):
 			return "", w.noWords, nil
 		case len(calls) == 0 && t.cutOff:
@@ -128,7 +135,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 		var results []result
 		for i, c := range calls {
 			if t.usage.ToolCalls >= toolCalls {
-				results = append(results, result{c, "No more calls are possible: answer now.", true})
+				results = append(results, result{call: c, text: "No more calls are possible: answer now.", failed: true})
 				continue
 			}
 			r, err := p.use(ctx, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
@@ -136,6 +143,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 				return "", "", err
 			}
 			t.usage.ToolCalls++
+			refused, got = cmp.Or(refused, r.refused), got || !r.failed
 			results = append(results, r)
 		}
 		t.answer(results)
@@ -146,11 +154,12 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 // use calls a tool, or takes its result that was saved: the model's next answer was made of that.
 func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string) (result, error) {
 	var r struct {
-		Text   string `json:"text"`
-		Failed bool   `json:"failed,omitempty"`
+		Text    string `json:"text"`
+		Failed  bool   `json:"failed,omitempty"`
+		Refused string `json:"refused,omitempty"`
 	}
 	if ok, err := p.kept(ctx, key, &r); err != nil || ok {
-		return result{c, r.Text, r.Failed}, err
+		return result{c, r.Text, r.Failed, r.Refused}, err
 	}
 	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
 		return result{}, err
@@ -169,12 +178,15 @@ func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string)
 				return result{}, ctx.Err()
 			}
 			r.Text, r.Failed = "ERROR: "+err.Error(), true
+			if refused := Refused(""); errors.As(err, &refused) {
+				r.Refused = string(refused)
+			}
 		}
 	}
 	if len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
-	return result{c, r.Text, r.Failed}, p.keep(ctx, key, r, model.Usage{})
+	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 
 // savable are submissions without what was said in the longest talks, where all together are too long to be saved: the round
@@ -199,7 +211,12 @@ func savable(all []submission.MemberSubmission) []submission.MemberSubmission {
 }
 
 // executing is a sandbox as a member's tool.
-type executing struct{ Sandbox }
+type executing struct {
+	Sandbox
+	none Refused // there is no sandbox after all
+}
+
+func (executing) Lacking() string { return "" }
 
 func (e executing) Tools() []chat.Tool {
 	return []chat.Tool{{
@@ -213,5 +230,9 @@ func (e executing) Read(ctx context.Context, _ string, input json.RawMessage) (s
 	if json.Unmarshal(input, &x) != nil || strings.TrimSpace(x.Script) == "" {
 		return "", errors.New("script must be a text that is not empty")
 	}
-	return e.Run(ctx, x.Script)
+	output, err := e.Run(ctx, x.Script)
+	if errors.Is(err, ErrNoSandbox) {
+		err = e.none
+	}
+	return output, err
 }

@@ -31,6 +31,8 @@ func (reads) Tools() []chat.Tool {
 	return []chat.Tool{{Name: "list_rules", Description: "Lists rules", Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
 }
 
+func (reads) Lacking() string { return "" }
+
 func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string, error) {
 	return tool + strings.Repeat("あ", 20_000), nil
 }

@@ -62,8 +62,17 @@ type May func(ctx context.Context) error
 // Reads are the tools by which members of type web-search read: those that an administrator listed for contests.
 type Reads interface {
 	Tools() []chat.Tool
+	// Lacking says to people why there are no tools; empty: none are listed.
+	Lacking() string
+	// Read returns Refused for a tool that may not be called any more. Any other error is for the model, which may go on.
 	Read(ctx context.Context, tool string, input json.RawMessage) (text string, err error)
 }
+
+// Refused is why a tool may not be called any more, in a sentence for people. A member that its tools gave nothing but
+// that ends with it: what it could still say, it has read nowhere.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
 
 // Sandbox runs what members of type code-exec write. It gets text and gives text: no files, no network, nothing stays.
 type Sandbox interface {

@@ -78,9 +78,10 @@ func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err err
 
 // result is what a call of a tool came to.
 type result struct {
-	call   chat.Call
-	text   string
-	failed bool
+	call    chat.Call
+	text    string
+	failed  bool
+	refused string // why the tool may not be called any more, for people
 }
 
 // answer gives the model the results of its calls.

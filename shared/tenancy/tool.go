@@ -28,8 +28,10 @@ type ToolPermission struct {
 	// ChangedAt is when the server was found to have changed the tool: it is off
 	// until an administrator allows the new one.
 	ChangedAt *time.Time `json:"changed_at,omitempty"`
-	CreatedAt time.Time  `json:"created_at"`
-	UpdatedAt time.Time  `json:"updated_at"`
+	// Contests lists the tool for contests: their members call it on their own, before anybody has approved anything.
+	Contests  bool      `json:"contests,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
 	// Beside are the rows that say how a tool stands that has none.
 	Beside []aggregate.Owned `json:"-"`
 }
@@ -95,6 +97,14 @@ func (p ToolPermission) unbounded() bool {
 	return p.Allowed && (p.Constraints == "" || json.Unmarshal([]byte(p.Constraints), &constraints) == nil && len(constraints) == 0)
 }
 
+// ForContests reports whether members of contests may call the tool as it is.
+func (p ToolPermission) ForContests() bool {
+	return p.Contests && p.Allowed && p.ChangedAt == nil && p.Pin != nil && p.Pin.Access == aggregate.Read
+}
+
+// MaxContestTools is how many tools a tenant may list for contests: a member's model gets all of them.
+const MaxContestTools = 20
+
 // Save writes p over the permission of revision p.Rev, 0 for a new one, which id is for. known are the constraints that the
 // catalog has for the tool, and no others are taken: ErrField.
 func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission, Change, error) {
@@ -138,6 +148,8 @@ func (p ToolPermission) check(known []Constraint) error {
 	}
 	_, _, foreign := ServerTool(p.ToolName)
 	switch {
+	case p.Contests && (!p.Allowed || p.Pin == nil || p.Pin.Access != aggregate.Read):
+		return aggregate.ErrField{Field: "contests", Limit: "must be off, unless it is an MCP server's tool that is allowed and only reads"}
 	case p.Pin == nil && foreign && p.Allowed, p.Pin != nil && !foreign:
 		return aggregate.ErrField{Field: "pin", Limit: "must be there for an MCP server's tool that is allowed, and for no other"}
 	case p.Pin == nil:
@@ -161,6 +173,9 @@ func (p ToolPermission) details() map[string]any {
 	}
 	if p.Pin != nil && p.Allowed {
 		d["effect"], d["url"], d["hash"] = p.Pin.Access, p.Pin.URL, p.Pin.Hash
+	}
+	if p.Contests {
+		d["contests"] = true
 	}
 	return d
 }

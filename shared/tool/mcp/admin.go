@@ -54,6 +54,8 @@ type Listed struct {
 	State   State
 	Access  aggregate.Access // as it was allowed; empty before
 	Problem string           // why it is unfit
+	// Contests says that it is listed for contests.
+	Contests bool
 }
 
 // Tools lists a server's tools, those that were allowed and are gone too. It returns
@@ -82,7 +84,7 @@ func (d Admin) Tools(ctx context.Context, tenant, server string) ([]Listed, erro
 		case x.Problem != "":
 			x.State = Unfit
 		case allowed && row.ChangedAt == nil && row.Pin.Hash == x.Hash && row.Pin.URL == s.URL:
-			x.State, x.Access = On, row.Pin.Access
+			x.State, x.Access, x.Contests = On, row.Pin.Access, row.Contests
 		case allowed:
 			x.State, x.Access = Changed, row.Pin.Access
 		}

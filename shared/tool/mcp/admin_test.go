@@ -117,6 +117,7 @@ func TestDesk(t *testing.T) {
 		"a tool is off until it is allowed": testAllow,
 		"a tool that changed is off":        testChange,
 		"what was shown is what is allowed": testShown,
+		"what contests may call":            testForContests,
 		"tools that can't be allowed":       testUnfit,
 		"not more than a model can be told": testTooMuch,
 		"a server that is named no longer":  testNotNamed,
@@ -244,5 +245,64 @@ func TestALongNameIsNoProblem(t *testing.T) {
 		if got := x.Problem(); (got == "") != fits {
 			t.Errorf("%d characters: %q", n, got)
 		}
+	}
+}
+
+func testForContests(t *testing.T, server *storetest.Server) {
+	o := newOffice(t, server, plain("list", "lists"), plain("book", "books"))
+	o.allow("rooms.list", aggregate.Read)
+	o.allow("rooms.book", aggregate.Write)
+	hash := func(name string) string {
+		for _, x := range o.list() {
+			if x.Name == name {
+				return x.Hash
+			}
+		}
+		return ""
+	}
+	listed := func() (names []string) {
+		for _, p := range expect.Value(o.rows.ToolPermissions(t.Context(), o.tenant))(t) {
+			if p.ForContests() {
+				names = append(names, p.ToolName)
+			}
+		}
+		return names
+	}
+	set := func(name, hash string, on bool) error {
+		return o.ForContests(t.Context(), o.tenant, name, hash, on, admin)
+	}
+	var field aggregate.ErrField
+	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || !strings.Contains(err.Error(), "writes") {
+		t.Errorf("one that writes: %v", err)
+	}
+	if err := set("rooms.list", hash("rooms.book"), true); !errors.Is(err, mcp.ErrChanged) {
+		t.Errorf("another hash: %v", err)
+	}
+	if err := set("rooms.none", "", true); !errors.Is(err, mcp.ErrChanged) {
+		t.Errorf("one that nobody allowed: %v", err)
+	}
+	expect.NoError(t, set("rooms.list", hash("rooms.list"), true))
+	expect.Same(t, []string{"rooms.list"}, listed())
+	for _, x := range o.list() {
+		if x.Contests != (x.Name == "rooms.list") {
+			t.Errorf("%+v", x)
+		}
+	}
+	o.tools.set(plain("list", "lists more"), plain("book", "books"))
+	o.allow("rooms.list", aggregate.Read) // as it is now, which nobody listed
+	if got := listed(); got != nil {
+		t.Errorf("what was allowed anew is listed: %v", got)
+	}
+	expect.NoError(t, set("rooms.list", hash("rooms.list"), true))
+	expect.NoError(t, set("rooms.list", "", false))
+	if got := listed(); got != nil {
+		t.Errorf("taken off the list: %v", got)
+	}
+	for i := range tenancy.MaxContestTools {
+		name := fmt.Sprint("rooms.t", i)
+		expect.Value(o.rows.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: o.tenant, ToolName: name, Allowed: true, Contests: true, Pin: &tenancy.Pin{Access: aggregate.Read}}, admin, o.Now()))(t)
+	}
+	if err := set("rooms.list", hash("rooms.list"), true); !errors.As(err, &field) || !strings.Contains(err.Error(), "limit") {
+		t.Errorf("one too many: %v", err)
 	}
 }

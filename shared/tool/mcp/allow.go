@@ -60,6 +60,36 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	return d.save(ctx, tenant, rows, name, &pin, by)
 }
 
+// ForContests lists a tool that is allowed for contests, exactly as it was shown, or takes it off the list. ErrChanged: another
+// one is allowed now, or none. ErrField: it can't be listed.
+func (d Admin) ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error {
+	rows, err := d.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return fmt.Errorf("list %s for contests: %w", name, err)
+	}
+	row, allowed := permission(rows, name)
+	listed := 0
+	for _, p := range rows {
+		if p.Contests && p.ToolName != name {
+			listed++
+		}
+	}
+	switch {
+	case !on && (!allowed || !row.Contests):
+		return nil
+	case !on:
+	case !allowed || row.ChangedAt != nil || row.Pin.Hash != hash:
+		return ErrChanged
+	case row.Pin.Access != aggregate.Read:
+		return aggregate.ErrField{Field: "tool_name", Limit: "can't be used by contests: it was allowed as one that writes"}
+	case listed >= tenancy.MaxContestTools:
+		return aggregate.ErrField{Field: "tool_name", Limit: fmt.Sprintf("can't be used by contests: they have %d tools already, which is the limit", listed)}
+	}
+	row.Contests = on
+	_, err = d.Rows.SaveToolPermission(ctx, row, by, d.Now())
+	return err
+}
+
 // Forbid switches a tool off; one that is off stays so.
 func (d Admin) Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error {
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
@@ -77,7 +107,7 @@ func (d Admin) save(ctx context.Context, tenant string, rows []tenancy.ToolPermi
 	if i := slices.IndexFunc(rows, func(p tenancy.ToolPermission) bool { return p.ToolName == name }); i >= 0 {
 		x = rows[i]
 	}
-	x.Allowed, x.Pin, x.ChangedAt = pin != nil, pin, nil
+	x.Allowed, x.Pin, x.ChangedAt, x.Contests = pin != nil, pin, nil, false // contests get nothing that was not listed as it is now
 	_, err := d.Rows.SaveToolPermission(ctx, x, by, d.Now())
 	return err
 }

@@ -72,6 +72,11 @@ func (s *Server) Describe(description string) {
 	mcp.AddTool(s.server, &mcp.Tool{Name: bookRoom, Title: "会議室の予約", Description: description}, s.book)
 }
 
+// DescribeList is Describe of the list.
+func (s *Server) DescribeList(description string) {
+	mcp.AddTool(s.server, &mcp.Tool{Name: "list_rooms", Title: "会議室の一覧", Description: description}, s.list)
+}
+
 // ServeHTTP speaks MCP over streamable HTTP.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 

@@ -1,0 +1,210 @@
+// Package reading is how members of contests read: by the tools of MCP servers that an administrator allowed as reading and
+// listed for contests, exactly as they were when they were allowed, and by no others.
+package reading
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/chat"
+	"ringi/shared/failure"
+	"ringi/shared/legible"
+	"ringi/shared/round"
+	"ringi/shared/tenancy"
+	"ringi/shared/tool"
+)
+
+// Rows is what a tenant's administrators decided.
+type Rows interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)
+	ToolPermission(ctx context.Context, tenant, name string) (p tenancy.ToolPermission, found bool, err error)
+	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
+}
+
+// Caller makes the calls. runner.Runner does.
+type Caller interface {
+	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
+}
+
+// Source opens tenants' tools.
+type Source struct {
+	Rows   Rows
+	Caller Caller
+	Now    func() time.Time
+}
+
+// noteWithin bounds the write that a tool has changed.
+const noteWithin = 10 * time.Second
+
+// Tools are those of one tenant. It is a round.Reads.
+type Tools struct {
+	source  Source
+	tenant  string
+	locale  string
+	offered []chat.Tool
+	named   map[string]tool.Spec // by what a model calls them
+	lacking string
+}
+
+// Open finds the tools that a tenant lists for contests now; there may be none.
+func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, error) {
+	settings, err := s.Rows.Settings(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read the settings: %w", err)
+	}
+	rows, err := s.Rows.ToolPermissions(ctx, tenant)
+	if err != nil {
+		return nil, fmt.Errorf("read which tools contests may call: %w", err)
+	}
+	t := &Tools{source: s, tenant: tenant, locale: locale, named: map[string]tool.Spec{}}
+	for _, p := range rows {
+		spec, ok := tool.Pinned(p, settings.MCPServers)
+		switch {
+		case !p.Contests:
+		case p.ChangedAt != nil:
+			t.lacking = changed(locale, p.ToolName)
+		case !ok || !p.ForContests():
+			t.lacking = fmt.Sprintf(words.In(locale).closed, p.ToolName)
+		default:
+			t.offer(spec)
+		}
+	}
+	return t, nil
+}
+
+// offer takes a tool into the list, by a name that vendors of models take.
+func (t *Tools) offer(s tool.Spec) {
+	name := spoken(s.Name)
+	if _, taken := t.named[name]; taken {
+		name = hashed(s.Name)
+	}
+	t.named[name] = s
+	description := s.Description
+	if strings.TrimSpace(description) == "" {
+		description = s.TitleEN
+	}
+	t.offered = append(t.offered, chat.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
+}
+
+// maxName is how long the name of a tool may be for every vendor of models.
+const maxName = 64
+
+// spoken is a tool's name with nothing in it that a vendor refuses.
+func spoken(name string) string {
+	if len(name) > maxName {
+		return hashed(name)
+	}
+	return strings.Map(func(r rune) rune {
+		if r == '_' || r == '-' || '0' <= r && r <= '9' || 'A' <= r && r <= 'Z' || 'a' <= r && r <= 'z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
+
+// hashed is a name for a tool whose own is too long, or looks like another's.
+func hashed(name string) string {
+	const digits = 8
+	return spoken(name[:min(len(name), maxName-digits-1)]) + "_" + aggregate.HashOf(name)[:digits]
+}
+
+// schemaOf is the schema of a tool's arguments: not every vendor takes an object that doesn't say what is in it.
+func schemaOf(s tool.Spec) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal([]byte(s.InputSchema), &members) != nil || members == nil {
+		return json.RawMessage(s.InputSchema) // it was checked when it was allowed
+	}
+	delete(members, "$schema")
+	if members["properties"] == nil {
+		members["properties"] = json.RawMessage("{}")
+	}
+	b, err := json.Marshal(members)
+	if err != nil {
+		return json.RawMessage(s.InputSchema)
+	}
+	return b
+}
+
+// Tools are what a member's model is offered.
+func (t *Tools) Tools() []chat.Tool { return t.offered }
+
+// Lacking says why a tool that is listed can't be offered.
+func (t *Tools) Lacking() string { return t.lacking }
+
+// Read calls a tool, if it still is the one that was listed. Its result is text as data: what can't be seen is left out.
+func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (string, error) {
+	s, ok := t.named[name]
+	if !ok {
+		return "", fmt.Errorf("there is no tool %.50q", name)
+	}
+	p, _, err := t.source.Rows.ToolPermission(ctx, t.tenant, s.Name)
+	switch {
+	case err != nil:
+		return "", errors.New("the tool can't be called right now")
+	case p.ChangedAt != nil:
+		return "", round.Refused(changed(t.locale, s.Name))
+	case !p.ForContests() || p.Pin.Version() != s.Version():
+		return "", round.Refused(fmt.Sprintf(words.In(t.locale).closed, s.Name))
+	}
+	arguments, err := checked(s, input)
+	if err != nil {
+		return "", err
+	}
+	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
+	defer cancel()
+	result, err := t.source.Caller.Run(ctx, tool.Call{Tenant: t.tenant, Tool: s.Name, Arguments: arguments, Locale: t.locale, Pin: s.Pin})
+	if err != nil {
+		return "", t.failed(ctx, p, err)
+	}
+	return legible.Visible(textOf(s, result)), nil
+}
+
+// checked are the arguments, if they fit the schema that was allowed.
+func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
+	catalog, err := tool.NewCatalog(s)
+	if err != nil {
+		return tool.Resolved{}, errors.New("the tool's schema can't be read")
+	}
+	planned, err := tool.Parse(aggregate.JSON(input))
+	if err != nil {
+		return tool.Resolved{}, err
+	}
+	arguments, err := planned.Resolve(func(string) (json.RawMessage, error) { return nil, errors.New("there are no earlier results") })
+	if err != nil {
+		return arguments, err
+	}
+	return catalog.Check(s.Name, arguments)
+}
+
+// failed is an error as a member reads it. A tool that its server has changed is switched off, as in tasks.
+func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error) error {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		return errors.New("the tool could not be called")
+	}
+	if e.Problem != failure.ProblemChanged {
+		return errors.New(e.Detail)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
+	defer cancel()
+	if err := t.source.Rows.NoteToolChanged(ctx, p, t.source.Now()); err != nil {
+		slog.WarnContext(ctx, "a changed tool is not off", "tool", p.ToolName, "err", err)
+	}
+	return round.Refused(e.Detail)
+}
+
+// textOf is a result as a model reads it: the text alone, where that is all.
+func textOf(s tool.Spec, result json.RawMessage) string {
+	var only struct{ Text *string }
+	if s.Pin.Output == "" && json.Unmarshal(result, &only) == nil && only.Text != nil {
+		return *only.Text
+	}
+	return string(result)
+}

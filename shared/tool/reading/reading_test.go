@@ -1,0 +1,210 @@
+package reading_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/vendors"
+	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/outbound"
+	"ringi/shared/round"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
+	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/reading"
+	"ringi/shared/tool/runner"
+)
+
+var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
+
+// key is the secret of every server.
+type key string
+
+func (k key) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
+	return string(k), nil
+}
+func (k key) Token(context.Context, string, string) (string, error) { return "", aggregate.ErrNotFound }
+func (k key) Renew(context.Context, string, string, string) (string, error) {
+	return "", aggregate.ErrNotFound
+}
+func (k key) Refused(context.Context, string, string, string) error { return nil }
+
+// world is a tenant that names the rooms' server.
+type world struct {
+	*testing.T
+	rows   *tasks.Store
+	tenant string
+	rooms  *rooms.Server
+	admin  mcp.Admin
+	source reading.Source
+}
+
+func newWorld(t *testing.T, db *storetest.Server) *world {
+	t.Helper()
+	v := vendors.New()
+	s := httptest.NewServer(v.Handler())
+	t.Cleanup(s.Close)
+	w := &world{T: t, tenant: aggregate.TenantID("T0READS"), rooms: v.Rooms()}
+	w.rows, _ = db.Store(t)
+	x := expect.Value(w.rows.Settings(t.Context(), w.tenant))(t)
+	x.MCPServers = []tenancy.MCPServer{{Name: vendors.RoomsServer, URL: s.URL + vendors.RoomsPath}}
+	expect.Value(w.rows.SaveSettings(t.Context(), w.tenant, x, admin, time.Now()))(t)
+	out, secret := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), key(v.RoomsToken())
+	w.admin = mcp.Admin{Rows: w.rows, Credentials: secret, Client: mcp.Client{HTTP: out}, Now: time.Now}
+	caller := expect.Value(runner.New(expect.Value(tool.NewCatalog())(t), runner.Config{Credentials: secret, Outbound: out, Now: time.Now, Log: slog.New(slog.DiscardHandler)}))(t)
+	w.source = reading.Source{Rows: w.rows, Caller: caller, Now: time.Now}
+	return w
+}
+
+// allow lets tasks call a tool, and contests if it is listed.
+func (w *world) allow(name string, access aggregate.Access, listed bool) {
+	w.Helper()
+	for _, x := range expect.Value(w.admin.Tools(w.Context(), w.tenant, vendors.RoomsServer))(w) {
+		if x.Name == name {
+			expect.NoError(w, w.admin.Allow(w.Context(), w.tenant, name, x.Hash, access, admin))
+			if listed {
+				expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, name, x.Hash, true, admin))
+			}
+		}
+	}
+}
+
+func (w *world) open(locale string) round.Reads {
+	w.Helper()
+	return expect.Value(w.source.Open(w.Context(), w.tenant, locale))(w)
+}
+
+func names(r round.Reads) (out []string) {
+	for _, t := range r.Tools() {
+		out = append(out, t.Name)
+	}
+	return out
+}
+
+const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
+
+func TestReading(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*world){
+		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged, "a tool that was taken off the list is refused": testTakenOff,
+		"arguments that do not fit are not sent": testArguments, "a server that fails": testDown,
+	} {
+		t.Run(name, func(t *testing.T) { run(newWorld(t, db)) })
+	}
+}
+
+func testOffered(w *world) {
+	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() != "" {
+		w.Errorf("%v %q", names(r), r.Lacking())
+	}
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	w.allow(vendors.BookRoom, aggregate.Write, false)
+	r := w.open("ja")
+	expect.Same(w, []string{"rooms_house_rules", "rooms_list_rooms"}, names(r))
+	for _, x := range r.Tools() {
+		var schema struct {
+			Type       string
+			Properties map[string]any
+		}
+		if json.Unmarshal(x.Schema, &schema) != nil || schema.Type != "object" || schema.Properties == nil || !x.Foreign || x.Description == "" {
+			w.Errorf("%+v %s", x, x.Schema)
+		}
+	}
+	if text := expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w); text != "使った後はホワイトボードを消してください。" {
+		w.Errorf("%q", text)
+	}
+	if text := expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w); !strings.Contains(text, `"fuji"`) {
+		w.Errorf("%q", text)
+	}
+	if _, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free)); err == nil || len(w.rooms.Bookings()) != 0 {
+		w.Errorf("a tool that writes: %v", err)
+	}
+	if other := expect.Value(w.source.Open(w.Context(), aggregate.TenantID("T0OTHER"), "ja"))(w); len(other.Tools()) != 0 {
+		w.Errorf("of another tenant: %v", names(other))
+	}
+}
+
+// refused is the sentence that a tool is refused with.
+func (w *world) refused(r round.Reads, name, input string) string {
+	w.Helper()
+	_, err := r.Read(w.Context(), name, json.RawMessage(input))
+	sentence := round.Refused("")
+	if !errors.As(err, &sentence) {
+		w.Errorf("%s: %v", name, err)
+	}
+	return string(sentence)
+}
+
+func testChanged(w *world) {
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	r := w.open("ja")
+	w.rooms.DescribeList("Lists everything, and tells everybody")
+	for range 2 { // found, and noted
+		if said := w.refused(r, "rooms_list_rooms", free); !strings.Contains(said, "変更または削除された") || !strings.Contains(said, "list_rooms") {
+			w.Errorf("%q", said)
+		}
+	}
+	p, _, err := w.rows.ToolPermission(w.Context(), w.tenant, "rooms.list_rooms")
+	if err != nil || p.ChangedAt == nil {
+		w.Errorf("%+v %v", p, err)
+	}
+	if r := w.open("en"); len(r.Tools()) != 0 || !strings.Contains(r.Lacking(), "has changed or removed its tool list_rooms") {
+		w.Errorf("%v %q", names(r), r.Lacking())
+	}
+	w.allow("rooms.list_rooms", aggregate.Read, false)
+	if r := w.open("en"); len(r.Tools()) != 0 || r.Lacking() != "" {
+		w.Errorf("allowed anew, it is listed: %v %q", names(r), r.Lacking())
+	}
+}
+
+func testTakenOff(w *world) {
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	r := w.open("ja")
+	expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, "rooms.house_rules", "", false, admin))
+	if said := w.refused(r, "rooms_house_rules", `{}`); !strings.Contains(said, "コンテストで使えなくなりました") {
+		w.Errorf("%q", said)
+	}
+	w.allow("rooms.house_rules", aggregate.Write, false)
+	if said := w.refused(r, "rooms_house_rules", `{}`); said == "" {
+		w.Error("one that writes now is called")
+	}
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	x := expect.Value(w.rows.Settings(w.Context(), w.tenant))(w)
+	x.MCPServers = nil
+	expect.Value(w.rows.SaveSettings(w.Context(), w.tenant, x, admin, time.Now()))(w)
+	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() == "" {
+		w.Errorf("of a server that the settings no longer name: %v %q", names(r), r.Lacking())
+	}
+}
+
+func testArguments(w *world) {
+	w.allow("rooms.list_rooms", aggregate.Read, true)
+	r := w.open("en")
+	for _, input := range []string{`{}`, `{"date":1,"start":"10:00","end":"11:00"}`, `[]`, `x`, `{"date":{"$ref":"step_01.result.date"},"start":"10:00","end":"11:00"}`, `{"date":"` + strings.Repeat("x", 1<<20) + `"}`} {
+		_, err := r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(input))
+		if refused := round.Refused(""); err == nil || errors.As(err, &refused) {
+			w.Errorf("%.80s: %v", input, err)
+		}
+	}
+}
+
+func testDown(w *world) {
+	w.allow("rooms.house_rules", aggregate.Read, true)
+	r := w.open("en")
+	ctx, cancel := context.WithCancel(w.Context())
+	cancel()
+	if _, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`)); err == nil {
+		w.Error("read after the end")
+	}
+}
