@@ -19,12 +19,12 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// noted are the attributes that DynamoDB hears of when the store notes that a tool has
-// changed and which agent a tenant has: those of the key and of both expressions, which
-// is what dynamodb:Attributes holds.
-var noted = sync.OnceValues(func() ([]string, error) { return recordNotes(context.Background()) })
+// noted are, by function, the attributes that DynamoDB hears of when the store notes that a tool has changed, and for
+// execute-process also which agent a tenant has: those of the key and of both expressions, which is what
+// dynamodb:Attributes holds.
+var noted = sync.OnceValues(func() (map[string][]string, error) { return recordNotes(context.Background()) })
 
-func recordNotes(ctx context.Context) ([]string, error) {
+func recordNotes(ctx context.Context) (map[string][]string, error) {
 	var names []string
 	table := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct {
@@ -57,34 +57,38 @@ func recordNotes(ctx context.Context) ([]string, error) {
 	if err := s.NoteToolChanged(ctx, tenancy.ToolPermission{TenantID: "T1", ToolName: "mcp:a:b"}, time.Now()); err != nil {
 		return nil, err
 	}
+	tools := slices.Clone(names)
 	// The table answers nothing, so the tenant is not found once the write is made.
 	for _, before := range []tenancy.Tenant{{ID: "T1"}, {ID: "T1", AgentID: "a"}} {
 		_, _ = s.SaveAgent(ctx, before, "agent", "environment", time.Now())
 	}
+	slices.Sort(tools)
 	slices.Sort(names)
-	return slices.Compact(names), nil
+	return map[string][]string{"RunRoundFunction": slices.Compact(tools), "ExecuteProcessFunction": slices.Compact(names)}, nil
 }
 
-// notes reports whether a statement lets one note that a tool has changed and which agent a tenant has, and nothing more.
-func notes(st statement, action string) bool {
+// notes reports whether a statement lets a function note what it notes, and nothing more.
+func notes(id string, st statement, action string) bool {
 	var allowed []string
 	for _, name := range list(at(st.conditions, "ForAllValues:StringEquals", "dynamodb:Attributes")) {
 		allowed = append(allowed, text(name))
 	}
 	slices.Sort(allowed)
 	written, err := noted()
-	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && slices.Equal(allowed, written)
+	return err == nil && action == "dynamodb:UpdateItem" && slices.Equal(st.rows, []string{"TENANT#*"}) && written[id] != nil && slices.Equal(allowed, written[id])
 }
 
-// noteRule holds the one function that notes to just what the store then writes.
+// noteRule holds the functions that note to just what the store then writes.
 func noteRule(s *stack, wrong func(string, ...any)) {
 	written, err := noted()
 	if err != nil {
 		wrong("record what the store notes: %v", err)
 	}
-	if !slices.ContainsFunc(s.statements(s.role("ExecuteProcessFunction")), func(st statement) bool {
-		return slices.ContainsFunc(st.actions, func(a string) bool { return notes(st, a) })
-	}) {
-		wrong("ExecuteProcessFunction may not note what the store writes: just %s", strings.Join(written, ", "))
+	for id, names := range written {
+		if !slices.ContainsFunc(s.statements(s.role(id)), func(st statement) bool {
+			return slices.ContainsFunc(st.actions, func(a string) bool { return notes(id, st, a) })
+		}) {
+			wrong("%s may not note what the store writes: just %s", id, strings.Join(names, ", "))
+		}
 	}
 }

@@ -300,13 +300,13 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "ReceiveEventFunction" && !keeps && !ends:
 		wrong("%s: %s on %v; all it does is to keep a request, or to end integrations", id, action, st.rows)
 	case slices.Contains(reading, action):
-	case id == "ExecuteProcessFunction" && notes(st, action):
+	case notes(id, st, action):
 	case id == "UpdateCardFunction" && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"PACE#*"}):
 	case action != "dynamodb:PutItem" && action != "dynamodb:UpdateItem" && action != "dynamodb:DeleteItem":
 		wrong("%s: nothing here needs %s", id, action)
 	case !limited:
 		wrong("%s: %s without saying on which rows", id, action)
-	case ofIntegrations && (id == "ReceiveEventFunction" || id == "ExecuteProcessFunction"):
+	case ofIntegrations && slices.Contains([]string{"ReceiveEventFunction", "ExecuteProcessFunction", "RunRoundFunction"}, id):
 	case ofIntegrations && !ofKinds:
 		wrong("%s: %s on %v; who renews credentials writes them, and who hears that they ended", id, action, st.rows)
 	case !ofKinds && id != "ResumeTaskFunction":

@@ -34,7 +34,9 @@ type Handler struct {
 	Prompts func(ref aggregate.Ref) model.Keep
 	// Sandbox runs the code of members; nil: they run none.
 	Sandbox round.Sandbox
-	Now     func() time.Time
+	// Reads opens the tools that a tenant lists for contests; nil: there are none.
+	Reads func(ctx context.Context, tenant, locale string) (round.Reads, error)
+	Now   func() time.Time
 }
 
 // team is one team's part in a contest, as this invocation found it.
@@ -107,8 +109,12 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 		return aggregate.Next{}, err
 	}
 	k := t.contest.Contest
+	reads, err := t.reads(ctx)
+	if err != nil {
+		return aggregate.Next{}, err
+	}
 	out, err := round.Runner{
-		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Now: t.Now,
+		Models: t.keeping(), May: t.may, Sandbox: t.Sandbox, Reads: reads, Now: t.Now,
 		Kept: contests.Kept{Store: t.Store, Team: t.work.Ref(), Execution: k.ExecutionID, ChargedTo: k.ForID},
 	}.Round(ctx, play)
 	log := slog.With("execution_id", k.ExecutionID, "team_id", t.work.Team.TeamID, "round_number", play.Number)

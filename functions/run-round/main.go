@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/boot"
@@ -14,10 +15,15 @@ import (
 	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
+	"ringi/shared/outbound"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/round"
 	"ringi/shared/sandbox/invoke"
+	"ringi/shared/secret/vault"
+	"ringi/shared/store"
+	"ringi/shared/tool/mcp"
+	"ringi/shared/tool/reading"
 )
 
 func main() {
@@ -29,19 +35,28 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	config.Credentials
 	SandboxFunction string `env:"SANDBOX_FUNCTION,optional" doc:"the function that runs commands; without it none are run"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	values := result.Open(cfg, env.Results)
+	s, values := kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)
 	h := &Handler{
-		Store:   contests.Of(kinds.Open(cfg, env.Table), values),
+		Store:   contests.Of(s, values),
 		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}, Limited: true},
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
+		Reads:   newReads(cfg, env, s).Open,
 		Now:     time.Now,
 	}
 	if env.SandboxFunction != "" {
 		h.Sandbox = round.Isolated(invoke.New(cfg, env.SandboxFunction))
 	}
 	return h, nil
+}
+
+// newReads calls MCP servers and nothing else: members have none of Ringi's own tools.
+func newReads(cfg aws.Config, env environment, s *store.Store) reading.Source {
+	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}), outbound.Allowing(env.OutboundAllow).Client()
+	credentials.Outbound = out.Transport
+	return reading.Source{Rows: s, Credentials: credentials, Client: mcp.Client{HTTP: out}, Now: time.Now}
 }

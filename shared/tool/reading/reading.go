@@ -18,6 +18,7 @@ import (
 	"ringi/shared/round"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/tool/mcp"
 )
 
 // Rows is what a tenant's administrators decided.
@@ -28,16 +29,12 @@ type Rows interface {
 	NoteToolChanged(ctx context.Context, p tenancy.ToolPermission, now time.Time) error
 }
 
-// Caller makes the calls. runner.Runner does.
-type Caller interface {
-	Run(ctx context.Context, c tool.Call) (json.RawMessage, error)
-}
-
 // Source opens tenants' tools.
 type Source struct {
-	Rows   Rows
-	Caller Caller
-	Now    func() time.Time
+	Rows        Rows
+	Credentials mcp.Credentials
+	Client      mcp.Client
+	Now         func() time.Time
 }
 
 // noteWithin bounds the write that a tool has changed.
@@ -159,11 +156,12 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	}
 	ctx, cancel := context.WithTimeout(ctx, s.Timeout)
 	defer cancel()
-	result, err := t.source.Caller.Run(ctx, tool.Call{Tenant: t.tenant, Tool: s.Name, Arguments: arguments, Locale: t.locale, Pin: s.Pin})
+	result, err := t.source.Client.CallAllowed(ctx, t.source.Credentials, t.tenant, s.Name, *s.Pin, arguments.JSON())
 	if err != nil {
 		return "", t.failed(ctx, p, err)
 	}
-	return legible.Visible(textOf(s, result)), nil
+	text, err := textOf(result)
+	return legible.Visible(text), err
 }
 
 // checked are the arguments, if they fit the schema that was allowed.
@@ -189,6 +187,8 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	if !errors.As(err, &e) {
 		return errors.New("the tool could not be called")
 	}
+	slog.WarnContext(ctx, "a member's tool call failed", "tool", p.ToolName, "problem", e.Problem, "err", e.Err)
+	e.Say(t.locale, t.source.Now())
 	if e.Problem != failure.ProblemChanged {
 		return errors.New(e.Detail)
 	}
@@ -201,10 +201,13 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 }
 
 // textOf is a result as a model reads it: the text alone, where that is all.
-func textOf(s tool.Spec, result json.RawMessage) string {
-	var only struct{ Text *string }
-	if s.Pin.Output == "" && json.Unmarshal(result, &only) == nil && only.Text != nil {
-		return *only.Text
+func textOf(result any) (string, error) {
+	if only, ok := result.(map[string]string); ok {
+		return only["text"], nil
 	}
-	return string(result)
+	b, err := json.Marshal(result)
+	if err != nil {
+		return "", errors.New("the tool's result can't be read")
+	}
+	return string(b), nil
 }

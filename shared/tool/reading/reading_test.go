@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -19,10 +18,8 @@ import (
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
-	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/reading"
-	"ringi/shared/tool/runner"
 )
 
 var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}
@@ -33,11 +30,6 @@ type key string
 func (k key) ServerToken(context.Context, string, tenancy.MCPServer) (string, error) {
 	return string(k), nil
 }
-func (k key) Token(context.Context, string, string) (string, error) { return "", aggregate.ErrNotFound }
-func (k key) Renew(context.Context, string, string, string) (string, error) {
-	return "", aggregate.ErrNotFound
-}
-func (k key) Refused(context.Context, string, string, string) error { return nil }
 
 // world is a tenant that names the rooms' server.
 type world struct {
@@ -61,8 +53,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	expect.Value(w.rows.SaveSettings(t.Context(), w.tenant, x, admin, time.Now()))(t)
 	out, secret := outbound.Dialer{Allow: []string{s.Listener.Addr().String()}}.Client(), key(v.RoomsToken())
 	w.admin = mcp.Admin{Rows: w.rows, Credentials: secret, Client: mcp.Client{HTTP: out}, Now: time.Now}
-	caller := expect.Value(runner.New(expect.Value(tool.NewCatalog())(t), runner.Config{Credentials: secret, Outbound: out, Now: time.Now, Log: slog.New(slog.DiscardHandler)}))(t)
-	w.source = reading.Source{Rows: w.rows, Caller: caller, Now: time.Now}
+	w.source = reading.Source{Rows: w.rows, Credentials: secret, Client: w.admin.Client, Now: time.Now}
 	return w
 }
 

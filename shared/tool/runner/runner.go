@@ -10,12 +10,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/mask"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
@@ -137,22 +135,9 @@ func (r *Runner) known(err error, name string) *failure.Error {
 	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{name}, Err: err}
 }
 
-// say adds a sentence for a card to an error. Personal data in what vendors and schemas say
-// is masked; a recipient who was not found is shown, so that people can correct it. A rate
-// limit that lasts is told with the time when it ends.
+// say adds a sentence in the call's language.
 func (r *Runner) say(c tool.Call, e *failure.Error) *failure.Error {
-	args := slices.Clone(e.Args)
-	for i, a := range args {
-		if text, ok := a.(string); ok && e.Problem != failure.ProblemNoRecipient {
-			args[i] = mask.Text(text)
-		}
-	}
-	said := e.Problem
-	if said == failure.ProblemRateLimited && e.RetryAfter >= time.Minute && len(args) == 1 {
-		said, args = failure.ProblemLimitedUntil, append(args, failure.Clock(c.Locale, r.config.Now().Add(e.RetryAfter)))
-	}
-	e.Detail = failure.Sentence(c.Locale, said, args...)
-	return e
+	return e.Say(c.Locale, r.config.Now())
 }
 
 func badArguments(name string, err error) *failure.Error {

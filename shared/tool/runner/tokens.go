@@ -8,7 +8,6 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/home"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -72,38 +71,9 @@ func (t *tokens) keep(token string, err error) (string, error) {
 
 // noTokenError is the error for a call that has no token: why, and what people can do.
 func noTokenError(p failure.Provider, err error) *failure.Error {
-	var known *failure.Error
-	if errors.As(err, &known) {
-		return known
-	}
-	e := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemLocked, Args: []any{p}, Err: err}
-	ended := tenancy.ErrNotConnected{}
-	switch {
-	case errors.As(err, &ended):
-		e.Problem = ending(ended.Reason)
-	case errors.Is(err, aggregate.ErrNotFound):
-		e.Problem = failure.ProblemNotConnected
-	case errors.Is(err, home.ErrSilent):
+	e := failure.NoToken(p, err)
+	if errors.Is(err, home.ErrSilent) && e.Problem == failure.ProblemLocked {
 		e.Problem = failure.ProblemUnreachable
-	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
-		e.Problem = failure.ProblemTimeout
 	}
 	return e
-}
-
-// ending is the problem that tells people why a provider is not connected any more.
-func ending(why tenancy.IntegrationReason) failure.Problem {
-	switch why {
-	case tenancy.CredentialRefused:
-		return failure.ProblemUnauthorized
-	case tenancy.CredentialLost:
-		return failure.ProblemTokenLost
-	case tenancy.AppUninstalled:
-		return failure.ProblemUninstalled
-	case tenancy.TokensRevoked:
-		return failure.ProblemRevoked
-	case tenancy.CredentialElsewhere:
-		return failure.ProblemElsewhere
-	}
-	return failure.ProblemNotConnected
 }

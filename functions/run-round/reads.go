@@ -1,0 +1,24 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ringi/shared/round"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+)
+
+// reads are the tools of the team's members that read; nil: no member does.
+func (t *team) reads(ctx context.Context) (round.Reads, error) {
+	reading := func(m teamconfig.Member) bool { return m.AgentType == string(submission.WebSearch) }
+	if t.Reads == nil || !slices.ContainsFunc(t.own.Members, reading) {
+		return nil, nil
+	}
+	r, err := t.Reads(ctx, t.contest.Head.TenantID, t.contest.Contest.Locale)
+	if err != nil {
+		return nil, fmt.Errorf("open the tools of members that read: %w", err)
+	}
+	return r, nil
+}
