@@ -24,6 +24,7 @@ type contestPage struct {
 	Title                 string // of the request that it is for
 	Path, Live            string
 	Status, Badge, Prompt string
+	Broken                string // why it ended by itself before its time
 	Task                  string // address of what it is for
 	By                    string
 	Began, Deadline       time.Time
@@ -134,6 +135,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
 	p.Status, p.Badge = words.stands(k, a.Summary)
+	p.Broken = words.broken(a)
 	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
 	if k.ForKind == task.Kind.Name {
 		p.Task = "/console/tasks/" + k.ForID
@@ -181,9 +183,22 @@ func (c *Console) cancelContest(w http.ResponseWriter, r *http.Request, v *viewe
 	return c.done(w, r, contestPath(a.Contest.ExecutionID), "contest_cancelled")
 }
 
+// broken is what people are told of a contest whose runs died, empty of any other.
+func (t contestTexts) broken(a *contest.Aggregate) string {
+	switch k := a.Contest; {
+	case k.Status != contest.Abandoned:
+		return ""
+	case a.Summary != nil:
+		return t.Broken
+	case k.SettledAt != nil:
+		return t.BrokenForGood
+	}
+	return t.Breaking
+}
+
 // costOf is what all calls came to so far.
 func costOf(k *contest.Contest, works []*contest.Work) aggregate.MicroUSD {
-	if k.SettledAt != nil {
+	if k.Usage.ID != "" { // it is summed up
 		return k.Usage.Cost
 	}
 	var sum aggregate.MicroUSD

@@ -26,6 +26,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"what models wrote is text":          draftsAreText,
 		"cancelled by who may":               cancelsContest,
 		"what models were sent":              sentToModels,
+		"one whose runs died":                brokenOff,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -201,4 +202,24 @@ func cancelsContest(t *testing.T, w *world) {
 	former := w.of(tenancy.Tenant{ID: w.tenant.ID, TeamID: w.tenant.TeamID}, workspace.Suzuki)
 	former.get(mine.page()).says(t, http.StatusOK, "自分のコンテスト")
 	expect.Same(t, mine.page()+"?done=contest_cancelled", former.post(mine.page()+"/cancel", nil).to)
+}
+
+func brokenOff(t *testing.T, w *world) {
+	k, b := w.compete("勤怠の方針", nil), w.as(workspace.Suzuki)
+	k.plays(1, 1, 0.8, "案")
+	ref := contest.Ref(w.tenant.ID, k.id)
+	keeper := contests.Kept{Store: w.c.Contests, Team: contest.TeamRef(w.tenant.ID, k.id, "team-a"), Execution: k.id}
+	expect.NoError(t, keeper.Keep(t.Context(), "01/leader/1", []byte(`{}`), aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: 250_000}))
+	die := func(runs int) {
+		for range runs {
+			expect.Value(w.c.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.RestartRun(a.Head.Run, w.Now()) }))(t)
+		}
+	}
+	die(6)
+	b.get(k.page()).says(t, http.StatusOK, "中断", "それまでの案をまとめています", "80.00")
+	die(21)
+	b.get(k.page()).says(t, http.StatusOK, "結果をまとめられませんでした", "80.00", "$0.25")
+	a := expect.Value(w.c.Contests.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(false, w.Now()) }))(t)
+	expect.Value(w.c.Contests.Settle(t.Context(), ref, a.Head.Run))(t)
+	b.get(k.page()).says(t, http.StatusOK, "採点された案と費用は残っています", "80.00", "$0.25")
 }

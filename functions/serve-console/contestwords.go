@@ -24,6 +24,7 @@ type contestTexts struct {
 	Metrics, Metric, Comment, Judge, GoesOn, Stops, Sure, Same           string
 	Cancel, CancelAbout, CancelSure, Ending, WithTask                    string
 	Left, Right, Differences, Summary, Sent                              string
+	Breaking, Broken, BrokenForGood                                      string
 	Statuses                                                             map[string]string
 	TeamStatuses                                                         map[contest.TeamStatus]string
 	Kinds                                                                map[submission.AgentType]string
@@ -47,6 +48,8 @@ var contestsWords = language.InEach(
 		Cancel: "コンテストを中止する", CancelAbout: "呼び出し中の AI が答えたところで止まります。それまでの案と、かかった費用は残ります。", CancelSure: "このコンテストを中止しますか。元に戻せません。", Ending: "中止しました。呼び出し中の AI の答えを待って終わります。",
 		WithTask: "このコンテストは、依頼を取り消すと一緒に終わります。",
 		Left:     "左", Right: "右", Differences: "違い", Summary: "結果", Sent: "AI モデルに送った内容",
+		Breaking: "システムの不具合で中断しました。それまでの案をまとめています。", Broken: "システムの不具合で中断しました。それまでに採点された案と費用は残っています。",
+		BrokenForGood: "システムの不具合で中断し、結果をまとめられませんでした。採点された案は下に残っています。Ringi の担当者に連絡してください。",
 		Statuses: map[string]string{
 			"running": "進行中", "cancelled": "中止", "abandoned": "中断", "completed": "完了", "partial_failure": "一部のチームが失敗", "failed": "すべてのチームが失敗", "closed": "終了",
 		},
@@ -70,6 +73,8 @@ var contestsWords = language.InEach(
 		Cancel: "Cancel the contest", CancelAbout: "It stops when the AI calls under way have answered. The drafts so far stay, and so does what they cost.", CancelSure: "Cancel this contest? This can’t be undone.", Ending: "Cancelled. It ends when the AI calls under way have answered.",
 		WithTask: "This contest ends when its request is cancelled.",
 		Left:     "Left", Right: "Right", Differences: "Differences", Summary: "Outcome", Sent: "What models were sent",
+		Breaking: "It was broken off by a fault of the system. What there is so far is being summed up.", Broken: "It was broken off by a fault of the system. The drafts that were scored stay, and so does what they cost.",
+		BrokenForGood: "It was broken off by a fault of the system, and could not be summed up. The drafts that were scored are below. Please tell whoever looks after Ringi.",
 		Statuses: map[string]string{
 			"running": "Running", "cancelled": "Cancelled", "abandoned": "Broken off", "completed": "Completed", "partial_failure": "Some teams failed", "failed": "All teams failed", "closed": "Ended",
 		},
