@@ -107,14 +107,12 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 	}
 }
 
-// best is a team's best round: the highest score, of equal ones the later round; nil: it has none.
-func (o *outcome) best() (best *submission.RoundResult) {
-	for i, r := range o.Rounds {
-		if best == nil || r.EvaluationScore >= best.EvaluationScore {
-			best = &o.Rounds[i]
-		}
+// best is the team's best round, nil when it has none.
+func (o *outcome) best() *submission.RoundResult {
+	if i := submission.Best(o.Rounds); i >= 0 {
+		return &o.Rounds[i]
 	}
-	return best
+	return nil
 }
 
 // ranked are the teams that have a result, the best first, and of equal ones the earlier.
@@ -139,7 +137,7 @@ func (g *game) ranking() (standings []round.Standing) {
 
 func (g *game) summary(began, ended time.Time) summary {
 	s := summary{
-		ExecutionID: g.id, UserPrompt: g.prompt, Status: contest.SummaryCompleted, TotalTeams: len(g.teams), TeamResults: []submission.RoundResult{},
+		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []submission.RoundResult{},
 		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(), FailedTeams: []*outcome{}, Teams: ranked(g.teams),
 	}
 	for _, o := range g.teams {
@@ -150,14 +148,9 @@ func (g *game) summary(began, ended time.Time) summary {
 		}
 	}
 	s.Teams = append(s.Teams, s.FailedTeams...)
-	switch {
-	case len(s.TeamResults) == 0:
-		s.Status = contest.SummaryFailed
-		return s
-	case len(s.FailedTeams) > 0:
-		s.Status = contest.SummaryPartialFailure
+	if s.Status = contest.StatusOf(len(s.FailedTeams), len(s.TeamResults)); s.Status != contest.SummaryFailed {
+		first := s.Teams[0]
+		s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore
 	}
-	first := s.Teams[0]
-	s.BestTeamID, s.BestScore = &first.TeamID, &first.best().EvaluationScore
 	return s
 }

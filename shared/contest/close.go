@@ -103,7 +103,7 @@ func (a *Aggregate) summary(teams []Standing, results aggregate.Blob, now time.T
 			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason, t.Team.Detail})
 		}
 	}
-	s.Status = statusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))
+	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))
 	for _, t := range Ranked(teams) {
 		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore, t.Best.SubmissionHash, t.Team.ExitReason})
 	}

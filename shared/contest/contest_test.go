@@ -83,6 +83,9 @@ func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
 	w.score(0, 1, 0.9)
 	w.score(0, 2, 0.5)
 	before, row := *w.teams[0].Rounds[0], *w.teams[0].Board[0]
+	if before.Usage.Details == nil {
+		t.Error("the row's details are no object")
+	}
 	again := w.scored(0, 1, 0.2)
 	again.Result.TeamName, again.Messages = "Another name", aggregate.Blob{JSON: `[{"kind":"request","parts":[]}]`}
 	w.now = w.now.Add(time.Minute)

@@ -51,8 +51,8 @@ const (
 // SummaryStatuses are all of them.
 var SummaryStatuses = []SummaryStatus{SummaryCompleted, SummaryPartialFailure, SummaryFailed}
 
-// statusOf is the status of a contest with so many teams that failed, and so many with a result.
-func statusOf(failed, results int) SummaryStatus {
+// StatusOf is the status of a contest with so many teams that failed, and so many with a result.
+func StatusOf(failed, results int) SummaryStatus {
 	switch {
 	case failed == 0:
 		return SummaryCompleted

@@ -98,6 +98,9 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 		r.Metrics[i] = m
 	}
 	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
+	if r.Usage.Details == nil {
+		r.Usage.Details = map[string]int64{} // an object, as in the JSON
+	}
 	return &r
 }
 

@@ -200,11 +200,14 @@ func (s shown) scored() string {
 			shared++
 		}
 	}
-	score := map[string]float64{
-		Metrics[0]: 60 + 4*math.Min(float64(items), 6), Metrics[1]: 50 + 6*math.Min(float64(items), 6), Metrics[2]: 60 + math.Min(float64(shared), 20) + 2*math.Min(float64(items), 4),
-	}[s.Metric]
-	if score == 0 {
-		score = 65 + 3*math.Min(float64(items), 6)
+	score := 65 + 3*math.Min(float64(items), 6)
+	switch s.Metric {
+	case "ClarityCoherence":
+		score = 60 + 4*math.Min(float64(items), 6)
+	case "Coverage":
+		score = 50 + 6*math.Min(float64(items), 6)
+	case "Relevance":
+		score = 60 + math.Min(float64(shared), 20) + 2*math.Min(float64(items), 4)
 	}
 	score = submission.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%300)/100)
 	comment := w.mend

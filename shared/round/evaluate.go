@@ -26,9 +26,6 @@ const (
 	maxComment   = 2000 // characters
 )
 
-// Metrics are those that every evaluator knows by name.
-var Metrics = []string{"ClarityCoherence", "Coverage", "Relevance"}
-
 // evaluate scores a submission by each metric, all at the same time. Its error is one that Round returns.
 func (p *playing) evaluate(ctx context.Context, text string) ([]submission.MetricScore, error) {
 	metrics := p.Evaluator.Metrics
@@ -50,7 +47,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		return submission.MetricScore{}, err
 	}
 	about := m.SystemInstruction
-	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && slices.Contains(Metrics, m.Name) && err == nil {
+	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
 		system.name, about = known.name, known.text
 	}
 	if legible.Text(about) { // else its name has to do

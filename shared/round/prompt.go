@@ -122,23 +122,12 @@ func (p *playing) brief(history []submission.RoundResult) brief {
 	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}}
 	for i, h := range history {
 		x := past{Round: h.RoundNumber, Score: submission.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
-		if i == len(history)-1 || i == best(history) {
+		if i == len(history)-1 || i == submission.Best(history) {
 			x.Submission = h.SubmissionContent
 		}
 		b.History = append(b.History, x)
 	}
 	return b
-}
-
-// best is the round with the highest score, the later one in a tie.
-func best(history []submission.RoundResult) int {
-	found := 0
-	for i, h := range history {
-		if h.EvaluationScore >= history[found].EvaluationScore {
-			found = i
-		}
-	}
-	return found
 }
 
 func (p *playing) ranking() *ranking {

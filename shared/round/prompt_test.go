@@ -11,6 +11,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/language"
 	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
 )
 
 // quotedWord is a word that a prompt quotes.
@@ -49,17 +50,11 @@ func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 		}
 	}
 	for _, locale := range language.All {
-		for _, m := range Metrics {
-			expect.Value(promptIn("metric-"+m, locale))(t)
+		for _, m := range teamconfig.BuiltIn {
+			expect.Value(promptIn("metric-"+m.Name, locale))(t)
 		}
 		for _, x := range submission.AgentTypes {
 			expect.Value(promptIn("member-"+string(x), locale))(t)
 		}
-	}
-}
-
-func TestABestRoundIsTheLaterOneInATie(t *testing.T) {
-	if got := best([]submission.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9}, {EvaluationScore: 0.1}}); got != 2 {
-		t.Error(got)
 	}
 }

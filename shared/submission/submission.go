@@ -84,7 +84,7 @@ func (s MemberSubmission) Check() error {
 	return nil
 }
 
-// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which their calls ended. Its JSON
+// MemberSubmissionsRecord is what the members of a team did in one round, in the order in which the leader called them. Its JSON
 // has the computed fields too; they are computed anew when it is read.
 type MemberSubmissionsRecord struct {
 	ExecutionID string             `json:"execution_id"`
@@ -163,6 +163,17 @@ type RoundResult struct {
 	Usage                RunUsage  `json:"usage"` // the leader's and its members'
 	ExecutionTimeSeconds float64   `json:"execution_time_seconds"`
 	CompletedAt          time.Time `json:"completed_at"`
+}
+
+// Best is the place of a team's best round: the highest score, of equal ones the later round; -1: there is none.
+func Best(rounds []RoundResult) int {
+	best := -1
+	for i, r := range rounds {
+		if best < 0 || r.EvaluationScore >= rounds[best].EvaluationScore {
+			best = i
+		}
+	}
+	return best
 }
 
 // Format is the submission_format of every submission.

@@ -216,3 +216,8 @@ func TestWhateverAToolReturnedIsKept(t *testing.T) {
 		}
 	}
 }
+
+func TestABestRoundIsTheLaterOneInATie(t *testing.T) {
+	scored := []submission.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9}, {EvaluationScore: 0.1}}
+	expect.Same(t, []int{2, 0, -1}, []int{submission.Best(scored), submission.Best(scored[:1]), submission.Best(nil)})
+}

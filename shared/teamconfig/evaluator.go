@@ -22,6 +22,11 @@ const (
 // BuiltIn are the metrics that need no instruction, with their weights where a file names no metric.
 var BuiltIn = []Metric{{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333}}
 
+// BuiltIn reports whether the metric is one that needs no instruction.
+func (m Metric) BuiltIn() bool {
+	return slices.ContainsFunc(BuiltIn, func(b Metric) bool { return b.Name == m.Name })
+}
+
 func (r *reading) evaluatorOf(s *section) Evaluator {
 	file, tables := s.fileOr("evaluator_config", evaluatorFile)
 	if tables == nil {
@@ -156,8 +161,7 @@ func (s *section) metric(model string) Metric {
 	if t := s.instruction("system_instruction"); t != nil && !blank(*t) {
 		m.SystemInstruction = *t
 	}
-	known := slices.ContainsFunc(BuiltIn, func(b Metric) bool { return b.Name == m.Name })
-	if m.Name != "" && !known && m.SystemInstruction == "" {
+	if m.Name != "" && !m.BuiltIn() && m.SystemInstruction == "" {
 		s.refuse("name", "is no metric that Ringi knows: ClarityCoherence, Coverage or Relevance, or one of your own with system_instruction")
 	}
 	s.end()
