@@ -1,0 +1,177 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/expect"
+	"ringi/shared/people"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// submitted are the texts of teams, by their ids.
+type submitted map[string]string
+
+func (s submitted) Submission(_ context.Context, _, _, team, hash string) (string, error) {
+	if text, ok := s[team]; ok && aggregate.HashOf(text) == hash {
+		return text, nil
+	}
+	return "", aggregate.ErrNotFound
+}
+
+var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}
+
+func TestOtherDrafts(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*testing.T, *world){
+		"read and taken":                  testTakeADraft,
+		"turned by those who could open":  testDraftsTurned,
+		"who has left":                    testDraftOfOneWhoLeft,
+		"who may not decide may read":     testDraftsForReading,
+		"another text than what was read": testDraftThatWasNotRead,
+		"decided meanwhile":               testDraftTooLate,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
+	}
+}
+
+// contested has a policy of team a, and drafts of two others.
+func (w *world) contested() *task.Prompt {
+	w.T.Helper()
+	w.Extracted()
+	w.h.Contests = drafts
+	s := &contest.Summary{Status: contest.SummaryCompleted}
+	for i, team := range []string{"a", "b", "c"} {
+		s.Places = append(s.Places, contest.Place{TeamID: team, TeamName: "チーム " + team, RoundNumber: 1, Score: 0.9 - float64(i)/10, Hash: aggregate.HashOf(drafts[team])})
+	}
+	steps := []func(a *task.Aggregate) (aggregate.Change, error){
+		func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) },
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.AskContest(a.Head.Run, task.Contest{ExecutionID: "execution", Until: w.Now().Add(time.Minute)}, w.Now())
+		},
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: s}, w.Now())
+		},
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.FinishContest(a.Head.Run, "a", drafts["a"], tenancy.DefaultSettings(), w.Now())
+		},
+	}
+	for _, step := range steps {
+		w.Decide(step)
+	}
+	return w.Load().Prompt()
+}
+
+// waits wants the version of team a to wait, alone.
+func (w *world) waits(what string) {
+	w.T.Helper()
+	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().Status != aggregate.PendingApproval {
+		w.T.Errorf("%s: %d versions, the newest is %s by %q", what, len(a.Prompts), a.Prompt().Status, a.Prompt().Author)
+	}
+}
+
+func testTakeADraft(t *testing.T, w *world) {
+	p := w.contested()
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") {
+		t.Fatal(shown)
+	}
+	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
+	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["c"]) {
+		t.Fatal(shown)
+	}
+	v := w.view(workspace.Suzuki)
+	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
+	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "却下済み") // sent again
+	a := w.Load()
+	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki || a.Prompts[0].Status != aggregate.Rejected {
+		t.Errorf("%d versions: %+v", len(a.Prompts), n)
+	}
+}
+
+func testDraftsTurned(t *testing.T, w *world) {
+	p := w.contested()
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.turnsForReadersOnly()
+}
+
+func testDraftOfOneWhoLeft(t *testing.T, w *world) {
+	p := w.contested()
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
+	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
+	w.waits("taken by somebody who had left")
+	w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID))
+	if n := len(w.slack.Views(workspace.Suzuki)); n != 1 {
+		t.Errorf("%d dialogs are open", n)
+	}
+}
+
+func testDraftsForReading(t *testing.T, w *world) {
+	p := w.contested()
+	w.changeSettings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki}}
+	})
+	w.quiet(w.post(w.click(workspace.Tanaka, card.OthersAction, p.ID)), workspace.Tanaka)
+	v := w.view(workspace.Tanaka)
+	if v.Submit != nil || !strings.Contains(text(v), drafts["b"]) {
+		t.Errorf("it can be submitted: %v; %s", v.Submit != nil, text(v))
+	}
+	w.told(w.post(w.submission(workspace.Tanaka, v)), workspace.Tanaka, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
+	w.waits("taken by somebody who may not decide")
+}
+
+func testDraftThatWasNotRead(t *testing.T, w *world) {
+	p := w.contested()
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	v := w.view(workspace.Suzuki)
+	for name, edit := range map[string]func(*card.OtherDraft){
+		"another hash":          func(o *card.OtherDraft) { o.Hash = aggregate.HashOf("x") },
+		"another team":          func(o *card.OtherDraft) { o.Team = "c" },
+		"the one that is there": func(o *card.OtherDraft) { o.Team, o.Hash = "a", aggregate.HashOf(drafts["a"]) },
+		"another version":       func(o *card.OtherDraft) { o.ID = aggregate.NewID() },
+		"another task":          func(o *card.OtherDraft) { o.TaskID = aggregate.NewID() },
+		"no task":               func(o *card.OtherDraft) { o.TaskID = "../x" },
+	} {
+		var o card.OtherDraft
+		expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &o))
+		edit(&o)
+		forged := v
+		forged.PrivateMetadata = string(expect.Value(json.Marshal(o))(t))
+		if out := w.post(w.submission(workspace.Suzuki, forged)); out.StatusCode != 200 {
+			t.Errorf("%s: %d %s", name, out.StatusCode, out.Body)
+		}
+		w.waits(name)
+	}
+	other := w.submission(workspace.Suzuki, v)
+	other["team"] = map[string]any{"id": "T0OTHER", "domain": "x"}
+	w.post(other)
+	w.waits("by another workspace")
+	w.post(w.submission(workspace.Guest, v))
+	w.waits("by a guest")
+}
+
+func testDraftTooLate(t *testing.T, w *world) {
+	p := w.contested()
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Approve(p.ID, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team}, w.Now())
+	})
+	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
+	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().ApprovedBy != workspace.Tanaka {
+		t.Errorf("%d versions: %+v", len(a.Prompts), a.Prompt())
+	}
+	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 || !strings.Contains(told[0].Text, workspace.Tanaka) {
+		t.Errorf("told %+v", told)
+	}
+}
