@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/pipeline"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+)
+
+// rows keeps every value in its row.
+type rows struct{}
+
+func (rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
+	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+}
+
+func (rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// world is one contest of the teams a, b and c, in a table.
+type world struct {
+	*testing.T
+	store *contests.Store
+	ref   aggregate.Ref
+}
+
+func begin(t *testing.T, db *storetest.Server) *world {
+	t.Helper()
+	_, table := db.Store(t)
+	id, tenant := contest.NewID(), aggregate.TenantID("T1")
+	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{}), contest.Ref(tenant, id)}
+	expect.NoError(t, w.store.Begin(t.Context(), contest.Order{
+		Execution: id, Tenant: tenant, Prompt: "手順", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(3), By: aggregate.System(),
+		Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}, {TeamID: "b", TeamName: "B"}, {TeamID: "c", TeamName: "C"}}, Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+	}))
+	return w
+}
+
+func (w *world) load() *contest.Aggregate {
+	w.Helper()
+	return expect.Value(w.store.Load(w.Context(), w.ref))(w)
+}
+
+// scored enters the team at a place and scores a round of it, for which it pays.
+func (w *world) scored(place int) {
+	w.Helper()
+	team := expect.Value(w.store.Enter(w.Context(), w.load(), place))(w)
+	expect.NoError(w, contests.Kept{Store: w.store, Team: team.Ref(), Execution: w.ref.ID}.Keep(w.Context(), "01/leader/1", nil, aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: aggregate.USD(0.25)}))
+	_, err := w.round(place, 1)
+	expect.NoError(w, err)
+}
+
+func (w *world) round(place, number int) (*contest.Work, error) {
+	e := expect.Value(w.load().Entrant(place))(w)
+	return w.store.SaveRound(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, e.TeamID), contests.Played{
+		Result: submission.RoundResult{
+			ExecutionID: w.ref.ID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: number, SubmissionContent: "案 " + e.TeamID, EvaluationScore: 0.5, CompletedAt: time.Now(),
+		},
+		Record: submission.MemberSubmissionsRecord{ExecutionID: w.ref.ID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: number},
+	})
+}
+
+func (w *world) closes(run int) (aggregate.Next, error) {
+	return (&Handler{Store: w.store}).Handle(w.Context(), pipeline.Input{Tenant: w.ref.Tenant, Kind: w.ref.Kind, ID: w.ref.ID, Run: run})
+}
+
+func TestAContestIsClosedFromItsRows(t *testing.T) {
+	db := storetest.Start(t)
+	for name, run := range map[string]func(*world){
+		"whatever became of its teams": testCutOff,
+		"by the run that is its own":   testAnotherRun,
+		"after it was cancelled":       testCancelled,
+		"by two invocations at once":   testAtOnce,
+	} {
+		t.Run(name, func(t *testing.T) { run(begin(t, db)) })
+	}
+}
+
+func testCutOff(w *world) {
+	w.scored(1)
+	expect.Value(w.store.Enter(w.Context(), w.load(), 2))(w)
+	for range 2 { // the second finds it settled
+		if next, err := w.closes(1); err != nil || next.State != aggregate.StateFinish || next.Outcome != string(contest.SummaryPartialFailure) {
+			w.Fatalf("%+v, %v", next, err)
+		}
+	}
+	s := w.load().Summary
+	if len(s.Places) != 1 || s.Places[0].TeamID != "a" || s.Places[0].ExitReason != submission.PartialFailure || *s.BestTeamID != "a" {
+		w.Errorf("places %+v", s.Places)
+	}
+	for i, want := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {
+		if f := s.FailedTeams[i]; f.Reason != want {
+			w.Errorf("%+v, not %s", f, want)
+		}
+	}
+	if _, err := w.round(1, 2); !errors.Is(err, aggregate.ErrMoved) {
+		w.Errorf("a round that came late: %v", err)
+	}
+	if late := expect.Value(w.store.Enter(w.Context(), w.load(), 3))(w); late.Team.Status != contest.TeamFailed {
+		w.Errorf("a team that came late is %s", late.Team.Status)
+	}
+}
+
+func testAnotherRun(w *world) {
+	w.scored(1)
+	if _, err := w.closes(2); !errors.Is(err, aggregate.ErrSuperseded) {
+		w.Errorf("another run: %v", err)
+	}
+	team := expect.Value(w.store.Teams.Load(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, "a")))(w)
+	if a := w.load(); a.Summary != nil || team.Team.Status != contest.TeamRunning {
+		w.Errorf("it closed the contest: %+v, team %s", a.Summary, team.Team.Status)
+	}
+}
+
+func testCancelled(w *world) {
+	w.scored(1)
+	expect.Value(w.store.Decide(w.Context(), w.ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, contest.ReasonCancelled, time.Now())
+	}))(w)
+	expect.Value(w.closes(1))(w)
+	a := w.load()
+	if a.Contest.Status != contest.Cancelled || a.Contest.SettledAt == nil || a.Contest.Usage.Cost != aggregate.USD(0.25) || len(a.Summary.Places) != 1 || a.Summary.FailedTeams[0].Reason == "" {
+		w.Errorf("%+v\n%+v", a.Contest, a.Summary)
+	}
+}
+
+func testAtOnce(w *world) {
+	w.scored(1)
+	w.scored(2)
+	w.scored(3)
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if next, err := w.closes(1); err != nil || next.Outcome != string(contest.SummaryCompleted) {
+				w.Errorf("%+v, %v", next, err)
+			}
+		})
+	}
+	all.Wait()
+	if a := w.load(); a.Contest.Usage.Cost != aggregate.USD(0.75) || len(a.Summary.Places) != 3 {
+		w.Errorf("cost %s, places %+v", a.Contest.Usage.Cost, a.Summary.Places)
+	}
+	page := expect.Value(w.store.Audit(w.Context(), w.ref.Tenant, store.AuditFilter{Resource: w.ref.ID}, "", 20))(w)
+	ended := 0
+	for _, e := range page.Items {
+		if e.Action == contest.AuditEnded {
+			ended++
+		}
+	}
+	if ended != 1 {
+		w.Errorf("it ended %d times: %+v", ended, page.Items)
+	}
+}
