@@ -18,7 +18,7 @@ var ranks = [][]string{
 	{"session"},
 	{"reason"},
 	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
-	{"pipeline", "refusal", "wire"},
+	{"contestfiles", "pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"contests", "intake", "sessions", "tasks"},
 	{"kinds"},

@@ -33,7 +33,7 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 		if _, reads := s.functions[id].Environment["MIXSEEK_WORKSPACE"]; reads && !slices.ContainsFunc(all, elsewhere) {
 			wrong("%s reads the files of contests and is not told which are not there", id)
 		}
-		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "DraftPromptFunction"}, id) {
+		if slices.Contains([]string{"AnswerMessageFunction", "RunActionFunction", "RunRoundFunction", "CloseContestFunction", "BeginContestFunction", "DraftPromptFunction"}, id) {
 			chatObjects(s, id, wrong)
 			continue
 		}
@@ -73,6 +73,7 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
 		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
+		"BeginContestFunction":  {bucket, bucket + "/contests/*"},
 		"DraftPromptFunction":   {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
 	}[id]
 	for _, st := range s.statements(s.role(id)) {

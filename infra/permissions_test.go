@@ -101,6 +101,7 @@ var needs = []struct {
 	{"CHAIN_KEY_ID", []string{"kms:Sign"}, "ChainKey.Arn"},
 	{"CREDENTIALS_KEY_ID", []string{"kms:Decrypt", "kms:GenerateDataKey"}, ""},
 	{"EXPORT_AUDIT_FUNCTION", []string{"lambda:InvokeFunction"}, "ExportAuditFunction.Arn"},
+	{"BEGIN_CONTEST_FUNCTION", []string{"lambda:InvokeFunction"}, "BeginContestFunction.Arn"},
 }
 
 // permissionRules are about who may do what.

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/boot"
 	"ringi/shared/config"
+	"ringi/shared/contestfiles"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/model/provider"
@@ -43,6 +44,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Now:     time.Now,
 
 		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),
-		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, objects(cfg)) },
+		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
 	}, nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/shared/contestfiles"
 	"ringi/shared/errorclass"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
@@ -38,7 +39,9 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	}))
 	defer s.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open("s3://files/teams", objects(cfg)) }}
+	h := &Handler{Workspace: func() (teamconfig.Workspace, error) {
+		return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
+	}}
 	of := tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}
 	if c, err := h.config(of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
@@ -62,7 +65,9 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open("s3://files/contests", objects(cfg)) }}
+	h := &Handler{Workspace: func() (teamconfig.Workspace, error) {
+		return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
+	}}
 	for _, tt := range []struct {
 		status int
 		code   string

@@ -28,8 +28,9 @@ type Console struct {
 	SignIn   *signin.Slack
 	Own      Deployment
 	Exports  Exporter
-	Links    Links  // to messages; nil: there are none
-	Machine  string // the pipeline's address; empty: no run is linked to
+	Begin    Beginner // of contests
+	Links    Links    // to messages; nil: there are none
+	Machine  string   // the pipeline's address; empty: no run is linked to
 	Connect  Connections
 	Outbound []string // addresses beside public ones where agents may be, as host:port
 	Now      func() time.Time

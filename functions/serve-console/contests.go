@@ -29,6 +29,8 @@ func (c *Console) contestsRoutes() []route {
 	return []route{
 		{"GET /console/contests", administrator, c.listContests},
 		{"GET /console/contests/board", administrator, c.showBoard},
+		{"GET /console/contests/new", administrator, c.openBeginForm},
+		{"POST /console/contests", administrator, c.beginAlone},
 		{"GET /console/contests/{id}", anyMember, c.showContest},
 		{"GET /console/contests/{id}/compare", anyMember, c.compareDrafts},
 		{"POST /console/contests/{id}/cancel", anyMember, c.cancelContest},

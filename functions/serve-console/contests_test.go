@@ -83,7 +83,7 @@ func (k *competing) page() string { return "/console/contests/" + k.id }
 
 func noContests(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
-	b.get("/console/contests").says(t, http.StatusOK, "まだコンテストがありません", "infra/contest exec")
+	b.get("/console/contests").says(t, http.StatusOK, "まだコンテストがありません", "新しいコンテスト")
 	b.get("/console/contests/board").says(t, http.StatusOK, "採点されたラウンドがまだありません")
 	b.get("/console/contests?cursor=x").says(t, http.StatusBadRequest, "最初のページから")
 	b.get("/console/contests/"+contest.NewID()).says(t, http.StatusNotFound)

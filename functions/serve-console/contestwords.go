@@ -11,7 +11,7 @@ type contestTexts struct {
 	Title, About, Views, History, Board                                  string
 	Prompt, Status, For, ForTask, Alone, Began, Took, Teams, Cost, Limit string
 	Next, Previous, First, Pages, BadCursor                              string
-	Empty, EmptyAbout, EmptyCommand                                      string
+	Empty, EmptyAbout, New                                               string
 	BoardAbout, BoardEmpty, BoardOfThis, Rank, Team, Round, Score        string
 	Best, At, Feedback, Tokens                                           string
 	Statistics, TotalRounds, Average, BestScore, Input, Output           string
@@ -35,7 +35,7 @@ var contestsWords = language.InEach(
 		Title: "コンテスト", About: "複数のチームが同じ依頼に案を出し、採点された記録を、新しい順に並べています。", Views: "表示する内容", History: "履歴", Board: "順位表",
 		Prompt: "依頼", Status: "状態", For: "使いみち", ForTask: "稟議の方針の作成", Alone: "単独", Began: "始まり", Took: "かかった時間", Teams: "チーム", Cost: "費用", Limit: "上限",
 		Next: "次のページ", Previous: "前のページ", First: "最初のページ", Pages: "ページ", BadCursor: "このページへのリンクは使えません。最初のページから開き直してください。",
-		Empty: "まだコンテストがありません", EmptyAbout: "設定で「方針をコンテストで作る」を有効にすると、依頼ごとに開かれます。コマンドで 1 回だけ開くこともできます。", EmptyCommand: `go run ./infra/contest exec -c FILE "依頼の文"`,
+		Empty: "まだコンテストがありません", EmptyAbout: "設定で「方針をコンテストで下書きする」を有効にすると、依頼ごとに開かれます。「新しいコンテスト」から 1 回だけ開くこともできます。", New: "新しいコンテスト",
 		BoardAbout: "採点されたすべてのラウンドを、点数の高い順に並べています。同じ点数なら、早いほうが上です。", BoardEmpty: "採点されたラウンドがまだありません", BoardOfThis: "順位表", Rank: "順位", Team: "チーム", Round: "ラウンド", Score: "点数",
 		Best: "最良", At: "日時", Feedback: "講評", Tokens: "トークン",
 		Statistics: "チームの成績", TotalRounds: "採点されたラウンド", Average: "平均点", BestScore: "最高点", Input: "入力トークン", Output: "出力トークン",
@@ -60,7 +60,7 @@ var contestsWords = language.InEach(
 		Title: "Contests", About: "Several teams draft an answer to the same request, and are scored. Newest first.", Views: "What is shown", History: "History", Board: "Leader board",
 		Prompt: "Request", Status: "Status", For: "For", ForTask: "A request’s policy", Alone: "Stands alone", Began: "Started", Took: "Took", Teams: "Teams", Cost: "Cost", Limit: "limit",
 		Next: "Next page", Previous: "Previous page", First: "First page", Pages: "Pages", BadCursor: "This link to a page can't be used. Please start from the first page.",
-		Empty: "No contests yet", EmptyAbout: "Turn on “Draft policies by a contest” in the settings, and each request has one. A single one is begun by a command:", EmptyCommand: `go run ./infra/contest exec -c FILE "the request"`,
+		Empty: "No contests yet", EmptyAbout: "Turn on “Draft policies by a contest” in the settings, and each request has one. “New contest” begins a single one.", New: "New contest",
 		BoardAbout: "All scored rounds, the highest score first; of equal ones the earlier.", BoardEmpty: "No round was scored yet", BoardOfThis: "Leader board", Rank: "Rank", Team: "Team", Round: "Round", Score: "Score",
 		Best: "Best", At: "At", Feedback: "Feedback", Tokens: "Tokens",
 		Statistics: "How the team does", TotalRounds: "Scored rounds", Average: "Average score", BestScore: "Best score", Input: "Input tokens", Output: "Output tokens",

@@ -36,8 +36,9 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Results
-	ExportAudit string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
-	PipelineARN string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
+	ExportAudit  string `env:"EXPORT_AUDIT_FUNCTION" doc:"the function that writes the audit log into files"`
+	BeginContest string `env:"BEGIN_CONTEST_FUNCTION" doc:"the function that lists the contests of the files, and begins one"`
+	PipelineARN  string `env:"PIPELINE_ARN" doc:"the pipeline, whose runs the page of a task links to"`
 	config.Credentials
 	FreeeTokenURL  string `env:"FREEE_OAUTH_URL,optional" doc:"where freee's access tokens are given, with consent and revoking beside it; only the local stack sets it"`
 	GoogleTokenURL string `env:"GOOGLE_OAUTH_URL,optional" doc:"where Google's access tokens are given, with revoking beside it; only the local stack sets it"`
@@ -63,7 +64,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	results := result.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	return &Console{
-		Store: rows, Sessions: sessions.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results),
+		Store: rows, Sessions: sessions.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},

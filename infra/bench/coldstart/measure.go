@@ -30,7 +30,7 @@ var bareOf = map[string]string{
 	"update-card": "dynamodb-secret-slack-sqs", "execute-process": "dynamodb-secret-slack-kms-s3-models-mcp",
 	"serve-console": "dynamodb-secret-slack", "seal-audit": "dynamodb", "export-audit": "dynamodb",
 	"answer-message": "dynamodb-models", "run-action": "dynamodb", "give-up": "dynamodb",
-	"run-round": "dynamodb-models", "close-contest": "dynamodb",
+	"run-round": "dynamodb-models", "close-contest": "dynamodb", "begin-contest": "dynamodb",
 }
 
 // besideBolt is the function whose clients the Bolt app has too.

@@ -1,4 +1,5 @@
-package main
+// Package contestfiles opens the part of a bucket that has the files of contests.
+package contestfiles
 
 import (
 	"bytes"
@@ -10,6 +11,8 @@ import (
 	"log/slog"
 	"net/http"
 	"path"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -27,8 +30,8 @@ const (
 	maxObject  = 2 << 20
 )
 
-// objects opens a part of a bucket as files, which can only be read whole.
-func objects(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
+// Bucket opens a part of a bucket as files, which can only be read whole, and folders.
+func Bucket(cfg aws.Config) func(bucket, prefix string) (fs.FS, error) {
 	return func(bucket, prefix string) (fs.FS, error) {
 		return folder{s3.NewFromConfig(cfg), bucket, prefix}, nil
 	}
@@ -63,6 +66,51 @@ func (f folder) Open(name string) (fs.File, error) {
 	}
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
+
+// ReadDir lists what is in a folder, as far as one answer of S3 has it.
+func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrInvalid}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), readWithin)
+	defer cancel()
+	prefix := path.Join(f.prefix, name) + "/"
+	if prefix == "./" {
+		prefix = ""
+	}
+	out, err := f.s3.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: &f.bucket, Prefix: &prefix, Delimiter: aws.String("/")})
+	if err != nil {
+		slog.WarnContext(ctx, "a folder of contests was not read", "bucket", f.bucket, "prefix", prefix, "err", err)
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: unread(err)}
+	}
+	var all []fs.DirEntry
+	for _, d := range out.CommonPrefixes {
+		all = append(all, entry{path.Base(*d.Prefix), true})
+	}
+	for _, o := range out.Contents {
+		if *o.Key != prefix {
+			all = append(all, entry{path.Base(*o.Key), false})
+		}
+	}
+	slices.SortFunc(all, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return all, nil
+}
+
+// entry is what a folder has.
+type entry struct {
+	name string
+	dir  bool
+}
+
+func (e entry) Name() string { return e.name }
+func (e entry) IsDir() bool  { return e.dir }
+func (e entry) Type() fs.FileMode {
+	if e.dir {
+		return fs.ModeDir
+	}
+	return 0
+}
+func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}}, nil }
 
 // unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment. It is
 // errorclass.ErrUnavailable when another try may read it.

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/errorclass"
+	"ringi/shared/teamconfig"
+)
+
+// checkAtOnce is how many files are read side by side.
+const checkAtOnce = 8
+
+// Contests begins contests.
+type Contests interface {
+	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
+	Begin(ctx context.Context, o contest.Order) error
+}
+
+// Handler reads the files, which no other function that the console calls may.
+type Handler struct {
+	Contests  Contests
+	Workspace func() (teamconfig.Workspace, error)
+	Now       func() time.Time
+}
+
+// Handle begins the contest that is asked for; of one that is there already it is no change. Without one it says which there may be.
+func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
+	w, err := h.Workspace()
+	if errors.Is(err, teamconfig.ErrNotSet) {
+		return contests.Answered{NotSet: true}, nil
+	}
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("open the files of contests: %w", err)
+	}
+	if in.Begin != nil {
+		return h.begin(ctx, w, *in.Begin)
+	}
+	files, more, err := w.Contests()
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
+	}
+	out := contests.Answered{More: more, Contests: make([]contests.Described, len(files))}
+	failed := make([]error, len(files))
+	var wg sync.WaitGroup
+	places := make(chan struct{}, checkAtOnce)
+	for i, file := range files {
+		wg.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			out.Contests[i], _, failed[i] = described(w, file)
+		})
+	}
+	wg.Wait()
+	return out, errors.Join(failed...)
+}
+
+// described reads the file of a contest. It returns errorclass.ErrUnavailable when nobody knows what is in it.
+func described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
+	c, found := w.Contest(file)
+	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
+	for _, t := range c.Teams {
+		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
+	}
+	for _, f := range found {
+		switch {
+		case errors.Is(f.Err, errorclass.ErrUnavailable):
+			return d, c, fmt.Errorf("read %s: %w", f.File, f.Err)
+		case !f.Warning:
+			d.Wrong = append(d.Wrong, f.String())
+		}
+	}
+	return d, c, nil
+}
+
+// begin begins one of those that the files describe: others are not found.
+func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
+	files, _, err := w.Contests()
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
+	}
+	if !slices.Contains(files, x.File) {
+		return contests.Answered{}, nil
+	}
+	d, config, err := described(w, x.File)
+	if err != nil || len(d.Wrong) > 0 {
+		return contests.Answered{Contests: []contests.Described{d}}, err
+	}
+	config.MaxRounds = min(config.MaxRounds, x.MaxRounds)
+	config.MinRounds = min(config.MinRounds, config.MaxRounds)
+	o := contest.Order{
+		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget, By: x.By,
+		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds, TimeoutSeconds: x.Seconds,
+	}
+	if _, err := contest.Begin(o, h.Now()); err != nil {
+		return contests.Answered{}, err
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		return contests.Answered{}, fmt.Errorf("write the teams of a contest: %w", err)
+	}
+	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
+		return contests.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
+	}
+	if err := h.Contests.Begin(ctx, o); err != nil && !errors.Is(err, aggregate.ErrExists) {
+		return contests.Answered{}, fmt.Errorf("begin a contest: %w", err)
+	}
+	return contests.Answered{Begun: true}, nil
+}

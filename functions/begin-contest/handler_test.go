@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	samples "ringi/infra/local/contests"
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/errorclass"
+	"ringi/shared/expect"
+	"ringi/shared/teamconfig"
+)
+
+// kept is a store that keeps what it was asked for.
+type kept struct {
+	config string
+	orders []contest.Order
+}
+
+func (k *kept) KeepConfig(_ context.Context, _, _ string, config json.RawMessage) (aggregate.Blob, error) {
+	k.config = string(config)
+	return aggregate.Blob{JSON: aggregate.JSON(config), Bytes: len(config)}, nil
+}
+
+func (k *kept) Begin(_ context.Context, o contest.Order) error {
+	for _, x := range k.orders {
+		if x.Execution == o.Execution {
+			return aggregate.ErrExists
+		}
+	}
+	k.orders = append(k.orders, o)
+	return nil
+}
+
+// sample is the local stack's files, with others beside.
+func sample(t *testing.T, more map[string]string) fstest.MapFS {
+	t.Helper()
+	all := fstest.MapFS{}
+	expect.NoError(t, fs.WalkDir(samples.Sample(), ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		b, err := fs.ReadFile(samples.Sample(), name)
+		all[name] = &fstest.MapFile{Data: b}
+		return err
+	}))
+	for name, text := range more {
+		all[name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	return all
+}
+
+func handler(files fs.FS) (*Handler, *kept) {
+	k := &kept{}
+	return &Handler{Contests: k, Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }, Now: time.Now}, k
+}
+
+func alone() contests.Alone {
+	return contests.Alone{
+		Tenant: aggregate.TenantID("T1"), Execution: contest.NewID(), File: samples.File, Prompt: "勤怠の方針", Locale: "ja", MaxRounds: 1, Seconds: 60,
+		Budget: aggregate.USD(1), By: aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"},
+	}
+}
+
+func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
+	h, _ := handler(sample(t, map[string]string{
+		"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []", "notes/half.toml": "[orchestrator]\nmax_rounds = ", ".git/hidden.toml": "[orchestrator]",
+		"a/b/c/d/e/deep.toml": "[orchestrator]", "other.toml": "[tool]",
+	}))
+	got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t)
+	wrong := map[string]string{}
+	for _, d := range got.Contests {
+		wrong[d.File] = strings.Join(d.Wrong, "\n")
+	}
+	if len(wrong) != 3 || wrong[samples.File] != "" || !strings.Contains(wrong["configs/broken.toml"], "max_rounds") || !strings.Contains(wrong["notes/half.toml"], "TOML") {
+		t.Errorf("listed: %q", wrong)
+	}
+	for _, d := range got.Contests {
+		if d.File == samples.File && (len(d.Teams) < 2 || d.MaxRounds < 1 || d.TeamSeconds < 10) {
+			t.Errorf("%+v", d)
+		}
+	}
+	h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
+	if got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t); !got.NotSet {
+		t.Errorf("without files: %+v", got)
+	}
+}
+
+func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
+	h, k := handler(sample(t, nil))
+	x := alone()
+	for range 2 { // a double click
+		if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
+			t.Fatalf("%+v", got)
+		}
+	}
+	if len(k.orders) != 1 || k.orders[0].MaxRounds != 1 || k.orders[0].MinRounds != 1 || k.orders[0].TimeoutSeconds != 60 || k.orders[0].For != nil || !strings.Contains(k.config, `"max_rounds":1`) {
+		t.Errorf("began %+v with %.200s", k.orders, k.config)
+	}
+	for name, change := range map[string]func(*contests.Alone){
+		"a blank prompt": func(x *contests.Alone) { x.Prompt = " \u3000\n" }, "no money": func(x *contests.Alone) { x.Budget = 0 }, "no id": func(x *contests.Alone) { x.Execution = "x" },
+	} {
+		y := alone()
+		change(&y)
+		if _, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); !errors.As(err, new(aggregate.ErrField)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, file := range []string{"configs/none.toml", "../x.toml", "/etc/passwd", ""} {
+		y := alone()
+		y.File = file
+		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun {
+			t.Errorf("%s: %+v, %v", file, got, err)
+		}
+	}
+	if len(k.orders) != 1 {
+		t.Errorf("%d began", len(k.orders))
+	}
+}
+
+// down is a bucket that does not answer for one file.
+type down struct{ fstest.MapFS }
+
+func (d down) Open(name string) (fs.File, error) {
+	if strings.HasSuffix(name, "evaluator.toml") {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: errorclass.ErrUnavailable}
+	}
+	return d.MapFS.Open(name)
+}
+
+func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
+	h, k := handler(down{sample(t, nil)})
+	x := alone()
+	for _, in := range []contests.Asked{{}, {Begin: &x}} {
+		if _, err := h.Handle(t.Context(), in); !errors.Is(err, errorclass.ErrUnavailable) {
+			t.Errorf("%v", err)
+		}
+	}
+	if len(k.orders) > 0 {
+		t.Error("it began")
+	}
+}

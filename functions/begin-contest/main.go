@@ -1,0 +1,36 @@
+// Command begin-contest says which contests the files of the workspace describe, and begins one that a person asks for.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/contestfiles"
+	"ringi/shared/contests"
+	"ringi/shared/kinds"
+	"ringi/shared/result"
+	"ringi/shared/teamconfig"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Results
+	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	return &Handler{
+		Contests:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
+		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
+		Now:       time.Now,
+	}, nil
+}

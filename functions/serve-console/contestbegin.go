@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/errorclass"
+	"ringi/shared/pipeline"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// Beginner says which contests there may be, and begins one. An error says that nobody knows.
+type Beginner interface {
+	Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error)
+}
+
+// beginContest is the function that reads the files, which the console itself may not.
+type beginContest struct {
+	lambda   *lambda.Client
+	function string
+}
+
+func newBeginContest(cfg aws.Config, function string) beginContest {
+	return beginContest{lambda.NewFromConfig(cfg), function}
+}
+
+// Ask waits for the answer.
+func (b beginContest) Ask(ctx context.Context, asked contests.Asked) (out contests.Answered, err error) {
+	payload, err := json.Marshal(asked)
+	if err != nil {
+		return out, err
+	}
+	said, err := b.lambda.Invoke(ctx, &lambda.InvokeInput{FunctionName: &b.function, Payload: payload})
+	if err != nil {
+		return out, fmt.Errorf("ask begin-contest: %w", err)
+	}
+	if said.FunctionError != nil {
+		return out, fmt.Errorf("begin-contest failed: %w", errorclass.ErrUnavailable)
+	}
+	return out, json.Unmarshal(said.Payload, &out)
+}
+
+// beginForm is what an administrator asks for, as it was typed.
+type beginForm struct {
+	Key                           string // of the form that was opened: the same one begins a contest once, however often it is sent
+	Prompt, File                  string
+	MaxRounds, BudgetUSD, Seconds string
+}
+
+// beginPage is the form that begins a contest.
+type beginPage struct {
+	beginForm
+	Files       []describedFile
+	Usable      int
+	NotSet      bool
+	More        bool
+	Wrong       map[string]string // by field; "": of the form as a whole
+	Most        string            // what the budget may be at most
+	MostRounds  int
+	MostSeconds int
+}
+
+// describedFile is a contest of the files.
+type describedFile struct {
+	contests.Described
+	Chosen bool
+	Text   string
+}
+
+// mostContestUSD bounds what one contest may cost where no budget does.
+const mostContestUSD = 1_000_000
+
+func (c *Console) openBeginForm(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	d := s.DraftContest
+	f := beginForm{contest.NewID(), "", d.File, strconv.Itoa(d.MaxRounds), strconv.FormatFloat(d.BudgetUSD, 'f', -1, 64), strconv.Itoa(d.Seconds)}
+	return c.showBeginForm(w, r, v, s, f, map[string]string{}, 0)
+}
+
+// showBeginForm draws the form with what was typed and what is wrong with it.
+func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewer, s tenancy.Settings, f beginForm, wrong map[string]string, status int) error {
+	words := contestBeginWords.In(v.Locale)
+	most, err := c.mostOf(r.Context(), v, s)
+	var stop task.StopError
+	if errors.As(err, &stop) {
+		wrong["budget_usd"] = words.NoBudget
+	} else if err != nil {
+		return err
+	}
+	p := beginPage{beginForm: f, Wrong: wrong, Most: most.String(), MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
+	found, err := c.Begin.Ask(r.Context(), contests.Asked{})
+	if err != nil {
+		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
+		wrong[""], status = words.NotNow, http.StatusServiceUnavailable
+	}
+	p.NotSet, p.More = found.NotSet, found.More
+	for _, x := range found.Contests {
+		file := describedFile{x, x.File == f.File, card.OneLine(fmt.Sprintf(words.FileText, x.File, len(x.Teams), x.MaxRounds))}
+		if len(x.Wrong) == 0 {
+			p.Usable++
+		}
+		p.Files = append(p.Files, file)
+	}
+	return c.show(w, r, v, document{Title: words.Title, Here: "contests", Words: words, Data: p, Status: status}, "contest-begin.html")
+}
+
+// mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It returns
+// task.StopError when nothing is left.
+func (c *Console) mostOf(ctx context.Context, v *viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
+	most := aggregate.USD(mostContestUSD)
+	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
+	if err != nil {
+		return 0, err
+	}
+	for _, limit := range []aggregate.MicroUSD{s.MaxCost(), left} {
+		if limit > 0 {
+			most = min(most, limit)
+		}
+	}
+	return most, nil
+}
+
+// beginAlone begins the contest that the form asks for, and leads to its page.
+func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) error {
+	f := beginForm{
+		Key: r.PostFormValue("key"), Prompt: strings.ReplaceAll(r.PostFormValue("prompt"), "\r\n", "\n"), File: r.PostFormValue("file"),
+		MaxRounds: strings.TrimSpace(r.PostFormValue("max_rounds")), BudgetUSD: strings.TrimSpace(r.PostFormValue("budget_usd")), Seconds: strings.TrimSpace(r.PostFormValue("seconds")),
+	}
+	if !contest.ValidID(f.Key) {
+		return errorclass.ErrMalformedForm
+	}
+	s, err := c.Store.Settings(r.Context(), v.Tenant)
+	if err != nil {
+		return err
+	}
+	words := contestBeginWords.In(v.Locale)
+	most, err := c.mostOf(r.Context(), v, s)
+	if err != nil && !errors.As(err, new(task.StopError)) {
+		return err
+	}
+	asked, wrong := f.alone(v, s, most, words)
+	if len(wrong) > 0 {
+		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
+	}
+	answer, err := c.Begin.Ask(r.Context(), contests.Asked{Begin: &asked})
+	switch {
+	case err != nil:
+		slog.ErrorContext(r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.NotNow}, http.StatusServiceUnavailable)
+	case !answer.Begun:
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.BadFile}, http.StatusBadRequest)
+	}
+	slog.InfoContext(r.Context(), "a contest began", "tenant", v.Tenant, "execution_id", asked.Execution, "user", v.User)
+	return c.done(w, r, contestPath(asked.Execution), "contest_begun")
+}
+
+// alone is the contest that the form asks for, or what is wrong with it, by field.
+func (f beginForm) alone(v *viewer, s tenancy.Settings, most aggregate.MicroUSD, words contestBeginTexts) (contests.Alone, map[string]string) {
+	wrong := map[string]string{}
+	switch {
+	case card.Prose(f.Prompt) == "":
+		wrong["prompt"] = words.Blank
+	case len(f.Prompt) > contest.MaxPrompt || !utf8.ValidString(f.Prompt):
+		wrong["prompt"] = words.Long
+	}
+	rounds, err := strconv.Atoi(f.MaxRounds)
+	if err != nil || rounds < 1 || rounds > contest.MaxRounds {
+		wrong["max_rounds"] = words.BadRounds
+	}
+	seconds, err := strconv.Atoi(f.Seconds)
+	if err != nil || seconds < contest.MinTeamSeconds || seconds > contest.MaxTeamSeconds {
+		wrong["seconds"] = words.BadSeconds
+	}
+	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
+	if err != nil || math.IsNaN(usd) || usd < leastContestUSD || usd > mostContestUSD || aggregate.USD(usd) > most {
+		wrong["budget_usd"] = fmt.Sprintf(words.BadBudget, most)
+	}
+	if f.File == "" {
+		wrong["file"] = words.BadFile
+	}
+	if len(wrong) > 0 {
+		return contests.Alone{}, wrong
+	}
+	what := strings.Join([]string{f.Key, f.File, f.MaxRounds, f.BudgetUSD, f.Seconds, f.Prompt}, "\x00")
+	return contests.Alone{
+		Tenant: v.Tenant, Execution: contest.IDFor(aggregate.Ref{Tenant: v.Tenant, Kind: "console", ID: v.User}, what), File: f.File, Prompt: f.Prompt, Locale: s.Locale,
+		MaxRounds: rounds, Seconds: seconds, Budget: aggregate.USD(usd), By: aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole},
+	}, nil
+}
+
+// leastContestUSD is the smallest budget that can be asked for.
+const leastContestUSD = 0.01

@@ -1,0 +1,42 @@
+package contests
+
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+)
+
+// Alone is a contest that a person asks for, which stands alone.
+type Alone struct {
+	Tenant    string             `json:"tenant"`
+	Execution string             `json:"execution_id"`
+	File      string             `json:"file"` // of the workspace's
+	Prompt    string             `json:"user_prompt"`
+	Locale    string             `json:"locale"`
+	MaxRounds int                `json:"max_rounds"` // of each team, if the file allows as many
+	Seconds   int                `json:"timeout_seconds"`
+	Budget    aggregate.MicroUSD `json:"budget_micro_usd"`
+	By        aggregate.Actor    `json:"by"`
+}
+
+// Asked is what begin-contest is asked: to begin one, or, without, what contests there are.
+type Asked struct {
+	Begin *Alone `json:"begin,omitempty"`
+}
+
+// Answered is what it answers. Begun is true once the contest is there; else Contests says what is wrong with its file.
+type Answered struct {
+	Begun    bool        `json:"begun"`
+	NotSet   bool        `json:"not_set"` // the deployment has no files of contests
+	Contests []Described `json:"contests"`
+	More     bool        `json:"more"` // there are files that it did not look at
+}
+
+// Described is a contest as a file describes it.
+type Described struct {
+	File        string          `json:"file"`
+	Teams       []contest.Entry `json:"teams"`
+	MinRounds   int             `json:"min_rounds"`
+	MaxRounds   int             `json:"max_rounds"`
+	TeamSeconds int             `json:"timeout_per_team_seconds"`
+	Wrong       []string        `json:"wrong"` // why it can't be played
+}
