@@ -2,24 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
-
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/bench/recorder"
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
-	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/contests"
-	registered "ringi/shared/kinds"
-	"ringi/shared/store"
-	"ringi/shared/teamconfig"
 )
 
 // Contests are what a contest costs, of so many teams that play all of so many rounds.
@@ -55,41 +47,12 @@ func measureContests(ctx context.Context, n int) (*Contests, error) {
 	return c, nil
 }
 
-// play is one contest with the demo's model, from its head to its summary. Each leader asks one member, two metrics are scored.
+// play is one contest from its head to its summary.
 func (c *Contests) play(t driver.T, s *stack.Stack) {
-	all := contests.Of(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, registered.All()...), nil)
-	o := contest.Order{
-		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: "経費精算の手順を決めて", Locale: "ja", MaxRounds: c.Rounds, MinRounds: c.Rounds,
-		TeamTimeoutSeconds: 300, Budget: aggregate.USD(1), By: aggregate.System(),
+	all, ref := driver.Compete(t, s, "経費精算の手順を決めて", c.Teams, c.Rounds)
+	if a := driver.SummedUp(t, all, ref); a.Summary.Status != contest.SummaryCompleted {
+		t.Fatalf("the contest ended as %+v", a.Summary)
 	}
-	config := teamconfig.Contest{Judgment: teamconfig.Judgment{Model: "demo"}, Evaluator: teamconfig.Evaluator{
-		DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 0.5}, {Name: "Relevance", Weight: 0.5}},
-	}}
-	for i := range c.Teams {
-		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}
-		o.Teams = append(o.Teams, e)
-		config.Teams = append(config.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-			{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
-		}})
-	}
-	text, err := json.Marshal(config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
-	if err := all.Begin(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	driver.Eventually(t, "the contest is summed up", func() bool {
-		a, err := all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution))
-		if err != nil || a.Summary == nil {
-			return false
-		}
-		if a.Summary.Status != contest.SummaryCompleted {
-			t.Fatalf("the contest ended as %+v", a.Summary)
-		}
-		return true
-	})
 }
 
 func (m *Measured) contestRows(t *table) {

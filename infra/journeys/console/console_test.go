@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/contest"
 	"ringi/shared/task"
 )
 
@@ -55,10 +56,10 @@ func signIn(t *testing.T, b *browser.Browser, w browser.Window, user, path strin
 }
 
 // pages are the addresses in the menu, and those of one task and one conversation.
-func pages(t *testing.T, tab *browser.Tab, task, talk string) []string {
+func pages(t *testing.T, tab *browser.Tab, task string, others ...string) []string {
 	t.Helper()
 	found := browser.Read[string](tab, `[...document.querySelectorAll("nav.menu a")].map((a) => new URL(a.href).pathname).join(" ")`)
-	return append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task, talk)
+	return append(append(strings.Fields(found), "/console", "/console/welcome", "/console/settings/admins", "/console/tools/servers/rooms", "/console/tasks/"+task), others...)
 }
 
 // TestEveryPageCanBeReadByEverybody: in both languages, light and dark, at a desk and on a phone, with rows and without.
@@ -71,13 +72,16 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	waits.Until("it waits", func(a *task.Aggregate) bool { return a.Prompt() != nil })
 
 	talked := "/console/sessions/" + talk(t, 0).ID
+	games, played := driver.Compete(t, running, "経費精算の手順を決めて", 2, 1)
+	driver.SummedUp(t, games, played)
+	competed := "/console/contests/" + played.ID
 
 	b := browser.Start(t)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
 			tab := signIn(t, b, w.Window, workspace.Suzuki, "/console")
-			for _, path := range pages(t, tab, done.Ref.ID, talked) {
+			for _, path := range pages(t, tab, done.Ref.ID, talked, competed, competed+"/compare", competed+"/sent/"+contest.TeamHash("team-1"), "/console/contests/board") {
 				t.Run(strings.TrimPrefix(path, "/"), func(t *testing.T) {
 					tab := tab.For(t)
 					tab.Visit(running.URL + path)
@@ -86,7 +90,7 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 					tab.Accessible(t)
 					tab.Clean()
 					if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {
-						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"), "session").Replace(strings.TrimPrefix(path, "/"))
+						name := strings.NewReplacer("/", "-", done.Ref.ID, "task", strings.TrimPrefix(talked, "/console/sessions/"), "session", played.ID, "contest").Replace(strings.TrimPrefix(path, "/"))
 						tab.Whole(filepath.Join(dir, w.name+"-"+name+".png"))
 					}
 				})

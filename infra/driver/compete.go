@@ -1,0 +1,57 @@
+package driver
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/infra/local/stack"
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/kinds"
+	"ringi/shared/store"
+	"ringi/shared/teamconfig"
+)
+
+// Compete begins a contest that stands alone, with the demo's model: teams team-1 and so on, of a leader and a member, that play all
+// of their rounds. What the store opens has to stand in rows.
+func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.Store, aggregate.Ref) {
+	t.Helper()
+	all := contests.Of(store.New(dynamodb.NewFromConfig(s.AWS), s.TableName, kinds.All()...), nil)
+	o := contest.Order{
+		Execution: contest.NewID(), Tenant: aggregate.TenantID(s.Sandbox.TeamID()), Prompt: prompt, Locale: "ja", MaxRounds: rounds, MinRounds: rounds,
+		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
+	}
+	config := teamconfig.Contest{Judgment: teamconfig.Judgment{Model: "demo"}, Evaluator: teamconfig.Evaluator{
+		DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 0.5}, {Name: "Relevance", Weight: 0.5}},
+	}}
+	for i := range teams {
+		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}
+		o.Teams = append(o.Teams, e)
+		config.Teams = append(config.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+			{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "demo"},
+		}})
+	}
+	text, err := json.Marshal(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Config = aggregate.Blob{Bytes: len(text), JSON: aggregate.JSON(text)}
+	if err := all.Begin(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	return all, contest.Ref(o.Tenant, o.Execution)
+}
+
+// SummedUp waits until a contest is, and returns it.
+func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
+	t.Helper()
+	Eventually(t, "the contest is summed up", func() bool {
+		var err error
+		a, err = all.Load(t.Context(), ref)
+		return err == nil && a.Summary != nil
+	})
+	return a
+}
