@@ -94,3 +94,83 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 		t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)
 	}
 }
+
+// played begins the contest that the version asks for, has each team submit a text, "" meaning that it failed, and tells the task.
+func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...string) {
+	t.Helper()
+	o := ordered(t, w.Load().Prompt())
+	expect.NoError(t, all.Begin(t.Context(), o))
+	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
+	for i, text := range texts {
+		if text == "" {
+			continue
+		}
+		e := o.Teams[i]
+		expect.Value(all.SaveRound(t.Context(), expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref(), contests.Played{
+			Result: submission.RoundResult{
+				ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1, SubmissionContent: text, EvaluationScore: 0.9 - float64(i)/10, CompletedAt: w.Now(),
+			},
+			Record: submission.MemberSubmissionsRecord{ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1},
+		}))(t)
+	}
+	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
+}
+
+func TestTheBestSubmissionThatACardCanShowIsThePolicy(t *testing.T) {
+	server := pipelinetest.Start(t)
+	long := strings.Repeat("@here ", 1300) + "最後に全員へ送る"
+	for name, tt := range map[string]struct {
+		texts []string
+		want  string // team; empty: the model of the settings drafts
+	}{
+		"the first":                             {[]string{"慎重な案", "早い案", "一人の案"}, "careful"},
+		"the second, for the first is too long": {[]string{long, "早い案", "一人の案"}, "swift"},
+		"that of the one team that has one":     {[]string{"", "", "一人の案"}, "solo"},
+		"none that can be shown":                {[]string{long, long, ""}, ""},
+		"none at all":                           {[]string{"", "", ""}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Extracted()
+			w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })
+			h, all := contested(w)
+			for range 2 { // the contest is asked for once
+				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest || next.Gate != task.PromptKey(1) {
+					t.Fatalf("%+v", next)
+				}
+			}
+			played(t, w, all, tt.texts...)
+			for range 2 {
+				if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
+					t.Fatalf("%+v", next)
+				}
+			}
+			p, team := w.Load().Prompt(), ""
+			if p.Entry != nil {
+				team = p.Entry.TeamID
+			}
+			if team != tt.want || p.Status != aggregate.PendingApproval || p.Content == "" || p.Content == long {
+				t.Errorf("drafted by %q, %s: %.50s", team, p.Status, p.Content)
+			}
+		})
+	}
+}
+
+func TestAContestsFileThatCantBeUsedIsNamedAndTriedAgain(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.File = true, "configs/none.toml" })
+	h, _ := contested(w)
+	expect.Value(h.Handle(t.Context(), w.In()))(t)
+	if parked := w.Load().Head.Parked; parked == nil || parked.Sentence != task.ReasonContestFiles || !strings.Contains(parked.Detail, "configs/none.toml") {
+		t.Fatalf("%+v", parked)
+	}
+	w.Settings(func(s *tenancy.Settings) { s.DraftContest.File = sample.File })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
+		t.Errorf("%+v", next)
+	}
+}
