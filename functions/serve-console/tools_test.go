@@ -57,7 +57,7 @@ func TestTools(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"a permission and its limits are saved": testToolSaved, "what is wrong is said and kept": testToolRefused, "nobody's change is lost": testToolConflict, "a form that lacks a bound takes none away": testToolLacking,
-		"a server's tool is allowed as it was shown": testServerTool, "a tool that changed shows both": testServerToolChanged, "nothing that a server says becomes markup": testServerMarkup,
+		"a server's tool is allowed as it was shown": testServerTool, "a tool that changed shows both": testServerToolChanged, "a tool that reads can be given to contests": testToolForContests, "nothing that a server says becomes markup": testServerMarkup,
 		"only administrators decide": testToolsAreForAdministrators, "a server that does not answer": testSilentServer, "sixty tools are searched": testManyTools,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
@@ -308,5 +308,46 @@ func testManyTools(t *testing.T, w *world) {
 	}
 	if n := strings.Count(one.body, "<details"); n != 1 || !strings.Contains(one.body, "rooms.tool_42") {
 		t.Errorf("%d are found", n)
+	}
+}
+
+func testToolForContests(t *testing.T, w *world) {
+	w.rooms()
+	b := w.as(workspace.Suzuki)
+	const path, reads = "/console/tools/servers/rooms", "rooms.list_rooms"
+	page := b.get(path)
+	for tool, effect := range map[string]string{reads: "read", standin.BookRoom: "write"} {
+		expect.Same(t, http.StatusSeeOther, b.post(path, url.Values{"act": {"allow"}, "tool": {tool}, "effect": {effect}, "hash": {hashOn(page, tool)}}).status)
+	}
+	hash := w.permission(reads).Pin.Hash
+	for _, locale := range language.All {
+		b.locale = locale
+		a, words := b.get(path), toolsWords.In(locale)
+		for _, want := range []string{words.ForContests, words.ContestsNever} {
+			if strings.Count(html.UnescapeString(a.text()), want) != 1 {
+				t.Errorf("%s says not once %q", locale, want)
+			}
+		}
+		if a := b.post(path, url.Values{"act": {"contests"}, "tool": {standin.BookRoom}, "hash": {w.permission(standin.BookRoom).Pin.Hash}}); a.status != http.StatusConflict || !strings.Contains(html.UnescapeString(a.text()), words.ContestsNever) {
+			t.Errorf("one that writes: %d", a.status)
+		}
+	}
+	if a := b.post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {strings.Repeat("0", 64)}}); a.status != http.StatusConflict || w.permission(reads).Contests {
+		t.Errorf("another hash: %d", a.status)
+	}
+	expect.Same(t, http.StatusSeeOther, b.post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}).status)
+	if a := b.get(path); !w.permission(reads).ForContests() || !strings.Contains(a.text(), toolsEN.NotForContests) {
+		t.Errorf("%+v", w.permission(reads))
+	}
+	log := expect.Value(w.Store.Audit(t.Context(), w.tenant.ID, store.AuditFilter{Action: tenancy.AuditToolPermissionUpdated}, "", 10))(t)
+	if e := log.Items[0]; e.ActorID != workspace.Suzuki || !strings.Contains(string(e.Details), `"contests":true`) {
+		t.Errorf("%+v", e)
+	}
+	expect.Same(t, http.StatusSeeOther, b.post(path, url.Values{"act": {"no-contests"}, "tool": {reads}, "hash": {hash}}).status)
+	if w.permission(reads).Contests {
+		t.Error("it is still listed")
+	}
+	if a := w.as(workspace.Sato).post(path, url.Values{"act": {"contests"}, "tool": {reads}, "hash": {hash}}); a.status != http.StatusForbidden {
+		t.Errorf("a member: %d", a.status)
 	}
 }

@@ -16,11 +16,12 @@ import (
 	"ringi/shared/tool/mcp"
 )
 
-// ServerTools lists the tools of MCP servers, and allows and forbids them. mcp.Admin does.
+// ServerTools lists the tools of MCP servers, allows and forbids them, and lists them for contests. mcp.Admin does.
 type ServerTools interface {
 	Tools(ctx context.Context, tenant, server string) ([]mcp.Listed, error)
 	Allow(ctx context.Context, tenant, name, hash string, access aggregate.Access, by aggregate.Actor) error
 	Forbid(ctx context.Context, tenant, name string, by aggregate.Actor) error
+	ForContests(ctx context.Context, tenant, name, hash string, on bool, by aggregate.Actor) error
 }
 
 // serverData are what the page of a server shows: all that the server says of its tools, since all of it is allowed.
@@ -40,6 +41,9 @@ type serverTool struct {
 	Allowable, Forbiddable          bool
 	Says                            []saying
 	Open                            bool
+	Contests                        bool // members of contests may call it
+	Listable                        bool // they can be let
+	Writes                          bool // they can't
 }
 
 // saying is one thing that a server says of a tool, and what it said when the tool was allowed if that was another.
@@ -105,6 +109,7 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 			continue
 		}
 		x := mcp.Listed{Name: p.ToolName, URL: p.Pin.URL, Hash: p.Pin.Hash, State: mcp.On, Access: p.Pin.Access}
+		x.Contests = p.ForContests()
 		x.Tool = mcp.Tool{Name: name, Title: p.Pin.Title, Description: p.Pin.Description, Input: string(p.Pin.Input), Output: string(p.Pin.Output)}
 		if p.ChangedAt != nil {
 			x.State = mcp.Changed
@@ -128,6 +133,7 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.States[x.State], Badge: badges[x.State], Access: t.Accesses[x.Access],
 		Allowable: asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On, Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
 		Open: x.State == mcp.Changed, Problem: t.unfit(x.Problem),
+		Contests: x.State == mcp.On && x.Contests, Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read, Writes: x.State == mcp.On && x.Access == aggregate.Write,
 	}
 	was := mcp.Tool{}
 	changed := x.State == mcp.Changed && pin != nil
@@ -190,6 +196,8 @@ func (c *Console) decideServerTool(w http.ResponseWriter, r *http.Request, v *vi
 	switch f.Get("act") {
 	case "forbid":
 		err = c.Servers.Forbid(r.Context(), v.Tenant, name, v.actor())
+	case "contests", "no-contests":
+		err = c.Servers.ForContests(r.Context(), v.Tenant, name, f.Get("hash"), f.Get("act") == "contests", v.actor())
 	case "allow":
 		if access != aggregate.Read && access != aggregate.Write {
 			return c.showServer(w, r, v, t.SayEffect)

@@ -16,6 +16,7 @@ type toolsTexts struct {
 	Server, ServerLead, Silent, Kept, Address, ToolTitle, Description, Arguments, Result, Hash, HashAbout   string
 	Was, Is, Allow, AllowAgain, Forbid, Effect, ReadOnly, Writing, EffectAbout, Refused, SayEffect, Confirm string
 	ChangedNow, ChangedAbout, GoneAbout, NoTools, NotFit                                                    string
+	Contests, ContestsAbout, ForContests, NotForContests, ContestsNever                                     string
 	Abouts, Providers                                                                                       map[string]string
 	Bounds                                                                                                  map[tenancy.Constraint]boundText
 	States                                                                                                  map[mcp.State]string
@@ -49,6 +50,7 @@ var toolsJA = toolsTexts{
 	Was: "許可した内容", Is: "今の内容", Allow: "この内容で許可", AllowAgain: "変わった内容で許可し直す", Forbid: "使えなくする", Effect: "このツールは", ReadOnly: "読み取るだけ", Writing: "何かを書き込む・送る", EffectAbout: "書き込むものは、自動で二度呼び出すことがなく、承認の前に内容が表示されます。迷うときは「書き込む」にしてください。",
 	Refused: "受け付けられない操作でした。何も変わっていません。", SayEffect: "読み取るだけか、書き込むかを選んでください。何も変わっていません。", Confirm: "このツールを使えなくしますか?",
 	ChangedNow: "何も変わっていません。表示した後に、サーバーの内容か許可が変わりました。今の内容を確かめてください。", ChangedAbout: "サーバーが内容を変えたため、止まっています。違いを確かめてください。", GoneAbout: "サーバーにはもうありません。", NoTools: "このサーバーにはツールがありません。", NotFit: "このツールは許可できません。",
+	Contests: "コンテストで使える", ContestsAbout: "コンテストの調査担当 (web-search のメンバー) は、承認を待たずにツールを呼び出します。読み取りだけのツールに限って許可できます。サーバーが内容を変えたときや、許可し直したときは、外れます。", ForContests: "コンテストでも使えるようにする", NotForContests: "コンテストでは使わない", ContestsNever: "書き込むツールは、コンテストでは使えません。",
 	Abouts: map[string]string{
 		"calculate_overtime": "読み取った勤怠から、残業時間を計算します。外には接続しません。", "list_attendance": "freee 人事労務から、従業員ごとの 1 か月の勤怠を読み取ります。", "list_departments": "freee 人事労務から、部署の一覧を読み取ります。",
 		"list_employees": "freee 人事労務から、従業員の一覧を読み取ります。", "send_slack_dm": "Slack で、1 人に DM を送ります。送ったものは取り消せません。", "write_rows_to_google_sheet": "Google スプレッドシートのタブに、A1 から上書きします。",
@@ -65,6 +67,6 @@ var toolsJA = toolsTexts{
 	Unfit: [][2]string{
 		{"there twice", "同じ名前のツールが 2 つあります。"}, {"its name is not", "名前に使えない文字があるか、長すぎます。"}, {"title is over", "表示名が長すぎます (100 文字まで)。"}, {"description is over", "説明が長すぎます (2,000 文字まで)。"},
 		{"schema of it is over", "引数か結果の形が大きすぎます (16 KB まで)。"}, {"arguments are no object", "引数の形が正しくありません。"}, {"arguments can't be checked", "引数の形を確かめられません。"}, {"result can't be checked", "結果の形を確かめられません。"},
-		{"all allowed tools of servers", "許可したツールの説明の合計が大きすぎます (128 KB まで)。使わないツールを止めてください。"}, {"none that the server has", "サーバーにこのツールはありません。"},
+		{"all allowed tools of servers", "許可したツールの説明の合計が大きすぎます (128 KB まで)。使わないツールを止めてください。"}, {"allowed as one that writes", "書き込むツールは、コンテストでは使えません。"}, {"which is the limit", "コンテストで使えるツールは 20 個までです。使わないツールを外してください。"}, {"none that the server has", "サーバーにこのツールはありません。"},
 	},
 }

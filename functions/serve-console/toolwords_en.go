@@ -17,6 +17,7 @@ var toolsEN = toolsTexts{
 	Was: "What was allowed", Is: "What it is now", Allow: "Allow exactly this", AllowAgain: "Allow what it is now", Forbid: "Stop its use", Effect: "This tool", ReadOnly: "only reads", Writing: "writes or sends something", EffectAbout: "One that writes is never called twice on its own, and its arguments are shown before approval. If in doubt, choose that it writes.",
 	Refused: "That can't be done. Nothing was changed.", SayEffect: "Choose whether it only reads, or writes. Nothing was changed.", Confirm: "Stop the use of this tool?",
 	ChangedNow: "Nothing was changed. The server's tool or its permission has changed since it was shown: look at it again.", ChangedAbout: "It stopped, since the server changed it. Look at the difference.", GoneAbout: "The server no longer has it.", NoTools: "This server has no tools.", NotFit: "This tool can't be allowed.",
+	Contests: "contests may use it", ContestsAbout: "Those who do the research in a contest (members of type web-search) call tools without waiting for approval, so only tools that read can be given to them. One that the server changes, or that is allowed anew, is taken away from them.", ForContests: "Let contests use it too", NotForContests: "Keep it from contests", ContestsNever: "Contests can't use a tool that writes.",
 	Abouts: map[string]string{
 		"calculate_overtime": "Calculates overtime from attendance that was read. It connects to nothing.", "list_attendance": "Reads a month's attendance of each employee from freee HR.", "list_departments": "Reads the departments from freee HR.",
 		"list_employees": "Reads the employees from freee HR.", "send_slack_dm": "Sends a direct message in Slack to one person. It can't be taken back.", "write_rows_to_google_sheet": "Writes over a tab of a Google spreadsheet, from A1.",
@@ -33,6 +34,6 @@ var toolsEN = toolsTexts{
 	Unfit: [][2]string{
 		{"there twice", "Two tools have this name."}, {"its name is not", "Its name has characters that can't be taken, or is too long."}, {"title is over", "Its title is too long (at most 100 characters)."}, {"description is over", "Its description is too long (at most 2,000 characters)."},
 		{"schema of it is over", "Its arguments or result are described at too great length (at most 16 KB)."}, {"arguments are no object", "Its arguments are not described as they must be."}, {"arguments can't be checked", "Its arguments can't be checked."}, {"result can't be checked", "Its result can't be checked."},
-		{"all allowed tools of servers", "All allowed tools together are described at too great length (at most 128 KB). Stop the use of some."}, {"none that the server has", "The server has no such tool."},
+		{"all allowed tools of servers", "All allowed tools together are described at too great length (at most 128 KB). Stop the use of some."}, {"allowed as one that writes", "Contests can't use a tool that writes."}, {"which is the limit", "Contests can use at most 20 tools. Take away one that is not used."}, {"none that the server has", "The server has no such tool."},
 	},
 }

@@ -29,7 +29,8 @@ const usage = `mcp takes one of
   remove <server>                         name it no longer
   tools <server>                          show its tools, with what it says of them
   allow <server>.<tool> <hash> read|write let tasks call the tool that was shown; all 64 digits of its hash
-  forbid <server>.<tool>                  switch it off`
+  forbid <server>.<tool>                  switch it off
+  contests <server>.<tool> <hash>|off     let members of contests call the tool, if it reads; they ask nobody`
 
 // servers does what an administrator asks about MCP servers.
 func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
@@ -46,6 +47,8 @@ func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out
 		err = allow(ctx, d, o, args[1], args[2], aggregate.Access(args[3]))
 	case verb == "forbid" && len(args) == 2:
 		err = d.Forbid(ctx, o.tenant, args[1], o.by)
+	case verb == "contests" && len(args) == 3:
+		err = d.ForContests(ctx, o.tenant, args[1], args[2], args[2] != "off", o.by)
 	}
 	if err != nil {
 		return said(err)
@@ -76,6 +79,9 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 		state := string(x.State)
 		if x.Access != "" {
 			state += ", " + string(x.Access)
+		}
+		if x.Contests {
+			state += ", for contests"
 		}
 		fmt.Fprintf(out, "%s (%s)\n", visible(x.Name), state)
 		for _, line := range [][2]string{

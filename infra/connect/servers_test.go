@@ -53,6 +53,7 @@ func testPinned(t *testing.T, w *workspace, v *vendors.Vendors, shown string) {
 	if err != nil || !found || !p.Allowed || p.Pin.Access != aggregate.Write || p.Pin.Hash != hash {
 		t.Errorf("%+v, %v", p, err)
 	}
+	w.refused(t, "as one that writes", "mcp", "contests", "rooms.book_room", hash)
 	v.Rooms().Describe("Books \x1b[31m a room.")
 	if shown = w.must(t, "mcp", "tools", "rooms"); !strings.Contains(shown, "rooms.book_room (changed, write)") || strings.Contains(shown, "\x1b") {
 		t.Errorf("shown %q", shown)
