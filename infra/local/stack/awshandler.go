@@ -1,6 +1,8 @@
 package stack
 
 import (
+	"bytes"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httputil"
@@ -41,8 +43,26 @@ func awsHandler(functions, info, told http.Handler, standIns, bucket string, log
 	mux.Handle(lambda.StreamPath, functions)
 	mux.Handle("GET "+functionsPath, info)
 	mux.Handle("GET "+containerPath, told)
-	mux.Handle("/", proxy)
+	mux.Handle("/", wholeBody(proxy))
 	return mux, nil
+}
+
+// largestHeld is how many bytes of a body are read before a call is forwarded.
+const largestHeld = 16 << 20
+
+// wholeBody reads a call's body before it is forwarded. The stand-ins may answer before the transport has seen that the
+// body is over; the server closes the body with the answer's first bytes, and the transport then cuts the rest off.
+func wholeBody(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ContentLength > 0 && r.ContentLength <= largestHeld {
+			body, err := io.ReadAll(r.Body)
+			if err != nil {
+				return // whoever calls is gone
+			}
+			r.Body = io.NopCloser(bytes.NewReader(body))
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to: the

@@ -1,0 +1,69 @@
+package stack
+
+import (
+	"bufio"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/shared/expect"
+)
+
+// atOnce answers each call as soon as the last byte of its body is there.
+func atOnce(t *testing.T, answer string) string {
+	l := expect.Value(listen(anyPort, "-test"))(t)
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				said := bufio.NewReader(c)
+				for {
+					r, err := http.ReadRequest(said)
+					if err != nil {
+						return
+					}
+					io.CopyN(io.Discard, r.Body, r.ContentLength)
+					io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 65536\r\n\r\n"+answer)
+				}
+			}()
+		}
+	}()
+	return address(l)
+}
+
+// TestAnAnswerThatComesAtOnceIsForwardedWhole: it may be there before the transport has looked whether more of the call's body follows.
+func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
+	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
+	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(), atOnce(t, answer), "", slog.New(slog.DiscardHandler)))(t)
+	front := httptest.NewServer(h)
+	defer front.Close()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+	var all sync.WaitGroup
+	for range 16 {
+		all.Go(func() {
+			for range 100 {
+				resp, err := client.Post(front.URL, "", strings.NewReader(call))
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := io.ReadAll(resp.Body)
+				resp.Body.Close()
+				if err != nil || string(got) != answer {
+					t.Errorf("%d bytes of the answer, %v", len(got), err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+}
