@@ -51,7 +51,14 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		return next, false, err
 	}
 	order, wrong, err := h.order(ctx, a, s, budget)
-	if err != nil || errors.Is(wrong, errNotForTeams) {
+	var skip notForTeams
+	if err == nil && errors.As(wrong, &skip) {
+		_, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.SkipContest(in.Run, s.DraftContest.File, string(skip), h.Now())
+		})
+		return next, false, err
+	}
+	if err != nil {
 		return next, false, err
 	}
 	if wrong != nil {
@@ -93,10 +100,12 @@ func (h *Handler) budget(ctx context.Context, a *task.Aggregate, s tenancy.Setti
 	return most, nil
 }
 
-// errNotForTeams is a request that teams can't be asked for: it is longer than a contest takes, or nothing is left for each of them.
-var errNotForTeams = errors.New("no request for teams")
+// notForTeams is why teams can't be asked: task.ContestTooLong or task.ContestNoBudget.
+type notForTeams string
 
-// order is the contest that the version asks for; wrong is why its files can't be used, or errNotForTeams.
+func (e notForTeams) Error() string { return "not for teams: " + string(e) }
+
+// order is the contest that the version asks for; wrong is why its files can't be used, or a notForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
 	config, wrong := h.config(s.DraftContest)
 	switch {
@@ -121,8 +130,11 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 	if o.Prompt, err = model.Contested(inputOf(s, a, bounds)); err != nil {
 		return o, nil, err
 	}
-	if len(o.Prompt) > contest.MaxPrompt || budget < aggregate.MicroUSD(len(o.Teams)) {
-		return o, errNotForTeams, nil
+	switch {
+	case len(o.Prompt) > contest.MaxPrompt:
+		return o, notForTeams(task.ContestTooLong), nil
+	case budget < aggregate.MicroUSD(len(o.Teams)):
+		return o, notForTeams(task.ContestNoBudget), nil
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
 		return o, err, nil

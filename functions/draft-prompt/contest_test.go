@@ -7,6 +7,7 @@ import (
 
 	sample "ringi/infra/local/contests"
 	"ringi/shared/aggregate"
+	"ringi/shared/card"
 	"ringi/shared/config"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
@@ -92,6 +93,13 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	h, _ := contested(w)
 	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
 		t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)
+	}
+	a := w.Load()
+	if x := a.Prompt().Contest; !x.Over() || x.As != task.ContestTooLong {
+		t.Errorf("the version does not say why: %+v", x)
+	}
+	if said := card.DraftedAlone(a.Prompt().Contest, "ja"); !strings.Contains(said, "依頼が長い") {
+		t.Errorf("the card says %s", said)
 	}
 }
 

@@ -89,9 +89,15 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		return []slack.Block{contextLine(strings.Join(append([]string{w.alone}, d.endings(nil, x)...), "\n"))}
+		return []slack.Block{contextLine(strings.Join(append([]string{DraftedAlone(x, d.w.Locale)}, d.endings(nil, x)...), "\n"))}
 	}
 	return nil
+}
+
+// DraftedAlone says why a contest that is over did not draft a version.
+func DraftedAlone(x *task.Contest, locale string) string {
+	w := contestWords.In(locale)
+	return or(w.skipped[x.As], w.alone)
 }
 
 // endings say why the winner stopped, where it would have gone on, and why other teams have no draft.
@@ -124,6 +130,7 @@ type contestTexts struct {
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
 	ending, moreFailed                      string
+	skipped                                 map[string]string // by task.Contest.As
 }
 
 var contestWords = language.InEach(contestTexts{
@@ -134,6 +141,9 @@ var contestWords = language.InEach(contestTexts{
 	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました",
+	skipped: map[string]string{
+		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
+	},
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored…",
 	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
@@ -142,4 +152,7 @@ var contestWords = language.InEach(contestTexts{
 	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed",
+	skipped: map[string]string{
+		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
+	},
 })

@@ -30,8 +30,9 @@ type Version struct {
 
 // Drafted is how a contest came to a policy.
 type Drafted struct {
-	Execution string
+	Execution string // "" where none was held
 	Over      bool
+	Alone     string  // why a contest that is over did not draft it
 	Best      *Draft  // the submission that the policy is; nil: no team had one that people could approve, or it is not over
 	Picked    string  // who put it in the place of another
 	Others    []Draft // of the other teams, the best first
@@ -64,9 +65,12 @@ func (r Reader) drafted(p *task.Prompt) *Drafted {
 		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
 		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
 	}
-	if p.Entry != nil {
+	switch {
+	case p.Entry != nil:
 		best := r.draft(*p.Entry)
 		d.Best = &best
+	case d.Over:
+		d.Alone = card.DraftedAlone(p.Contest, r.Locale)
 	}
 	if p.Author != "" {
 		d.Picked = r.Person(p.Author)

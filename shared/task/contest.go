@@ -19,7 +19,7 @@ type Contest struct {
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // by when it was to have ended
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
-	As          string             `json:"status,omitempty"`  // how it ended: a contest.SummaryStatus, of one without a summary a contest.Status, else ContestLost
+	As          string             `json:"status,omitempty"`  // how it ended: a contest.SummaryStatus, of one without a summary a contest.Status, else one of those below
 	Entries     []Entry            `json:"entries,omitempty"` // the best of each team that has one, the best first
 	Failed      int                `json:"failed_teams,omitempty"`
 	// Failures say of the teams without a submission why they have none: of the first of them, as many as a card names.
@@ -40,8 +40,12 @@ type Entry struct {
 	Exit contest.ExitReason `json:"exit_reason,omitempty"` // why the team stopped there
 }
 
-// ContestLost is how a contest ended of which nothing was heard.
-const ContestLost = "lost"
+// How a contest ended of which nothing was heard; and of a version that was not left to one, why not.
+const (
+	ContestLost     = "lost"
+	ContestTooLong  = "request_too_long" // for teams
+	ContestNoBudget = "budget_too_small" // to divide among them
+)
 
 // contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
 const contestLateBy = time.Hour
@@ -79,6 +83,12 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 	n.Contest = &asked
 	c.Put(&n)
 	return c.done(), nil
+}
+
+// SkipContest notes on the newest version why it is not left to a contest. It is no change where AskContest is none.
+func (a *Aggregate) SkipContest(run int, file, why string, now time.Time) (aggregate.Change, error) {
+	at := now.UTC().Truncate(time.Millisecond)
+	return a.AskContest(run, Contest{File: file, Until: at, EndedAt: &at, As: why}, now)
 }
 
 // contestMade notes that the contest of a version is there.
