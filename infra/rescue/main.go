@@ -6,6 +6,7 @@
 //	go run ./infra/rescue rows    -from <restored table> -table <TableName> [-task <tenant>/<task>] [-apply]
 //	go run ./infra/rescue contest -table <TableName> -contest <tenant>/<execution> [-close] [-apply]
 //	go run ./infra/rescue rounds  -table <TableName> -tenant <tenant>
+//	go run ./infra/rescue session -table <TableName> -session <tenant>/<session> [-apply]
 //
 // It uses the AWS CLI's credentials, region and AWS_ENDPOINT_URL.
 package main
@@ -49,12 +50,12 @@ func main() {
 
 // what is what a command line asks for.
 type what struct {
-	command, from, to, table string
-	task, contest, tenant    string
-	closing, apply           bool
+	command, from, to, table       string
+	task, contest, tenant, session string
+	closing, apply                 bool
 }
 
-const commands = "cards, changes, rows, contest or rounds"
+const commands = "cards, changes, rows, contest, rounds or session"
 
 func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) error {
 	w, err := read(args, out)
@@ -74,6 +75,13 @@ func run(ctx context.Context, cfg aws.Config, args []string, out io.Writer) erro
 			return fmt.Errorf("-contest %.80q is not <tenant>/<execution>, an id of 26 characters and a UUID", w.contest)
 		}
 		return newGames(rescued, w.closing, w.apply, out).again(ctx, contest.Ref(tenant, id))
+	case "session":
+		tenant, id, _ := strings.Cut(w.session, "/")
+		ref, err := sessionRef(tenant, id)
+		if err != nil {
+			return err
+		}
+		return newTalks(rescued, w.apply, out).again(ctx, ref)
 	case "rounds":
 		if !aggregate.ValidID(w.tenant) {
 			return fmt.Errorf("-tenant %.60q is not an id of 26 characters", w.tenant)
@@ -105,16 +113,17 @@ func read(args []string, out io.Writer) (w what, err error) {
 	f.StringVar(&w.task, "task", "", "rows: set this `tenant/task` back to what the restored table says; empty: put back what is missing")
 	f.StringVar(&w.contest, "contest", "", "contest: the `tenant/execution` to look at, and to begin another run of")
 	f.StringVar(&w.tenant, "tenant", "", "rounds: the `tenant` whose teams' scored rounds are counted")
+	f.StringVar(&w.session, "session", "", "session: the `tenant/session` of a conversation to look at, and to have looked at again")
 	f.BoolVar(&w.closing, "close", false, "contest: stop the teams that still play, and sum up what all have")
-	f.BoolVar(&w.apply, "apply", false, "rows, contest: do it; without, it is only said")
+	f.BoolVar(&w.apply, "apply", false, "rows, contest, session: do it; without, it is only said")
 	if err := f.Parse(args[1:]); err != nil {
 		return w, err
 	}
-	alone := w.command == "contest" || w.command == "rounds" // needs the table alone
+	alone := slices.Contains([]string{"contest", "rounds", "session"}, w.command) // needs the table alone
 	switch {
 	case f.NArg() > 0:
 		return w, fmt.Errorf("unexpected argument %q", f.Arg(0))
-	case !slices.Contains([]string{"cards", "changes", "rows", "contest", "rounds"}, w.command):
+	case !slices.Contains([]string{"cards", "changes", "rows", "contest", "rounds", "session"}, w.command):
 		return w, fmt.Errorf("%.20q is none of %s", w.command, commands)
 	case w.from == "" && !alone:
 		return w, errors.New("-from is missing")

@@ -202,6 +202,7 @@ func TestBadCommandsSayWhatIsWanted(t *testing.T) {
 		{"half a task", "rows -from a -table b -task x/y", "two ids of 26 characters"},
 		{"no contest", "contest -table b", "<tenant>/<execution>"},
 		{"a task as a contest", "contest -table b -contest 01ARZ3NDEKTSV4RRFFQ69G5FAV/01ARZ3NDEKTSV4RRFFQ69G5FAV", "a UUID"},
+		{"no conversation", "session -table b -session 01ARZ3NDEKTSV4RRFFQ69G5FAV/x", "a UUID"},
 		{"no tenant", "rounds -table b", "-tenant"},
 		{"a stray word", "rows -from a -table b now", `unexpected argument "now"`},
 	}
