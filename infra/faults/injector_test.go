@@ -318,7 +318,8 @@ func (w *injector) markIn(text []byte) string {
 		return ""
 	}
 	if mark := string(markForm.Find(text)); mark != "" {
-		if m := taskForm.FindSubmatch(text); m != nil {
+		// In a batch of several scenarios' records the first mark need not be the first task's.
+		if m := taskForm.FindSubmatch(text); m != nil && w.marks[string(m[1])] == "" {
 			w.marks[string(m[1])] = mark
 		}
 		return mark

@@ -60,6 +60,7 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 			s.before(d)
 		}
 		d.Request = driver.Say(t, b.Stack, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> <#"+d.mark+"> "+s.text)
+		b.injector.belongs(d.Ref.ID, d.mark)
 		b.injector.belongs(d.contest().ID, d.mark)
 		d.Timeout, d.QuietTime, d.WhenQuiet = stepTimeout, d.quietTime, d.sweep
 		if d.sweeperOnly {
