@@ -177,6 +177,9 @@ func (s shown) draft(system string, results []string, trouble demo.Trouble) stri
 	lines = append(lines, fmt.Sprintf(w.view, w.views[hashOf(s.TeamID, system)%uint32(len(w.views))]))
 	for _, x := range results {
 		first, _, _ := strings.Cut(x, "\n")
+		if strings.HasPrefix(first, "ERROR: ") { // nothing was found
+			continue
+		}
 		lines = append(lines, fmt.Sprintf(w.work, first))
 	}
 	for i, h := range s.History {

@@ -1,0 +1,43 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"ringi/shared/expect"
+	"ringi/shared/round"
+	"ringi/shared/sandbox"
+)
+
+// roomOf runs each order in a room of one level.
+type roomOf struct {
+	t *testing.T
+	l level
+}
+
+func (b roomOf) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+	got := run(b.t, b.l, o)
+	for _, l := range got.lines {
+		if err := onLine(l); err != nil {
+			return got.end, err
+		}
+	}
+	return got.end, got.err
+}
+
+// What a member of a contest runs has text to give and nothing else: no files before, and none afterwards.
+func TestAMembersScriptGivesTextAndKeepsNothing(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		members := round.Isolated(roomOf{t, l})
+		const script = "echo $((6*7)); ls; echo secret > kept.txt"
+		for range 2 {
+			got := expect.Value(members.Run(t.Context(), script))(t)
+			if !strings.HasPrefix(got, "42\n") || strings.Contains(got, "kept.txt") || !strings.HasSuffix(got, "exit code: 0") {
+				t.Errorf("%q", got)
+			}
+		}
+	})
+}
