@@ -71,7 +71,7 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	theirs := map[string][]string{
 		"AnswerMessageFunction": {bucket, bucket + "/arguments/*", bucket + "/prompts/*"},
 		"RunActionFunction":     {bucket, bucket + "/arguments/*", bucket + "/workspaces/*"},
-		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
+		"RunRoundFunction":      {bucket, bucket + "/contests/*", bucket + "/turns/*", bucket + "/prompts/*"},
 		"CloseContestFunction":  {bucket, bucket + "/contests/*"},
 		"BeginContestFunction":  {bucket, bucket + "/contests/*"},
 		"DraftPromptFunction":   {bucket, bucket + "/contests/*", bucket + "/prompts/*"},
@@ -87,14 +87,22 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	if !s.allowsOn(s.role(id), "s3:ListBucket", bucket) {
 		wrong("%s may get objects and is not told which are gone", id)
 	}
+	if id == "RunRoundFunction" && !(s.allowsOn(s.role(id), "s3:PutObject", bucket+"/turns/*") && s.allowsOn(s.role(id), "s3:GetObject", bucket+"/turns/*")) {
+		wrong("%s may not keep the answers that a round goes on from", id)
+	}
 }
 
-// exportRule: files of the audit log go after a day, also those that were written over.
-func exportRule(s *stack, wrong func(string, ...any)) {
-	for _, r := range list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")) {
-		if at(r, "Prefix") == "exports/" && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == "1" && at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1" {
-			return
+// forgettingRule: what is needed for a time only goes after so many days, also what was written over. A model's answer outlives
+// its row, which goes after seven.
+func forgettingRule(s *stack, wrong func(string, ...any)) {
+	for prefix, forget := range map[string]struct{ days, what string }{
+		"exports/": {"1", "exports of the audit log for more than a day"},
+		"turns/":   {"8", "models' answers of contests for more or less than a day beyond their rows"},
+	} {
+		if !slices.ContainsFunc(list(at(s.resources["ResultsBucket"].Properties, "LifecycleConfiguration", "Rules")), func(r any) bool {
+			return at(r, "Prefix") == prefix && at(r, "Status") == "Enabled" && at(r, "ExpirationInDays") == forget.days && at(r, "NoncurrentVersionExpiration", "NoncurrentDays") == "1"
+		}) {
+			wrong("ResultsBucket keeps %s", forget.what)
 		}
 	}
-	wrong("ResultsBucket keeps exports of the audit log for more than a day")
 }

@@ -4,7 +4,7 @@ import "strings"
 
 // storageRules are about what must survive: a mistaken update, a deleted stack, a lost message.
 func storageRules() []rule {
-	return []rule{keptRule, tableRule, bucketRule, exportRule, deadLetterRule, secretAndLogRule}
+	return []rule{keptRule, tableRule, bucketRule, forgettingRule, deadLetterRule, secretAndLogRule}
 }
 
 func keptRule(s *stack, wrong func(string, ...any)) {

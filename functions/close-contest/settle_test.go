@@ -25,6 +25,10 @@ func (rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _
 	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 }
 
+func (r rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return r.KeepContest(ctx, ref, v, inline)
+}
+
 func (rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
 	return json.RawMessage(b.JSON), nil
 }

@@ -255,7 +255,14 @@ func testTurns(t *testing.T, w *world) {
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/1", []byte(`{"text":"first"}`), use("u1", 5)))
 	long := []byte(`"` + strings.Repeat("長", 40_000) + `"`)
 	expect.NoError(t, kept.Keep(t.Context(), "1/leader/2", long, use("u4", 0)))
-	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long)} {
+	for key := range w.Values.(*bucket).kept { // the bucket deletes it a day after its row
+		if !strings.HasPrefix(key, "turns/") {
+			t.Errorf("it is kept for ever: %s", key)
+		}
+	}
+	before := expect.Value(w.Values.KeepContest(t.Context(), contest.Ref(tenant, id), long, contests.MaxInline))(t) // by an earlier release
+	expect.Value(w.AddListed(t.Context(), tenant, contest.TurnsList, teams[0].Ref().ID, &contest.Turn{Name: "1/leader/3", Answer: before, CreatedAt: w.Now(), DeleteAfter: w.Now().Add(time.Hour).Unix()}))(t)
+	for key, want := range map[string]string{"1/leader/1": `{"text":"first"}`, "1/leader/2": string(long), "1/leader/3": string(long)} {
 		if got, ok, err := kept.Turn(t.Context(), key); string(got) != want || !ok || err != nil {
 			t.Errorf("%s: %d bytes, %v, %v", key, len(got), ok, err)
 		}

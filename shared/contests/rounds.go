@@ -158,7 +158,8 @@ func (s *Store) History(ctx context.Context, w *contest.Work) ([]submission.Roun
 	return out, nil
 }
 
-// turnsLast is how long a model's answer is kept for a round that was cut off.
+// turnsLast is how long a model's answer is kept for a round that was cut off. The bucket has what is too large for the row for
+// a day longer.
 const turnsLast = 7 * 24 * time.Hour
 
 // Kept are the answers of models that a team has so far; it is round.Kept.
@@ -208,7 +209,7 @@ func (k Kept) keep(ctx context.Context, key string, answer []byte, spent aggrega
 	if answer == nil {
 		return nil
 	}
-	kept, err := k.Store.Values.KeepContest(ctx, contest.Ref(k.Team.Tenant, k.Execution), answer, MaxInline)
+	kept, err := k.Store.Values.KeepTurn(ctx, contest.Ref(k.Team.Tenant, k.Execution), answer, MaxInline)
 	if err != nil {
 		return err
 	}

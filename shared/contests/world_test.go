@@ -33,12 +33,20 @@ type bucket struct {
 }
 
 func (b *bucket) KeepContest(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return b.keep("contests", ref, v, inline)
+}
+
+func (b *bucket) KeepTurn(_ context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return b.keep("turns", ref, v, inline)
+}
+
+func (b *bucket) keep(under string, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
 	if len(v) <= inline {
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := fmt.Sprintf("contests/%s/%s/%s.json", ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
+	key := fmt.Sprintf("%s/%s/%s/%s.json", under, ref.Tenant, ref.ID, aggregate.HashOf(string(v)))
 	b.kept[key] = v
 	return aggregate.Blob{Bytes: len(v), S3Key: key, Preview: string(v[:50])}, nil
 }

@@ -85,7 +85,7 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 			}
 			for _, p := range page.CommonPrefixes {
 				prefix := aws.ToString(p.Prefix)
-				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests {
+				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests && prefix != turns {
 					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
 				}
 			}

@@ -37,6 +37,7 @@ const (
 	arguments = "arguments/"
 	exports   = "exports/"  // of the audit log; the bucket deletes them
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
+	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
 	// Of chat sessions (shared/workspace/versions): versions expire like results, the rest the bucket deletes.
 	workspaces = "workspaces/"
@@ -75,6 +76,14 @@ func (s Store) KeepContest(ctx context.Context, ref aggregate.Ref, v json.RawMes
 		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
 	}
 	return s.put(ctx, contests+under(ref), v, aggregate.Blob{Preview: preview(v)})
+}
+
+// KeepTurn is KeepContest for a model's answer that a contest's round goes on from: the bucket deletes it after eight days.
+func (s Store) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	if len(v) <= inline {
+		return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+	}
+	return s.put(ctx, turns+under(ref), v, aggregate.Blob{Preview: preview(v)})
 }
 
 // Prompts keeps what models are sent about a task: always in the bucket, never in the row, named by its hash.
@@ -120,7 +129,7 @@ func (s Store) Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (j
 		return json.RawMessage(b.JSON), nil
 	}
 	own := b.S3Key // as an older key is, without any prefix
-	for _, prefix := range []string{results, prompts, arguments, contests} {
+	for _, prefix := range []string{results, prompts, arguments, contests, turns} {
 		own = strings.TrimPrefix(own, prefix)
 	}
 	if !strings.HasPrefix(own, under(ref)) {

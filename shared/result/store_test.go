@@ -81,6 +81,17 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 			}
 		}
 	})
+	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is found too", func(t *testing.T) {
+		small, large := expect.Value(s.KeepTurn(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepTurn(t.Context(), w.Ref, text(102), 100))(t)
+		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
+			t.Errorf("%+v %+v", small, large)
+		}
+		open(t, small, text(100))
+		open(t, large, text(102))
+		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("another's: %v", err)
+		}
+	})
 	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))

@@ -52,3 +52,8 @@ func (s Bucket) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessag
 	s[key] = aggregate.JSON(v)
 	return aggregate.Blob{Bytes: len(v), S3Key: key}, nil
 }
+
+// KeepTurn is result.Store's.
+func (s Bucket) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return s.KeepContest(ctx, ref, v, inline)
+}
