@@ -1,0 +1,34 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"ringi/shared/contest"
+	"ringi/shared/round"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+)
+
+func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
+	down := errors.New("the table is down")
+	for _, tt := range []struct {
+		of     submission.AgentType
+		opened int
+	}{{submission.Plain, 0}, {submission.CodeExec, 0}, {submission.WebSearch, 1}} {
+		opened := 0
+		h := &Handler{Reads: func(_ context.Context, tenant, locale string) (round.Reads, error) {
+			if opened++; tenant != "T1" || locale != "ja" {
+				t.Errorf("opened for %q in %q", tenant, locale)
+			}
+			return nil, down
+		}}
+		a := &contest.Aggregate{Contest: &contest.Contest{Locale: "ja"}}
+		a.Head.TenantID = "T1"
+		team := &team{Handler: h, contest: a, own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(submission.Plain)}, {AgentType: string(tt.of)}}}}
+		if _, err := team.reads(t.Context()); opened != tt.opened || errors.Is(err, down) != (tt.opened > 0) {
+			t.Errorf("%s: opened %d times, %v", tt.of, opened, err)
+		}
+	}
+}
