@@ -13,6 +13,7 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/kinds"
+	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
@@ -180,5 +181,21 @@ func TestAContestsFileThatCantBeUsedIsNamedAndTriedAgain(t *testing.T) {
 	})
 	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
 		t.Errorf("%+v", next)
+	}
+}
+
+func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
+	gate := func(reason string) aggregate.Gate {
+		return aggregate.Gate{Status: aggregate.Rejected, Verdict: aggregate.Verdict{RejectionReason: reason}}
+	}
+	a := &task.Aggregate{Task: &task.Task{}, Request: &task.Request{}, Prompts: []*task.Prompt{
+		{Content: "初めの案", Gate: gate("9月にして")}, {Content: "最良の案", Gate: gate("別の案 (経理) を選んだため")}, {Content: "経理の案", Author: "U0SUZUKI", Gate: gate("DM も送って")}, {},
+	}}
+	var reasons []string
+	for _, v := range inputOf(tenancy.DefaultSettings(), a, model.Bounds{}).Earlier {
+		reasons = append(reasons, v.Reason)
+	}
+	if got := strings.Join(reasons, ", "); got != "9月にして, DM も送って" {
+		t.Errorf("the model is told to follow: %s", got)
 	}
 }

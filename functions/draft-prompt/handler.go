@@ -75,8 +75,10 @@ func (h *Handler) draft(ctx context.Context, s tenancy.Settings, a *task.Aggrega
 // inputOf is what is known of the policy to be drafted.
 func inputOf(s tenancy.Settings, a *task.Aggregate, bounds model.Bounds) model.DraftInput {
 	input := model.DraftInput{Task: *a.Task, Request: a.Request.Text, Bounds: bounds, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.PromptFits}
-	for _, p := range a.Prompts {
-		if p.Status == aggregate.Rejected {
+	for i, p := range a.Prompts {
+		// Where a person took another draft instead, the reason is not theirs and nothing is to be changed.
+		picked := i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
+		if p.Status == aggregate.Rejected && !picked {
 			input.Earlier = append(input.Earlier, model.Version{Content: p.Content, Reason: p.RejectionReason})
 		}
 	}
