@@ -141,7 +141,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		p.Task = "/console/tasks/" + k.ForID
 	}
 	if p.Over {
-		p.Took = k.SettledAt.Sub(k.CreatedAt).Round(time.Second).String()
+		p.Took = words.took(k.SettledAt.Sub(k.CreatedAt))
 	} else {
 		p.Live = p.Path
 	}
@@ -245,7 +245,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{
 		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber, Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
-		Took: seconds(x.ExecutionTimeSeconds), Feedback: card.Prose(x.EvaluationFeedback), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+		Took: t.seconds(x.ExecutionTimeSeconds), Feedback: card.Prose(submission.InPoints(x.EvaluationFeedback)), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	for _, m := range x.Metrics {
 		row.Metrics = append(row.Metrics, metricRow{card.OneLine(m.MetricName), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
@@ -259,8 +259,20 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	return row
 }
 
-func seconds(s float64) string {
-	return time.Duration(s * float64(time.Second)).Round(100 * time.Millisecond).String()
+func (t contestTexts) seconds(s float64) string {
+	return t.took(time.Duration(s * float64(time.Second)))
+}
+
+// took is a time as people read it: a tenth of a second tells something in the first ten, no second in what takes minutes.
+func (t contestTexts) took(d time.Duration) string {
+	if d < 10*time.Second {
+		return fmt.Sprintf(t.Short, d.Seconds())
+	}
+	s := int(d.Round(time.Second) / time.Second)
+	if s < 60 {
+		return fmt.Sprintf(t.Seconds, s)
+	}
+	return fmt.Sprintf(t.Minutes, s/60, s%60)
 }
 
 // draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
@@ -302,7 +314,7 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 			row.Error = card.Prose(*s.ErrorMessage)
 		}
 		if s.ExecutionTimeMS != nil {
-			row.Took = seconds(*s.ExecutionTimeMS / 1000)
+			row.Took = words.seconds(*s.ExecutionTimeMS / 1000)
 		}
 		d.Members = append(d.Members, row)
 	}

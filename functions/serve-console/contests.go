@@ -15,6 +15,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/legible"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 )
 
@@ -116,7 +117,11 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 		Path: contestPath(k.ExecutionID), Prompt: card.OneLine(legible.Beginning(k.UserPrompt, mostText)), Teams: k.TotalTeams,
 		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
 	}
-	row.Status, row.Badge = words.stands(&k, nil)
+	var end *contest.Summary
+	if k.SettledAt != nil && k.BestScore == nil {
+		end = &contest.Summary{Status: contest.SummaryFailed}
+	}
+	row.Status, row.Badge = words.stands(&k, end)
 	if k.ForKind == task.Kind.Name && aggregate.ValidID(k.ForID) {
 		row.Task = "/console/tasks/" + k.ForID
 	}
@@ -124,7 +129,7 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
 	}
 	if k.SettledAt != nil {
-		row.Took = k.SettledAt.Sub(k.CreatedAt).Round(time.Second).String()
+		row.Took = words.took(k.SettledAt.Sub(k.CreatedAt))
 	}
 	return row
 }
@@ -205,7 +210,7 @@ func (c *Console) statisticsOf(ctx context.Context, tenant, team string) (*teamS
 func boardRowOf(rank int, b *contest.Board) boardRow {
 	return boardRow{
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)), TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(b.EvaluationFeedback), Best: b.IsBest, At: b.CreatedAt,
+		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(submission.InPoints(b.EvaluationFeedback)), Best: b.IsBest, At: b.CreatedAt,
 		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber), Begins: card.Prose(b.SubmissionContent),
 		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
 	}

@@ -22,6 +22,7 @@ func TestContestsOfTeams(t *testing.T) {
 	for name, run := range map[string]func(*testing.T, *world){
 		"none yet":                           noContests,
 		"a contest while it runs, and after": wholeContest,
+		"one in which all failed":            allFailed,
 		"nobody else's":                      strangersSeeNoContest,
 		"what models wrote is text":          draftsAreText,
 		"cancelled by who may":               cancelsContest,
@@ -103,16 +104,32 @@ func wholeContest(t *testing.T, w *world) {
 	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
 	page := b.get(k.page())
-	page.says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした")
+	page.says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした", "5.2 秒")
+	if best := draftKey("team-a", 1); strings.Contains(page.body, "compare?a="+best+"&amp;b="+best) {
+		t.Error("the best draft is compared with itself")
+	}
 	if strings.Contains(page.body, "data-live") {
 		t.Error("the page of a contest that is over goes on asking")
 	}
 	b.get(k.page()+"/compare").says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
 	b.get(k.page()+"/compare?a=x.1&b=y.2").says(t, http.StatusNotFound)
 	b.get("/console/contests").says(t, http.StatusOK, "堅実", "80.00")
-	b.get("/console/contests/board").says(t, http.StatusOK, "80.00", "75.00", "要点がそろって")
+	b.get("/console/contests/board").says(t, http.StatusOK, "80.00", "75.00", "Relevance (90): 要点がそろって")
 	b.get("/console/contests/board?team=team-a").says(t, http.StatusOK, "80.00", "チームの成績")
 	b.get("/console/contests/board?team=nobody").says(t, http.StatusOK, "nobody", "まだありません")
+}
+
+func allFailed(t *testing.T, w *world) {
+	k, b := w.compete("備品の方針を決めて", nil), w.as(workspace.Suzuki)
+	k.ends(1, submission.PartialFailure, contest.ReasonLeader)
+	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
+	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
+	b.get("/console/contests").says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
+	page := b.get(k.page())
+	page.says(t, http.StatusOK, "すべてのチームが失敗", "リーダーの AI が答えませんでした")
+	if strings.Contains(page.text(), "まだ採点されていません") {
+		t.Error("teams that have failed are not scored yet")
+	}
 }
 
 func strangersSeeNoContest(t *testing.T, w *world) {

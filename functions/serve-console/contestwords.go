@@ -18,6 +18,7 @@ type contestTexts struct {
 	AllTeams, OnlyTeam                                                   string
 	Told                                                                 string
 	Asked, Who, Rounds, RoundsOf, Budget, TimeOfTeam, Seconds, Deadline  string
+	Short, Minutes                                                       string // times: under ten seconds, from a minute on
 	Winner, NoWinner, NoScoreYet, NothingYet, Standing, Ended            string
 	Compare, CompareAbout, With, ShowCompare, FewToCompare               string
 	Submission, NotKept, Members, Member, Kind, Answer, Failure, NoCalls string
@@ -40,7 +41,7 @@ var contestsWords = language.InEach(
 		Best: "最良", At: "日時", Feedback: "講評", Tokens: "トークン",
 		Statistics: "チームの成績", TotalRounds: "採点されたラウンド", Average: "平均点", BestScore: "最高点", Input: "入力トークン", Output: "出力トークン",
 		AllTeams: "すべてのチーム", OnlyTeam: "このチームだけ",
-		Asked: "依頼の文", Told: "AI に伝えた文", Who: "始めた人", Rounds: "ラウンド数", RoundsOf: "%d〜%d 回", Budget: "予算", TimeOfTeam: "1 チームの持ち時間", Seconds: "%d 秒", Deadline: "締め切り",
+		Asked: "依頼の文", Told: "AI に伝えた文", Who: "始めた人", Rounds: "ラウンド数", RoundsOf: "%d〜%d 回", Budget: "予算", TimeOfTeam: "1 チームの持ち時間", Seconds: "%d 秒", Short: "%.1f 秒", Minutes: "%d 分 %d 秒", Deadline: "締め切り",
 		Winner: "最良の案", NoWinner: "点数のついた案は 1 つもありませんでした。", NoScoreYet: "まだ採点されていません", NothingYet: "チームはまだ始まっていません。", Standing: "チームの様子", Ended: "終わった理由",
 		Compare: "2 つの案を比べる", CompareAbout: "左の案から右の案へ、どの行が変わったかを示します。", With: "比べる案", ShowCompare: "比べる", FewToCompare: "比べられるのは、採点された案が 2 つ以上あるときです。",
 		Submission: "提出した案", NotKept: "保存期間が過ぎたため、本文は残っていません。", Members: "メンバーへの依頼", Member: "メンバー", Kind: "種類", Answer: "答え", Failure: "失敗の理由", NoCalls: "リーダーは、だれにも頼みませんでした。",
@@ -65,7 +66,7 @@ var contestsWords = language.InEach(
 		Best: "Best", At: "At", Feedback: "Feedback", Tokens: "Tokens",
 		Statistics: "How the team does", TotalRounds: "Scored rounds", Average: "Average score", BestScore: "Best score", Input: "Input tokens", Output: "Output tokens",
 		AllTeams: "All teams", OnlyTeam: "This team only",
-		Asked: "What was asked", Told: "What the AI was told", Who: "Started by", Rounds: "Rounds", RoundsOf: "%d to %d", Budget: "Budget", TimeOfTeam: "Time of a team", Seconds: "%d seconds", Deadline: "Ends by",
+		Asked: "What was asked", Told: "What the AI was told", Who: "Started by", Rounds: "Rounds", RoundsOf: "%d to %d", Budget: "Budget", TimeOfTeam: "Time of a team", Seconds: "%d seconds", Short: "%.1f seconds", Minutes: "%d min %d s", Deadline: "Ends by",
 		Winner: "Best draft", NoWinner: "No draft was scored.", NoScoreYet: "not scored yet", NothingYet: "No team has begun yet.", Standing: "How the teams stand", Ended: "Why it ended",
 		Compare: "Compare two drafts", CompareAbout: "Which lines changed from the draft on the left to the one on the right.", With: "Draft", ShowCompare: "Compare", FewToCompare: "There must be two scored drafts to compare.",
 		Submission: "What was submitted", NotKept: "The text is gone: its retention is over.", Members: "What members were asked", Member: "Member", Kind: "Kind", Answer: "Answer", Failure: "Why it failed", NoCalls: "The leader asked nobody.",

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/round"
+	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 
@@ -124,7 +125,7 @@ func show(out io.Writer, s summary) {
 	}
 	best := s.Teams[0].best()
 	fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace(best.SubmissionContent))
-	for l := range strings.SplitSeq(best.EvaluationFeedback, "\n") {
+	for l := range strings.SplitSeq(submission.InPoints(best.EvaluationFeedback), "\n") {
 		fmt.Fprintln(out, still(l))
 	}
 }

@@ -3,6 +3,7 @@ package submission
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,17 @@ func Feedback(metrics []MetricScore) string {
 		lines[i] = strings.TrimSpace(fmt.Sprintf("%s (%.2f): %s", m.MetricName, m.Score/100, strings.TrimSpace(comment)))
 	}
 	return strings.Join(lines, "\n")
+}
+
+var scoreOfLine = regexp.MustCompile(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
+
+// InPoints is a Feedback with its scores out of hundred, as people are shown scores.
+func InPoints(feedback string) string {
+	return scoreOfLine.ReplaceAllStringFunc(feedback, func(line string) string {
+		m := scoreOfLine.FindStringSubmatch(line)
+		points, _ := strconv.Atoi(m[2] + m[3])
+		return fmt.Sprintf("%s (%d):", m[1], points)
+	})
 }
 
 func newline(r rune) bool {

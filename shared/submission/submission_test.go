@@ -170,6 +170,9 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 	if want := "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):"; got != want {
 		t.Errorf("%q", got)
 	}
+	if shown, want := submission.InPoints(got+"\nWhole (1.00): 3 (0.50): x"), "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): 3 (0.50): x"; shown != want {
+		t.Errorf("people are shown %q", shown)
+	}
 	if submission.Round2(84.994999) != 84.99 || submission.Round2(84.995001) != 85 || submission.Scaled(70.59) != 0.7059 || !math.IsNaN(submission.Round2(math.NaN())) {
 		t.Error("two decimals")
 	}
