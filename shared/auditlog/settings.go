@@ -33,7 +33,7 @@ var settingNames = map[string][2]string{
 	"agents": {"エージェント", "Agents"}, "auto_actions": {"承認なしで始めてよいテスト", "Tests that may begin without approval"},
 	"action_timeout_hours": {"提案への返事の期限(時間)", "Time to answer a proposal (hours)"}, "session_idle_days": {"会話を閉じるまで(日)", "Close conversations after (days)"},
 	"draft_contest": {"方針のコンテスト", "Contests of drafts"}, "draft_contest.enabled": {"方針をコンテストで下書きする", "Draft policies by a contest"}, "draft_contest.file": {"コンテストのファイル", "The contest's file"},
-	"draft_contest.max_rounds": {"1 チームの書き直し(回まで)", "Rounds of each team"}, "draft_contest.budget_usd": {"コンテスト 1 回の予算(米ドル)", "Budget of one contest (US dollars)"}, "draft_contest.seconds": {"コンテストの制限時間(秒)", "Time for a contest (seconds)"},
+	"draft_contest.max_rounds": {"1 チームのラウンド(回まで)", "Rounds of each team"}, "draft_contest.budget_usd": {"コンテスト 1 回の予算(米ドル)", "Budget of one contest (US dollars)"}, "draft_contest.seconds": {"コンテストの制限時間(秒)", "Time for a contest (seconds)"},
 	"ai_sessions": {"閉じた会話を残す", "Keep closed conversations"}, "ai_sessions.cache": {"閉じた会話を残す", "Keep closed conversations"},
 	"ai_sessions.cache.enabled": {"閉じた会話を残す", "Keep closed conversations"},
 	"max_session_cost_usd":      {"会話 1 つの予算(米ドル)", "Budget of one conversation (US dollars)"}, "max_messages_per_hour": {"1 時間のメッセージ(1 人)", "Messages in an hour (one person)"},
