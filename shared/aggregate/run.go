@@ -28,6 +28,7 @@ type Telling struct {
 	Ref    Ref
 	Decide Decision[Aggregate]
 	Told   Decision[Aggregate]
+	Absent bool // the other need not be there: then nothing is told, and Told is committed
 }
 
 // Run is one execution of the state machine.

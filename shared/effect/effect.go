@@ -146,6 +146,7 @@ func (r Runner) tell(ctx context.Context, by aggregate.Ref, t aggregate.Telling)
 	switch _, err = r.Store.Decide(ctx, t.Ref, t.Decide); {
 	case err == nil:
 		told = true
+	case t.Absent && errors.Is(err, aggregate.ErrNotFound):
 	case !errors.Is(err, aggregate.ErrNotDue):
 		return false, fmt.Errorf("tell %s: %w", t.Ref, err)
 	}

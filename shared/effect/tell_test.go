@@ -42,19 +42,22 @@ func TestWhatIsToldIsNotedOnceItStands(t *testing.T) {
 	down := errors.New("down")
 	for name, tt := range map[string]struct {
 		answer  error
+		absent  bool
 		noted   bool
 		repairs int
 		err     error
 	}{
-		"it is decided":              {nil, true, 1, nil},
-		"it was decided before":      {aggregate.ErrNotDue, true, 0, nil},
-		"the other can't be reached": {down, false, 0, down},
+		"it is decided":              {nil, false, true, 1, nil},
+		"it was decided before":      {aggregate.ErrNotDue, false, true, 0, nil},
+		"the other is not there":     {aggregate.ErrNotFound, false, false, 0, aggregate.ErrNotFound},
+		"it need not be there":       {aggregate.ErrNotFound, true, true, 0, nil},
+		"the other can't be reached": {down, true, false, 0, down},
 	} {
 		t.Run(name, func(t *testing.T) {
 			noted := false
 			other := aggregate.Ref{Tenant: "T", Kind: "other", ID: "2"}
 			a := asks{effects: aggregate.Effects{Tell: []aggregate.Telling{{
-				Ref:    other,
+				Ref: other, Absent: tt.absent,
 				Decide: func(aggregate.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, tt.answer },
 				Told:   func(aggregate.Aggregate) (aggregate.Change, error) { noted = true; return aggregate.Change{}, nil },
 			}}}}

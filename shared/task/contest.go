@@ -102,6 +102,21 @@ func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	return c.done(), nil
 }
 
+// contestWithdrawn notes that a lost contest was told so.
+func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error) {
+	if !slices.Contains(a.Head.LostContests, execution) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(a.Head.ChangedAt)
+	c.Head.LostContests = nil
+	for _, x := range a.Head.LostContests {
+		if x != execution {
+			c.Head.LostContests = append(c.Head.LostContests, x)
+		}
+	}
+	return c.done(), nil
+}
+
 // contested is the row with another state of its contest.
 func (p *Prompt) contested(edit func(*Contest)) *Prompt {
 	n, x := *p, *p.Contest
@@ -122,7 +137,7 @@ func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (
 		if p.Contest.Over() {
 			return aggregate.Change{}, nil
 		}
-		return a.endContest(p, o, now), nil
+		return a.endContest(p, o, a.begin(now)), nil
 	})(a)
 	if err == nil && c.Empty() {
 		err = aggregate.ErrNotDue
@@ -130,8 +145,7 @@ func (a *Aggregate) ContestEnded(key string, o contest.Outcome, now time.Time) (
 	return c, err
 }
 
-func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, now time.Time) aggregate.Change {
-	c := a.begin(now)
+func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) aggregate.Change {
 	if a.Contesting() == p {
 		c.progress()
 	}
@@ -157,7 +171,9 @@ func (a *Aggregate) loseContest(now time.Time) (aggregate.Change, error) {
 	if p == nil || now.Before(p.Contest.Until.Add(contestLateBy)) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
-	return a.endContest(p, contest.Outcome{Status: ContestLost}, now), nil
+	c := a.begin(now)
+	c.Head.LostContests = append(slices.Clone(a.Head.LostContests), p.Contest.ExecutionID)
+	return a.endContest(p, contest.Outcome{Status: ContestLost}, c), nil
 }
 
 // FinishContest opens the gate of a version with a team's submission under these settings, on which it relies. It is no change when the
@@ -198,7 +214,8 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task.
+// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task. So is
+// one that is lost, once: a team of it that enters late would be paid for beside the version that took its place.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {
@@ -216,6 +233,14 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 				return x.(*contest.Aggregate).Withdraw(self, now)
 			}})
 		}
+	}
+	for _, lost := range a.Head.LostContests {
+		withdraw = append(withdraw, aggregate.Telling{Ref: contest.Ref(a.Head.TenantID, lost), Absent: true,
+			Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
+				return x.(*contest.Aggregate).Withdraw(self, now)
+			},
+			Told: func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).contestWithdrawn(lost) },
+		})
 	}
 	return begin, withdraw
 }

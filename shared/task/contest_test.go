@@ -137,6 +137,42 @@ func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
 	}
 }
 
+// A team that had no function free enters late: it must not play beside the draft that took the contest's place.
+func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
+	for name, next := range map[string]func(*story) decision{
+		"the draft is made": func(s *story) decision { return s.finishPrompt },
+		"the run failed":    func(s *story) decision { return s.park },
+		"the task ended":    func(s *story) decision { return s.cancel },
+	} {
+		s := begin(t)
+		s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+		asked, asker := s.load().Prompt().Contest, s.load().Ref()
+		s.now = s.now.Add(2 * time.Hour)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }, next(s))
+		a := s.load()
+		a.Head.ShownRev = a.Head.Rev
+		e := a.Effects(s.now)
+		if due := a.DueAt(s.now); len(e.Tell) != 1 || !e.Tell[0].Absent || due == nil || due.After(s.now.Add(5*time.Minute)) {
+			t.Fatalf("%s: nobody tells the contest: %+v, due %v", name, e, due)
+		}
+		c, err := contest.Begin(contest.Order{
+			Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
+			TeamTimeoutSeconds: 60, TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1), Config: aggregate.Blob{JSON: "{}"},
+		}, s.now)
+		expect.NoError(t, err)
+		x := (&contest.Aggregate{}).After(c)
+		if c, err = e.Tell[0].Decide(x); err != nil || x.After(c).(*contest.Aggregate).Head.OverAt == nil {
+			t.Errorf("%s: the contest goes on: %v", name, err)
+		}
+		told := func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return e.Tell[0].Told(a) }
+		s.do(told)
+		s.refused(told, aggregate.ErrNotDue)
+		if e := s.load().Effects(s.now); len(e.Tell) != 0 {
+			t.Errorf("%s: it is told again: %+v", name, e.Tell)
+		}
+	}
+}
+
 func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	s := contested(t)
 	s.settings.MaxVersions = 1

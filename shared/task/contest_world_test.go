@@ -39,8 +39,11 @@ func (p *Prompt) version() int {
 	return p.Version
 }
 
-// makeContests is what the relay does for those that versions ask for.
+// makeContests is what the relay does for those that versions ask for, and no longer wait for.
 func (w *world) makeContests() {
+	for _, lost := range w.load().Head.LostContests {
+		w.decide("relay: contest withdrawn", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.contestWithdrawn(lost) })
+	}
 	for _, p := range w.load().Prompts {
 		if p.Contest != nil && p.Contest.Order != "" {
 			w.decide("relay: contest made", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.contestMade(p.Key()) })
@@ -63,12 +66,12 @@ func (w *world) contestEnds() {
 	}
 }
 
-// contestsAreOver reports whether none is asked for that has not ended.
+// contestsAreOver reports whether none is asked for that has not ended, or is to be told that it is lost.
 func (w *world) contestsAreOver(a *Aggregate) bool {
 	for _, p := range a.Prompts {
 		if p.Contest != nil && !p.Contest.Over() {
 			return false
 		}
 	}
-	return true
+	return len(a.Head.LostContests) == 0
 }

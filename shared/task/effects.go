@@ -114,6 +114,9 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 			by(soon)
 		}
 	}
+	if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
+		by(soon)
+	}
 	_, waits := a.OpenGate()
 	asked, lease := a.Asked(), a.LiveLease(now)
 	polled, held := a.leased(a.sessionAt(), "", now)
@@ -127,9 +130,6 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 		if until, held := a.leased(a.OpenSession(), "", now); held {
 			by(until.Add(closeAfter))
 		} else if a.OpenSession() != nil {
-			by(soon)
-		}
-		if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
 			by(soon)
 		}
 	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed

@@ -18,6 +18,8 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	Retried     *Retried   `json:"retried,omitempty"`
 	Retries     int        `json:"retries,omitempty"` // of the generation that the task is at
+	// LostContests are those that the task waits for no longer, and that are still to be told so.
+	LostContests []string `json:"lost_contests,omitempty"`
 
 	// Usage and Charged are what earlier releases summed up in the head; since then it is in rows of its own.
 	// Aside is how many of the last commits only added to it; the next Change of a task ends that.
