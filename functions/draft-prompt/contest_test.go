@@ -38,9 +38,40 @@ func ordered(t *testing.T, p *task.Prompt) (o contest.Order) {
 }
 
 func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
+	w, h := overspent(t, 1, 0.01)
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval || w.Load().Prompt().CostLimit != 0 {
+		t.Errorf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
+	}
+}
+
+// Calls in flight may cost more than the task has left: the best draft is people's to judge all the same, and nothing more is called.
+func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCalled(t *testing.T) {
+	w, h := overspent(t, 1, 1)
+	calls := &modeltest.Generator{}
+	h.Open = func(string) (model.Generator, error) { return calls, nil }
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
+		t.Fatalf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
+	}
+	if p := w.Load().Prompt(); p.Status != aggregate.PendingApproval || p.CostLimit != aggregate.USD(1) {
+		t.Errorf("%s, limit %s", p.Status, p.CostLimit)
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(a.Prompt().ID, "短くしてください", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	next := expect.Value(h.Handle(t.Context(), w.In()))(t)
+	if e := w.Load().Head.Ended; next.State != task.StateFinish || e == nil || e.Reason != task.ReasonCostLimit || calls.Calls > 0 {
+		t.Errorf("%+v, ended %+v, %d calls", next, e, calls.Calls)
+	}
+}
+
+// overspent is a handler whose contest has ended: each of its teams spent its part of what a task of limit dollars leaves, and beyond dollars.
+func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handler) {
+	t.Helper()
 	w := pipelinetest.Start(t).World(t)
 	w.Extracted()
-	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostUSD = true, 5, 1 })
+	w.Settings(func(s *tenancy.Settings) {
+		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostUSD = true, 5, limit
+	})
 	h, all := contested(w)
 	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
 		t.Fatalf("%+v", next)
@@ -57,13 +88,11 @@ func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 			Record: submission.MemberSubmissionsRecord{ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1},
 		}))(t)
 		expect.NoError(t, contests.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(), "01/leader/1", nil,
-			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: a.Contest.Share + aggregate.USD(0.01)}))
+			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: a.Contest.Share + aggregate.USD(beyond)}))
 	}
 	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
-		t.Errorf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
-	}
+	return w, h
 }
 
 func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {

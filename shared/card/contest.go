@@ -79,8 +79,17 @@ func PickReason(locale, team string) string {
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// contested says whose draft a version is, and how it came to be.
+// contested says whose draft a version is, how it came to be, and while it waits whether the task may cost no more.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
+	note := d.made(p)
+	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
+		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
+		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).limited, "detail", d.w.detail(task.ReasonCostLimit, sums))))
+	}
+	return note
+}
+
+func (d drawing) made(p *task.Prompt) []slack.Block {
 	w, x := contestWords.In(d.w.Locale), p.Contest
 	switch {
 	case p.Entry != nil && p.Author != "":
@@ -129,7 +138,7 @@ type contestTexts struct {
 	won, picked, alone                      string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
-	ending, moreFailed                      string
+	ending, moreFailed, limited             string
 	skipped                                 map[string]string // by task.Contest.As
 }
 
@@ -144,6 +153,7 @@ var contestWords = language.InEach(contestTexts{
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
 	},
+	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に上限 (max_cost_usd) を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored…",
 	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
@@ -155,4 +165,5 @@ var contestWords = language.InEach(contestTexts{
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 	},
+	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise the limit (max_cost_usd) first. Approved or sent back without that, the request is cancelled",
 })

@@ -112,14 +112,23 @@ func (s *story) contesting() *story {
 }
 
 // contested has what two teams of three drafted.
-func (s *story) contested() *story {
+func (s *story) contested() *story { return s.contestedFor(aggregate.Usage{}, defaults) }
+
+// contestedTooDear is contested, of a task that was allowed 3 dollars.
+func (s *story) contestedTooDear() *story {
+	set := defaults
+	set.MaxCostUSD = 3
+	return s.contestedFor(aggregate.Usage{ID: "execution", Calls: 1, Cost: aggregate.USD(3.5)}, set)
+}
+
+func (s *story) contestedFor(used aggregate.Usage, set tenancy.Settings) *story {
 	s.contesting()
-	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{
+	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
 		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: submission.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
 			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: submission.BudgetExhausted},
 			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
 		}}}, s.now))
-	return s.do(s.FinishContest(s.Head.Run, "a", content, defaults, s.now))
+	return s.do(s.FinishContest(s.Head.Run, "a", content, set, s.now))
 }
 
 // picked has the other team's draft in its place.

@@ -187,7 +187,20 @@ func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Setti
 	if entry == nil || entry.Hash != aggregate.HashOf(content) {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return a.openGate(p, s.PromptApprovalRequired || a.handedOver(), s, now, func(n Gated) { n.(*Prompt).Content, n.(*Prompt).Entry = content, entry })
+	return a.openGate(p, s.PromptApprovalRequired || a.handedOver(), s, now, func(row Gated) {
+		n := row.(*Prompt)
+		n.Content, n.Entry = content, entry
+		if limit := s.MaxCost(); a.CostReached(limit) {
+			n.CostLimit = limit
+		}
+	})
+}
+
+// judging reports whether people are asked about a contest's draft.
+func (a *Aggregate) judging() bool {
+	open, waits := a.OpenGate()
+	p := a.Prompt()
+	return waits && open.Terms.ApprovalRequired && p != nil && p.Entry != nil && p.Key() == open.Key
 }
 
 // Entry is a team's submission, nil when it has none.

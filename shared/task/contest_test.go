@@ -173,6 +173,47 @@ func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
 	}
 }
 
+// What people judge isn't taken from them because what made it cost too much; once they have decided, nothing more is paid for.
+func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
+	limit := aggregate.MicroUSD(700) // what contestEnds costs
+	stop := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.StopForCost(a.Head.Run, limit, now)
+	}
+	finished := func(t *testing.T, approvals bool) *story {
+		s := begin(t)
+		s.settings.MaxCostUSD, s.settings.PromptApprovalRequired = 0.0007, approvals
+		return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+	}
+	for name, decide := range map[string]func(*story) []decision{
+		"approved":                    func(s *story) []decision { return []decision{s.approvePrompt} },
+		"sent back":                   func(s *story) []decision { return []decision{s.rejectPrompt, s.beginPrompt} },
+		"another picked, and stamped": func(s *story) []decision { return []decision{s.pick(person(suzuki)), s.approvePrompt} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := finished(t, true)
+			for _, d := range decide(s) {
+				if _, waits := s.load().OpenGate(); waits {
+					s.nothing(stop)
+					if p := s.load().Prompt(); p.CostLimit != limit {
+						t.Errorf("version %d does not say it: %s", p.Version, p.CostLimit)
+					}
+				}
+				s.do(d)
+			}
+			s.do(stop)
+			if e := s.load().Head.Ended; e == nil || e.Reason != ReasonCostLimit {
+				t.Errorf("ended %+v", e)
+			}
+		})
+	}
+	if s := finished(t, false).do(stop); s.head.Ended == nil {
+		t.Error("nobody judges it, and it goes on")
+	}
+	if p := contested(t).load().Prompt(); p.CostLimit != 0 {
+		t.Errorf("without a limit it says %s", p.CostLimit)
+	}
+}
+
 func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	s := contested(t)
 	s.settings.MaxVersions = 1

@@ -88,9 +88,11 @@ func (a *Aggregate) CostStop(limit aggregate.MicroUSD) StopError {
 
 // StopForCost ends a task that has cost what it may: an execution fails, and before
 // there is one the task is cancelled. It is no change while the limit is not
-// reached; otherwise it returns what FailExecution does.
+// reached, nor while people judge a contest's draft: what a contest costs is known when
+// it is over, and what it was paid for isn't taken from them. Whatever they decide, the
+// next call of a model finds the limit reached. Otherwise it returns what FailExecution does.
 func (a *Aggregate) StopForCost(run int, limit aggregate.MicroUSD, now time.Time) (aggregate.Change, error) {
-	if err := a.working(run); err != nil || !a.CostReached(limit) {
+	if err := a.working(run); err != nil || !a.CostReached(limit) || a.judging() {
 		return aggregate.Change{}, err
 	}
 	why := a.CostStop(limit)

@@ -54,7 +54,7 @@ const maxPicked = 100
 // picked is the version that a person puts in the place of old.
 func (a *Aggregate) picked(old *Prompt, e *Entry, content string, by aggregate.Actor, at time.Time) *Prompt {
 	n := &Prompt{
-		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e, CreatedAt: at,
+		TaskID: old.TaskID, Version: old.Version + 1, Content: content, Author: by.ID, Contest: old.Contest, Entry: e, CostLimit: old.CostLimit, CreatedAt: at,
 		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: old.Terms},
 	}
 	n.ID = a.rowID(n.Key(), at)

@@ -127,15 +127,17 @@ const (
 // Prompt is one version of the policy text.
 type Prompt struct {
 	aggregate.Meta
-	ID        string           `json:"id"`
-	TaskID    string           `json:"task_id"`
-	Version   int              `json:"version"`
-	Content   string           `json:"content"`
-	Usage     *aggregate.Usage `json:"usage,omitempty"`
-	Contest   *Contest         `json:"contest,omitempty"` // that drafts it, or drafted the one that it was picked instead of
-	Entry     *Entry           `json:"entry,omitempty"`   // the submission that it is; nil of one that no contest drafted
-	Author    string           `json:"author,omitempty"`  // who picked it; empty of one that was generated
-	CreatedAt time.Time        `json:"created_at"`
+	ID      string           `json:"id"`
+	TaskID  string           `json:"task_id"`
+	Version int              `json:"version"`
+	Content string           `json:"content"`
+	Usage   *aggregate.Usage `json:"usage,omitempty"`
+	Contest *Contest         `json:"contest,omitempty"` // that drafts it, or drafted the one that it was picked instead of
+	Entry   *Entry           `json:"entry,omitempty"`   // the submission that it is; nil of one that no contest drafted
+	Author  string           `json:"author,omitempty"`  // who picked it; empty of one that was generated
+	// CostLimit is what the task may cost, where that was reached when its contest ended; 0 where it was not.
+	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
 	aggregate.Gate
 }
 
