@@ -71,7 +71,7 @@ type beginPage struct {
 	NotSet      bool
 	More        bool
 	Wrong       map[string]string // by field; "": of the form as a whole
-	Most        string            // what the budget may be at most
+	Most        string            // what the budget may be at most; empty where nothing bounds it
 	MostRounds  int
 	MostSeconds int
 }
@@ -107,6 +107,9 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 		return err
 	}
 	p := beginPage{beginForm: f, Wrong: wrong, Most: most.String(), MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
+	if most >= aggregate.USD(mostContestUSD) {
+		p.Most = ""
+	}
 	found, err := c.Begin.Ask(r.Context(), contests.Asked{})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)

@@ -101,8 +101,9 @@ func beginsOnce(t *testing.T, w *world, b *beginner) {
 
 func refusesToBegin(t *testing.T, w *world, b *beginner) {
 	w.ask()
-	w.Settings(func(s *tenancy.Settings) { s.MaxCostUSD, s.MaxCostDayUSD = 2, 1.5 })
 	suzuki := w.as(workspace.Suzuki)
+	lacks(t, suzuki.get("/console/contests/new"), "今は ")
+	w.Settings(func(s *tenancy.Settings) { s.MaxCostUSD, s.MaxCostDayUSD = 2, 1.5 })
 	form := w.beginForm(suzuki, "経費精算の方針")
 	holds(t, suzuki.get("/console/contests/new"), "今は 1.5")
 	for name, tt := range map[string]struct{ field, value, says string }{
