@@ -15,6 +15,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/legible"
 	"ringi/shared/result"
+	"ringi/shared/story"
 	"ringi/shared/submission"
 	"ringi/shared/task"
 )
@@ -141,7 +142,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		p.Task = "/console/tasks/" + k.ForID
 	}
 	if p.Over {
-		p.Took = words.took(k.SettledAt.Sub(k.CreatedAt))
+		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
 		p.Live = p.Path
 	}
@@ -245,7 +246,7 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{
 		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber, Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
-		Took: t.seconds(x.ExecutionTimeSeconds), Feedback: card.Prose(submission.InPoints(x.EvaluationFeedback)), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+		Took: t.length(x.ExecutionTimeSeconds), Feedback: card.Prose(submission.InPoints(x.EvaluationFeedback)), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	for _, m := range x.Metrics {
 		row.Metrics = append(row.Metrics, metricRow{card.OneLine(m.MetricName), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
@@ -259,20 +260,9 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	return row
 }
 
-func (t contestTexts) seconds(s float64) string {
-	return t.took(time.Duration(s * float64(time.Second)))
-}
-
-// took is a time as people read it: a tenth of a second tells something in the first ten, no second in what takes minutes.
-func (t contestTexts) took(d time.Duration) string {
-	if d < 10*time.Second {
-		return fmt.Sprintf(t.Short, d.Seconds())
-	}
-	s := int(d.Round(time.Second) / time.Second)
-	if s < 60 {
-		return fmt.Sprintf(t.Seconds, s)
-	}
-	return fmt.Sprintf(t.Minutes, s/60, s%60)
+// length is how long something took, in words.
+func (t contestTexts) length(seconds float64) string {
+	return story.Length(t.Locale, time.Duration(seconds*float64(time.Second)))
 }
 
 // draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
@@ -314,7 +304,7 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 			row.Error = card.Prose(*s.ErrorMessage)
 		}
 		if s.ExecutionTimeMS != nil {
-			row.Took = words.seconds(*s.ExecutionTimeMS / 1000)
+			row.Took = words.length(*s.ExecutionTimeMS / 1000)
 		}
 		d.Members = append(d.Members, row)
 	}

@@ -106,9 +106,9 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 	} else if err != nil {
 		return err
 	}
-	p := beginPage{beginForm: f, Wrong: wrong, Most: most.String(), MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
-	if most >= aggregate.USD(mostContestUSD) {
-		p.Most = ""
+	p := beginPage{beginForm: f, Wrong: wrong, MostRounds: contest.MaxRounds, MostSeconds: contest.MaxTeamSeconds}
+	if err == nil && most < aggregate.USD(mostContestUSD) {
+		p.Most = most.String()
 	}
 	found, err := c.Begin.Ask(r.Context(), contests.Asked{})
 	if err != nil {

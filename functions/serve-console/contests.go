@@ -129,7 +129,7 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
 	}
 	if k.SettledAt != nil {
-		row.Took = words.took(k.SettledAt.Sub(k.CreatedAt))
+		row.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	}
 	return row
 }

@@ -201,7 +201,7 @@ func cancelsContest(t *testing.T, w *world) {
 	expect.Same(t, k.page()+"?done=contest_cancelled", suzuki.post(k.page()+"/cancel", nil).to) // a second click
 	suzuki.get(k.page()).says(t, http.StatusOK, "中止", "答えを待って終わります")
 	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
-	suzuki.get(k.page()).says(t, http.StatusOK, "できたところまで", "80.00", "中止")
+	suzuki.get(k.page()).says(t, http.StatusOK, "できたところまで", "80.00", "コンテストが中止されたため、それまでの最良の案で終えました。")
 	log := expect.Value(w.Store.Audit(t.Context(), w.tenant.ID, store.AuditFilter{Resource: k.id}, "", 10))(t)
 	if len(log.Items) != 3 || !strings.Contains(string(log.Items[1].Details)+string(log.Items[0].Details), `"surface":"console"`) {
 		t.Errorf("recorded: %+v", log.Items)

@@ -27,6 +27,8 @@ func (e TeamEnd) In(locale string) string {
 	switch {
 	case e.Failed:
 		return or(why, w.reasons[contest.ReasonUnfinished])
+	case e.Reason == contest.ReasonCancelled:
+		return w.cancelled
 	case e.Exit == submission.PartialFailure && why != "":
 		return w.exits[e.Exit] + " " + why
 	}
@@ -42,6 +44,8 @@ func (e TeamEnd) short() bool {
 type endTexts struct {
 	exits   map[contest.ExitReason]string
 	reasons map[aggregate.Reason]string
+	// cancelled is of a team that had a draft when its contest was cancelled.
+	cancelled string
 }
 
 var endWords = language.InEach(endTexts{
@@ -54,6 +58,7 @@ var endWords = language.InEach(endTexts{
 		contest.ReasonLeader: "リーダーの AI が答えませんでした。", contest.ReasonEvaluator: "採点する AI が答えませんでした。", contest.ReasonTimeout: "最初の採点の前に持ち時間が終わりました。",
 		contest.ReasonBudget: "最初の採点の前に予算を使い切りました。", contest.ReasonWrite: "結果を保存できませんでした。", contest.ReasonRunFailed: "システムの不具合で中断しました。",
 	},
+	cancelled: "コンテストが中止されたため、それまでの最良の案で終えました。",
 }, endTexts{
 	exits: map[contest.ExitReason]string{
 		submission.MaxRoundsReached: "It played all of its rounds.", submission.NoImprovementExpected: "No improvement was expected.", submission.TeamTimeout: "Its time was over, so it ended with its best draft so far.",
@@ -64,4 +69,5 @@ var endWords = language.InEach(endTexts{
 		contest.ReasonLeader: "Its leader’s AI did not answer.", contest.ReasonEvaluator: "The AI that scores did not answer.", contest.ReasonTimeout: "Its time was over before its first score.",
 		contest.ReasonBudget: "Its budget was spent before its first score.", contest.ReasonWrite: "What it came to could not be saved.", contest.ReasonRunFailed: "It was broken off by a fault of the system.",
 	},
+	cancelled: "The contest was cancelled, so it ended with its best draft so far.",
 })

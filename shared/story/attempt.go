@@ -273,10 +273,12 @@ func (r Reader) bars(t Attempt) []Bar {
 	return out
 }
 
-// length is how long something took, in words. Nothing has none.
-func (r Reader) length(d time.Duration) string {
+func (r Reader) length(d time.Duration) string { return Length(r.Locale, d) }
+
+// Length is how long something took, in words. Nothing has none.
+func Length(locale string, d time.Duration) string {
 	h, m, s := " 時間", " 分", " 秒"
-	if r.Locale == "en" {
+	if locale == "en" {
 		h, m, s = " h", " min", " s"
 	}
 	switch seconds := int(d.Seconds()); {
