@@ -13,12 +13,13 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/metric"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 )
 
 // Contests has what the teams of a contest submitted.
 type Contests interface {
-	Submission(ctx context.Context, tenant, execution, team, hash string) (string, error)
+	Submission(ctx context.Context, tenant, execution, team, hash string) (submission.RoundResult, error)
 }
 
 // others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.
@@ -39,11 +40,11 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 	if !ok {
 		return slack.ModalViewRequest{}, aggregate.ErrNotFound
 	}
-	content, err := h.Contests.Submission(ctx, a.Head.TenantID, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	draft, err := h.Contests.Submission(ctx, a.Head.TenantID, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	view, ok := card.OthersModal(a, o, content, locale)
+	view, ok := card.OthersModal(a, o, draft, locale)
 	if !ok {
 		return view, aggregate.ErrNotFound
 	}
@@ -90,18 +91,19 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 }
 
 // read is the text that the dialog showed.
-func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft) (string, error) {
+func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft) (text string, err error) {
 	if !aggregate.ValidID(ref.ID) {
-		return "", aggregate.ErrNotFound
+		return text, aggregate.ErrNotFound
 	}
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
-		return "", err
+		return text, err
 	}
 	for _, p := range a.Prompts {
 		if e := p.Contest.Entry(o.Team); p.ID == o.ID && e != nil && e.Hash == o.Hash {
-			return h.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+			draft, err := h.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+			return draft.SubmissionContent, err
 		}
 	}
-	return "", aggregate.ErrNotFound
+	return text, aggregate.ErrNotFound
 }

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -22,11 +23,11 @@ import (
 // submitted are the texts of teams, by their ids.
 type submitted map[string]string
 
-func (s submitted) Submission(_ context.Context, _, _, team, hash string) (string, error) {
+func (s submitted) Submission(_ context.Context, _, _, team, hash string) (submission.RoundResult, error) {
 	if text, ok := s[team]; ok && aggregate.HashOf(text) == hash {
-		return text, nil
+		return submission.RoundResult{SubmissionContent: text, EvaluationFeedback: "Coverage (0.79): exceptions are missing"}, nil
 	}
-	return "", aggregate.ErrNotFound
+	return submission.RoundResult{}, aggregate.ErrNotFound
 }
 
 var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}
@@ -83,7 +84,7 @@ func (w *world) waits(what string) {
 func testTakeADraft(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") {
+	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "Coverage (79): exceptions are missing") {
 		t.Fatal(shown)
 	}
 	w.turn(workspace.Suzuki, card.ReviewTurn+"on")

@@ -135,7 +135,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, k.TeamTimeoutSeconds),
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
-	p.Status, p.Badge = words.stands(k, a.Summary)
+	p.Status, p.Badge = words.stands(k, k.Outcome)
 	p.Broken = words.broken(a)
 	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
 	if k.ForKind == task.Kind.Name {

@@ -14,7 +14,7 @@ type contestBeginTexts struct {
 
 var contestBeginWords = language.InEach(
 	contestBeginTexts{
-		Title: "新しいコンテスト", About: "複数の AI チームが、同じ依頼の文に案を出して競います。結果は記録に残るだけで、何も実行しません。", Back: "コンテストの履歴に戻る", Begin: "コンテストを始める", BeginAbout: "予算を上限として、費用がかかります。始めた後は、そのページで中止できます。",
+		Title: "新しいコンテスト", About: "複数の AI チームが、同じ依頼の文に案を出して競います。結果は記録に残るだけで、何も実行しません。", Back: "コンテストの履歴に戻る", Begin: "コンテストを始める", BeginAbout: "おおむね予算まで、費用がかかります (予算に達した時に進んでいる呼び出しの分は、超えることがあります)。始めた後は、そのページで中止できます。",
 		Prompt: "依頼の文", PromptHint: "チームに伝わるのは、この文だけです。", File: "コンテストのファイル", FileText: "%s (%d チーム、%d ラウンドまで)", FileHint: "チームと採点のしかたを書いたファイルです。",
 		MaxRounds: "ラウンド数の上限", RoundsHint: "1〜10。ファイルの回数のほうが少なければ、そちらになります。", Budget: "予算(米ドル)", BudgetHint: "チームの数で等分します。", BudgetMost: "今は %s ドルまでです。", Seconds: "制限時間(秒)", SecHint: "10〜3600。ファイルに書かれた 1 チームの持ち時間のほうが短ければ、そちらになります。",
 		NotSet: "コンテストのファイルが置かれていないため、始められません。Ringi を設置した人に、ファイルの場所を設定してもらってください。", NoFiles: "使えるコンテストのファイルがありません。", MoreFiles: "ファイルが多いため、すべては調べていません。",
@@ -23,7 +23,7 @@ var contestBeginWords = language.InEach(
 		NoBudget: "今日または今月の予算を使い切っているため、始められません。", NotNow: "今はファイルを読めないか、始められたか確かめられません。少し待ってから、もう一度押してください。同じ内容のコンテストが 2 つ始まることはありません。", Wrong: "入力を確かめてください。",
 	},
 	contestBeginTexts{
-		Title: "New contest", About: "Several teams of AI agents compete to answer the same text. What they come to is kept; nothing is carried out.", Back: "Back to the history", Begin: "Begin the contest", BeginAbout: "It costs up to the budget. Once begun, it can be cancelled on its page.",
+		Title: "New contest", About: "Several teams of AI agents compete to answer the same text. What they come to is kept; nothing is carried out.", Back: "Back to the history", Begin: "Begin the contest", BeginAbout: "It costs up to about the budget (calls under way when it is reached come on top). Once begun, it can be cancelled on its page.",
 		Prompt: "What is asked", PromptHint: "The teams are told this text and nothing else.", File: "The contest’s file", FileText: "%s (%d teams, up to %d rounds)", FileHint: "It says who takes part, and how drafts are scored.",
 		MaxRounds: "Rounds at most", RoundsHint: "1 to 10. Fewer if the file says so.", Budget: "Budget (US dollars)", BudgetHint: "Shared equally by the teams.", BudgetMost: "At most $%s for now.", Seconds: "Time (seconds)", SecHint: "10 to 3600. Less if the file gives each team less.",
 		NotSet: "No contest can begin, since there are no files of contests. Ask whoever set Ringi up to say where they are.", NoFiles: "There is no file of a contest that can be used.", MoreFiles: "There are many files; not all were looked at.",

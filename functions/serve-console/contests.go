@@ -117,11 +117,7 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 		Path: contestPath(k.ExecutionID), Prompt: card.OneLine(legible.Beginning(k.UserPrompt, mostText)), Teams: k.TotalTeams,
 		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
 	}
-	var end *contest.Summary
-	if k.SettledAt != nil && k.BestScore == nil {
-		end = &contest.Summary{Status: contest.SummaryFailed}
-	}
-	row.Status, row.Badge = words.stands(&k, end)
+	row.Status, row.Badge = words.stands(&k, k.Outcome)
 	if k.ForKind == task.Kind.Name && aggregate.ValidID(k.ForID) {
 		row.Task = "/console/tasks/" + k.ForID
 	}
@@ -136,11 +132,11 @@ func contestInList(k contest.Contest, words contestTexts) contestRow {
 
 func contestPath(execution string) string { return "/console/contests/" + execution }
 
-// stands says where a contest stands; s is nil where its summary is not there.
-func (t contestTexts) stands(k *contest.Contest, s *contest.Summary) (text, badge string) {
+// stands says where a contest stands; outcome is empty where it has no summary.
+func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) (text, badge string) {
 	key := string(k.Status)
-	if k.Status == contest.Closed && s != nil {
-		key = string(s.Status)
+	if k.Status == contest.Closed && outcome != "" {
+		key = string(outcome)
 	}
 	return t.Statuses[key], map[string]string{
 		"running": "badge-calm", "closed": "badge-good", "completed": "badge-good", "partial_failure": "badge-wait", "failed": "badge-bad", "abandoned": "badge-bad",

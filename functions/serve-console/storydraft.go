@@ -15,6 +15,7 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/story"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 )
 
@@ -25,7 +26,8 @@ type draftPage struct {
 	Task, Drafts string        // addresses: of the task, and of this version's other drafts
 	All          []story.Draft // the version's other drafts
 	Text         string
-	Gone         bool // its retention is over
+	Feedback     string // what evaluators said of it
+	Gone         bool   // its retention is over
 	Diff         []story.Line
 	Hash         string // of what is shown
 	No           string // why this viewer can't take it
@@ -70,10 +72,12 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 			}
 		}
 	}
-	text, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	draft, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if page.Gone = errors.Is(err, result.ErrExpired); err != nil && !page.Gone {
 		return err
 	}
+	text := draft.SubmissionContent
+	page.Feedback = card.Prose(submission.InPoints(draft.EvaluationFeedback))
 	named := c.naming(r.Context(), v, text+p.Content)
 	page.Text = named.Named(card.Prose(text))
 	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)
@@ -109,11 +113,11 @@ func (c *Console) pickDraft(w http.ResponseWriter, r *http.Request, v *viewer) e
 	ctx, cancel := context.WithTimeout(r.Context(), decideWithin)
 	defer cancel()
 	ref := a.Ref()
-	text, err := c.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
+	draft, err := c.Contests.Submission(ctx, ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
 	if err != nil {
 		return err
 	}
-	pick := decision.Pick(e.TeamID, text)
+	pick := decision.Pick(e.TeamID, draft.SubmissionContent)
 	if r.PostFormValue("hash") != e.Hash {
 		return aggregate.ErrMoved
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 )
 
@@ -36,7 +37,7 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
 		text := map[string]string{"a": content, "b": otherContent}
 		_, e, _, _ := card.Other(s.Aggregate, other)
-		view, ok := card.OthersModal(s.Aggregate, other, text[e.TeamID], "ja")
+		view, ok := card.OthersModal(s.Aggregate, other, submission.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
 		if !ok || view.Submit == nil {
 			return fmt.Errorf("the dialog can't be submitted")
 		}

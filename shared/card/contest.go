@@ -8,6 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/language"
+	"ringi/shared/submission"
 	"ringi/shared/task"
 )
 
@@ -40,9 +41,9 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 	return nil, e, 0, false
 }
 
-// OthersModal draws another team's draft, whose text is content. It can be submitted while the version waits, and where the
+// OthersModal draws another team's draft and what was said of it. It can be submitted while the version waits, and where the
 // card of the next version can show all of it.
-func OthersModal(a *task.Aggregate, o OtherDraft, content, locale string) (view slack.ModalViewRequest, ok bool) {
+func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf(locale)}
 	w := contestWords.In(locale)
 	p, e, page, ok := Other(a, o)
@@ -52,7 +53,10 @@ func OthersModal(a *task.Aggregate, o OtherDraft, content, locale string) (view 
 	of := len(p.Others())
 	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly}
 	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
-	blocks = append(blocks, d.prose(content, everything).blocks...)
+	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
+	if said := draft.EvaluationFeedback; said != "" {
+		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(submission.InPoints(said), 1).blocks...)
+	}
 	blocks = append(blocks, divider())
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {
 		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
@@ -62,7 +66,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, content, locale string) (view 
 	switch {
 	case !a.IsOpen(p.ID):
 		blocks = append(blocks, contextLine(d.w.ReviewOver))
-	case o.ReadOnly || !Stampable(content):
+	case o.ReadOnly || !Stampable(draft.SubmissionContent):
 		blocks = append(blocks, contextLine(w.reads))
 	default:
 		view.Submit = label(w.pick)
@@ -138,30 +142,30 @@ type contestTexts struct {
 	won, picked, alone                      string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
-	ending, moreFailed, limited             string
+	ending, moreFailed, limited, feedback   string
 	skipped                                 map[string]string // by task.Contest.As
 }
 
 var contestWords = language.InEach(contestTexts{
-	contesting: "🏁 複数のチームが下書きを競っています。採点が終わると、最もよい案が表示されます…",
+	contesting: "🏁 複数のチームが下書きを競っています。採点が終わると、最もよい案が表示されます。{until} ごろまでに終わります",
 	won:        "🏆 コンテストで選ばれた案: {team} ({score} 点、{teams} チーム)", picked: "🔁 {who} が別の案に替えました: {team} ({score} 点)",
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
 	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
 	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
-	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました",
+	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
 	},
 	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に上限 (max_cost_usd) を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
-	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored…",
+	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored, by about {until}",
 	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
 	alone:  "No draft of the contest could be used, so Ringi drafted this one",
 	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
 	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
-	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed",
+	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "What the AI that scores said of it (out of 100)",
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 	},

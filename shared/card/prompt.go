@@ -12,7 +12,7 @@ func (d drawing) prompt(key string) face {
 		v.id, v.version, v.status, v.verdict, v.terms = p.ID, p.Version, p.Status, p.Verdict, p.Terms
 		v.body, v.note, v.others = d.promptBody(p.Content, maxPages), d.contested(p), len(p.Others())
 		if p.Contest != nil && !p.Contest.Over() {
-			v.words.Generating = contestWords.In(d.w.Locale).contesting
+			v.words.Generating = fill(contestWords.In(d.w.Locale).contesting, "until", when(p.Contest.Until))
 		}
 		if i+1 < len(d.a.Prompts) {
 			v.next, v.replaced = &d.a.Prompts[i+1].Status, d.a.Prompts[i+1].Author != ""

@@ -63,7 +63,7 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 	}
 	s := a.summary(teams, results, c.Now)
 	c.Put(s)
-	c.Contest.BestTeamName, c.Contest.BestScore = s.BestTeamName, s.BestScore
+	c.Contest.Outcome, c.Contest.BestTeamName, c.Contest.BestScore = s.Status, s.BestTeamName, s.BestScore
 	for _, t := range teams {
 		c.Contest.Usage = c.Contest.Usage.Plus(t.Usage.Sum())
 	}

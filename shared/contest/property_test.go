@@ -171,6 +171,7 @@ func (w *walk) holds() {
 		w.closed = s
 		w.require(len(s.Places)+len(s.FailedTeams) == s.TotalTeams && s.TotalTeams == len(w.teams), "%d places, %d failed of %d", len(s.Places), len(s.FailedTeams), s.TotalTeams)
 		w.require((s.Status == contest.SummaryFailed) == (s.BestTeamID == nil) && (s.BestTeamID == nil) == (s.BestScore == nil), "%s with the best team %v", s.Status, s.BestTeamID)
+		w.require(w.a.Contest.Outcome == s.Status, "%s on the list, %s in the summary", w.a.Contest.Outcome, s.Status)
 		w.require(slices.IsSortedFunc(s.Places, func(a, b contest.Place) int { return cmp.Compare(b.Score, a.Score) }), "places out of order")
 	}
 }

@@ -58,10 +58,11 @@ type Contest struct {
 	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended otherwise than closed
 	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of who cancelled it
 	Usage      aggregate.Usage  `json:"usage"`                // of all teams, when it is settled
-	// BestTeamName and BestScore are the summary's, for lists.
-	BestTeamName string   `json:"best_team_name,omitempty"`
-	BestScore    *float64 `json:"best_score,omitempty"`
-	Told         bool     `json:"told,omitempty"` // what asked for it knows the outcome
+	// Outcome, BestTeamName and BestScore are the summary's, for lists.
+	Outcome      SummaryStatus `json:"outcome,omitempty"`
+	BestTeamName string        `json:"best_team_name,omitempty"`
+	BestScore    *float64      `json:"best_score,omitempty"`
+	Told         bool          `json:"told,omitempty"` // what asked for it knows the outcome
 	// ClosesFrom is the first run that plays no more and only sums up; 0: there is none yet.
 	ClosesFrom int `json:"closes_from,omitempty"`
 }

@@ -121,18 +121,18 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 	return out, s.open(ctx, ref, x.TeamResults, &out.TeamResults)
 }
 
-// Submission is the text of a team's best submission, by its hash. It returns aggregate.ErrNotFound for one that the contest did not come to.
-func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (string, error) {
+// Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest did not come to.
+func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (r submission.RoundResult, err error) {
 	x, err := s.Summary(ctx, tenant, execution)
 	if err != nil {
-		return "", fmt.Errorf("read what a contest came to: %w", err)
+		return r, fmt.Errorf("read what a contest came to: %w", err)
 	}
 	for _, r := range x.TeamResults {
 		if r.TeamID == team && aggregate.HashOf(r.SubmissionContent) == hash {
-			return r.SubmissionContent, nil
+			return r, nil
 		}
 	}
-	return "", fmt.Errorf("the contest has no such submission of that team: %w", aggregate.ErrNotFound)
+	return r, fmt.Errorf("the contest has no such submission of that team: %w", aggregate.ErrNotFound)
 }
 
 // Contests are a tenant's, the newest first.

@@ -21,15 +21,22 @@ type Use struct {
 	What   string // kind of the row that they made: TASK, PROMPT, PROCESS, EXECUTION; empty when they came to nothing
 	Number int    // of its version
 	Kept   bool   // what was sent was kept
+	Teams  bool   // they are a contest's, by whose execution_id the usage is named; its page has them one by one
 }
 
 func uses(a *task.Aggregate) []Use {
+	held := map[string]bool{}
+	for _, p := range a.Prompts {
+		if p.Contest != nil {
+			held[p.Contest.ExecutionID] = true
+		}
+	}
 	var out []Use
 	for _, u := range a.Uses {
 		what, rest, _ := strings.Cut(u.Made, "#")
 		number, _, _ := strings.Cut(rest, "#")
 		n, _ := strconv.Atoi(number)
-		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Sent != nil && u.Sent.S3Key != ""}
+		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Sent != nil && u.Sent.S3Key != "", Teams: held[u.ID]}
 		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
 		out = append(out, x)
 	}

@@ -134,3 +134,11 @@ func TestWhatModelsWereSentIsMasked(t *testing.T) {
 		t.Errorf("%d are left out", left)
 	}
 }
+
+func TestWhatAContestUsedIsToldApart(t *testing.T) {
+	a := &task.Aggregate{Prompts: []*task.Prompt{{Contest: &task.Contest{ExecutionID: "c"}}}}
+	a.Uses = []*aggregate.Use{{Usage: aggregate.Usage{ID: "c"}}, {Usage: aggregate.Usage{ID: "m"}}}
+	if got := uses(a); !got[0].Teams || got[1].Teams {
+		t.Errorf("%+v", got)
+	}
+}

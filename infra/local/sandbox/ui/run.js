@@ -80,7 +80,7 @@ function stateItem(s, i, execution) {
           h("div.step-head", {}, h("strong", {}, s.name), h("span.step-time", {}, s.exited ? duration(s.entered, s.exited) : clockTime(at(s.entered), true))),
           !quiet && h("p", {}, describeState(s.name), s.outcome && h("code", { title: s.outcome }, statusWord(s.outcome))),
           !quiet && (s.input || s.output) && h("details.io", {}, h("summary", { dataset: { focus: "io" } }, t("payloads")), detailed(t("input"), s.input), detailed(t("output"), s.output)),
-          waiting && h("p.waiting-note", {}, h("strong", {}, t("waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
+          waiting && h("p.waiting-note", {}, h("strong", {}, t(s.name === "AwaitContest" ? "waitingForContest" : "waitingFor")), ` ${subject(waiting.gate)} · ${t("since", { t: clockTime(at(waiting.since), true) })}`))),
   };
 }
 
