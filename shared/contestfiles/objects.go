@@ -67,6 +67,18 @@ func (f folder) Open(name string) (fs.File, error) {
 	return &object{*bytes.NewReader(b), path.Base(name)}, nil
 }
 
+// Stat says of the root that it is a folder, as whoever walks through the files asks. A folder below it is known by ReadDir alone.
+func (f folder) Stat(name string) (fs.FileInfo, error) {
+	if name == "." {
+		return about{&object{name: name}, true}, nil
+	}
+	file, err := f.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return file.Stat()
+}
+
 // ReadDir lists what is in a folder, as far as one answer of S3 has it.
 func (f folder) ReadDir(name string) ([]fs.DirEntry, error) {
 	if !fs.ValidPath(name) {
@@ -110,7 +122,7 @@ func (e entry) Type() fs.FileMode {
 	}
 	return 0
 }
-func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}}, nil }
+func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name}, e.dir}, nil }
 
 // unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment. It is
 // errorclass.ErrUnavailable when another try may read it.
@@ -137,13 +149,21 @@ type object struct {
 }
 
 func (o *object) Close() error               { return nil }
-func (o *object) Stat() (fs.FileInfo, error) { return about{o}, nil }
+func (o *object) Stat() (fs.FileInfo, error) { return about{o, false}, nil }
 
-type about struct{ o *object }
+type about struct {
+	o   *object
+	dir bool
+}
 
 func (a about) Name() string       { return a.o.name }
 func (a about) Size() int64        { return a.o.Reader.Size() }
-func (a about) Mode() fs.FileMode  { return 0o444 }
 func (a about) ModTime() time.Time { return time.Time{} }
-func (a about) IsDir() bool        { return false }
+func (a about) IsDir() bool        { return a.dir }
 func (a about) Sys() any           { return nil }
+func (a about) Mode() fs.FileMode {
+	if a.dir {
+		return fs.ModeDir | 0o555
+	}
+	return 0o444
+}
