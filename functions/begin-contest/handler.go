@@ -29,6 +29,7 @@ type Contests interface {
 type Handler struct {
 	Contests  Contests
 	Workspace func() (teamconfig.Workspace, error)
+	Model     string // stands for every model of the files, unless it is empty
 	Now       func() time.Time
 }
 
@@ -56,7 +57,7 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 		wg.Go(func() {
 			places <- struct{}{}
 			defer func() { <-places }()
-			out.Contests[i], _, failed[i] = described(w, file)
+			out.Contests[i], _, failed[i] = h.described(w, file)
 		})
 	}
 	wg.Wait()
@@ -64,7 +65,7 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 }
 
 // described reads the file of a contest. It returns errorclass.ErrUnavailable when nobody knows what is in it.
-func described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
+func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
 	for _, t := range c.Teams {
@@ -78,6 +79,9 @@ func described(w teamconfig.Workspace, file string) (contests.Described, teamcon
 			d.Wrong = append(d.Wrong, f.String())
 		}
 	}
+	if err := c.CanTalk(); err != nil && h.Model == "" && len(d.Wrong) == 0 {
+		d.Wrong = append(d.Wrong, err.Error())
+	}
 	return d, c, nil
 }
 
@@ -90,7 +94,7 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	if !slices.Contains(files, x.File) {
 		return contests.Answered{}, nil
 	}
-	d, config, err := described(w, x.File)
+	d, config, err := h.described(w, x.File)
 	if err != nil || len(d.Wrong) > 0 {
 		return contests.Answered{Contests: []contests.Described{d}}, err
 	}

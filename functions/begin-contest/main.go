@@ -24,6 +24,7 @@ func main() {
 type environment struct {
 	config.Table
 	config.Results
+	Model     string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
@@ -31,6 +32,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Contests:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
 		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
+		Model:     env.Model,
 		Now:       time.Now,
 	}, nil
 }

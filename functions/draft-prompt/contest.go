@@ -13,7 +13,6 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/teamconfig"
@@ -168,32 +167,12 @@ func (h *Handler) config(d tenancy.DraftContest) (teamconfig.Contest, error) {
 			return c, errors.New(f.String())
 		}
 	}
-	if name := untalkative(c); name != "" && h.Model == "" {
-		return c, fmt.Errorf("%.100s: models of Amazon Bedrock can't take part in contests", name)
-	}
 	c.MaxRounds = min(c.MaxRounds, d.MaxRounds)
 	c.MinRounds = min(c.MinRounds, c.MaxRounds)
+	if err := c.CanTalk(); err != nil && h.Model == "" {
+		return c, err
+	}
 	return c, nil
-}
-
-// untalkative is a model of a contest that can't hold a conversation here, if there is one: those of Amazon Bedrock can't.
-func untalkative(c teamconfig.Contest) string {
-	names := []string{c.Evaluator.DefaultModel, c.Judgment.Model}
-	for _, m := range c.Evaluator.Metrics {
-		names = append(names, m.Model)
-	}
-	for _, t := range c.Teams {
-		names = append(names, t.Leader.Model)
-		for _, m := range t.Members {
-			names = append(names, m.Model)
-		}
-	}
-	for _, name := range names {
-		if n, err := modelname.Parse(name); err == nil && n.Provider == modelname.Bedrock {
-			return name
-		}
-	}
-	return ""
 }
 
 // submitted opens the gate with the best submission that its card can show.

@@ -86,7 +86,10 @@ func (p program) exec(ctx context.Context, args []string) int {
 	if code != exitDone {
 		return code
 	}
-	names := models(config, x.model)
+	names := config.Models()
+	if x.model != "" { // it stands for every one
+		names = []string{x.model}
+	}
 	opened, err := p.open(names, x.model)
 	if err != nil {
 		return p.misused("%v", err)

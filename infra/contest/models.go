@@ -1,11 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -17,30 +15,7 @@ import (
 	"ringi/shared/outbound"
 	"ringi/shared/round"
 	"ringi/shared/secret"
-	"ringi/shared/teamconfig"
 )
-
-// models are the names of all models that a contest calls, each once. instead stands for every one unless it is empty.
-func models(c teamconfig.Contest, instead string) (names []string) {
-	add := func(name string) {
-		if name = cmp.Or(instead, name); !slices.Contains(names, name) {
-			names = append(names, name)
-		}
-	}
-	for _, t := range c.Teams {
-		add(t.Leader.Model)
-		for _, m := range t.Members {
-			add(m.Model)
-		}
-	}
-	for _, m := range c.Evaluator.Metrics {
-		add(cmp.Or(m.Model, c.Evaluator.DefaultModel))
-	}
-	if c.MinRounds < c.MaxRounds { // else nobody judges
-		add(c.Judgment.Model)
-	}
-	return names
-}
 
 // open makes what opens models, with the keys of the environment. It returns an error that names all that is missing.
 func (p program) open(names []string, instead string) (round.Models, error) {
