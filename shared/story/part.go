@@ -48,6 +48,7 @@ func walk(v any, path string, say func(path, text string)) {
 		return path + " › " + name
 	}
 	switch v := v.(type) {
+	case nil: // what is not set was not sent
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			walk(v[name], under(name), say)

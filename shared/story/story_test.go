@@ -125,7 +125,7 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 
 // What is sent to models repeats what cards mask.
 func TestWhatModelsWereSentIsMasked(t *testing.T) {
-	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100}`))
+	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100,"seed":null}`))
 	expect.Same(t, []Part{{"max_tokens", "100"}, {"messages › 1 › content", "t*****@example.com ⟨U+200B⟩"}, {"system", "一行目\n二行目"}}, parts)
 	if left != 0 {
 		t.Errorf("%d are left out", left)
