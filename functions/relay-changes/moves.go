@@ -30,10 +30,8 @@ func moves(kinds aggregate.Kinds, records []events.DynamoDBEventRecord) []move {
 		if tenant, user, home := store.HomeOf(text(r.Change.Keys, "PK"), text(r.Change.Keys, "SK")); home {
 			ref, ok, cards = aggregate.Ref{Tenant: tenant, Kind: effect.Home, ID: user}, len(r.Change.NewImage) > 0, true
 		}
-		if !ok {
-			continue
-		}
-		if !run && !cards && !wait {
+		kind, _ := kinds.Of(ref.Kind)
+		if !ok || kind.Still || !run && !cards && !wait {
 			continue
 		}
 		i, seen := at[ref]

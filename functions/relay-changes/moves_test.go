@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/task"
@@ -86,10 +87,14 @@ func TestMoves(t *testing.T) {
 			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
 				Keys: image{"PK": events.NewStringAttribute("TENANT#T"), "SK": events.NewStringAttribute("HEAD")}, NewImage: head("1", "1", ""),
 			}}}, nil},
+		{"nothing follows from a kind that is still",
+			[]events.DynamoDBEventRecord{{EventID: "1", Change: events.DynamoDBStreamRecord{
+				Keys: image{"PK": events.NewStringAttribute("TEAM#T#a"), "SK": events.NewStringAttribute("HEAD")}, NewImage: head("1", "1", ""),
+			}}}, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind}, tt.records), cmp.AllowUnexported(move{}))
+			expect.Same(t, tt.want, moves(aggregate.Kinds{task.Kind, contest.TeamKind}, tt.records), cmp.AllowUnexported(move{}))
 		})
 	}
 }

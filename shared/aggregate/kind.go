@@ -98,6 +98,8 @@ type Kind struct {
 	Rows map[string]func() Row
 	// Begin is the first Change of one that another aggregate asks for by an order; nil: none is asked for so.
 	Begin func(ref Ref, order JSON, now time.Time) (Change, error)
+	// Still is a kind of which nothing follows when it moves: it has no runs, no cards and nobody to tell.
+	Still bool
 	// Columns are attributes of a row that are for people who read the table; nil: none.
 	Columns func(Row) map[string]string
 }

@@ -22,7 +22,7 @@ var Kind = aggregate.Kind{
 // TeamKind describes the work of a team in a contest. It has an aggregate of its own, so that teams never wait for each
 // other, and no state machine: the contest's runs it.
 var TeamKind = aggregate.Kind{
-	Name: "team", Prefix: "TEAM#", Lists: []string{TurnsList},
+	Name: "team", Prefix: "TEAM#", Lists: []string{TurnsList}, Still: true,
 	New: func() aggregate.Aggregate { return &Work{} },
 	Rows: map[string]func() aggregate.Row{
 		"head":          func() aggregate.Row { return &TeamHead{} },
