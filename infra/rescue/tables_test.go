@@ -119,10 +119,11 @@ func (r *request) facts() (keys []string) {
 	return keys
 }
 
-// losesFacts takes them away once they are there, and returns them.
+// losesFacts takes them away once those of all calls are there, and returns them.
 func (r *request) losesFacts() (keys []string) {
 	r.Helper()
-	r.eventually("the facts are there", func() bool { keys = r.facts(); return len(keys) > 0 })
+	used := len(expect.Value(r.store.Load(r.Context(), r.ref))(r.T).Uses)
+	r.eventually("the facts of all calls are there", func() bool { keys = r.facts(); return used > 0 && len(keys) == used })
 	for _, key := range keys {
 		pk, sk, _ := strings.Cut(key, " ")
 		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{
