@@ -19,7 +19,7 @@ import (
 
 const (
 	lifetime = 3 * time.Minute
-	patience = 20 * time.Second
+	patience = 40 * time.Second // a busy machine takes long; less than the minute after which the sweeper finds what was lost
 	pace     = 30 * time.Millisecond
 )
 
