@@ -54,11 +54,7 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 // turnedDraft draws another draft, or another page of one.
 func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft, page int) (slack.ModalViewRequest, error) {
 	o.Page = page
-	var a *task.Aggregate
-	v := h.check(ctx, p.click(o.TaskID, o.ID), func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
-		a = now
-		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
-	})
+	a, v := h.reading(ctx, p.click(o.TaskID, o.ID))
 	if v.Err != nil && !mayRead(v.Err) {
 		return slack.ModalViewRequest{}, v.Err
 	}

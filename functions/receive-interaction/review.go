@@ -97,15 +97,20 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 // turned draws another page of a task's gate, also of one that was decided while it was read.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
 	r.Page = page
-	var a *task.Aggregate
-	v := h.check(ctx, p.click(r.TaskID, r.ID), func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
-		a = now
-		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
-	})
+	a, v := h.reading(ctx, p.click(r.TaskID, r.ID))
 	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
 		return slack.ModalViewRequest{}, v.Err
 	}
 	return h.page(ctx, a, r, v.Settings.Locale)
+}
+
+// reading asks whether whoever turns a page may decide, or may read at least, now.
+func (h *Handler) reading(ctx context.Context, c click) (a *task.Aggregate, v verdict) {
+	v = h.check(ctx, c, func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+		a = now
+		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
+	})
+	return a, v
 }
 
 // approveRead handles the submission of a Review's last page: an approval. A refusal is told

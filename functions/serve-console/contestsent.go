@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -13,9 +12,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/contest"
 	"ringi/shared/legible"
-	"ringi/shared/result"
 	"ringi/shared/round"
-	"ringi/shared/story"
 )
 
 // contestSentPage lists the calls of models of one team in a contest.
@@ -74,7 +71,7 @@ func (c *Console) listContestSent(w http.ResponseWriter, r *http.Request, v *vie
 
 // wasKept reports whether what was sent can be looked for.
 func wasKept(u *aggregate.Use) bool {
-	return u.Sent != nil && u.Sent.S3Key != "" && aggregate.ValidID(u.ID)
+	return u.Kept() && aggregate.ValidID(u.ID)
 }
 
 // call reads off the name of an answer whose it is: 02/leader/1 is the leader's first one in round 2, 02/leader/1/3/2 the second
@@ -106,17 +103,7 @@ func (c *Console) showContestSent(w http.ResponseWriter, r *http.Request, v *vie
 	if i < 0 || !wasKept(work.Uses[i]) {
 		return aggregate.ErrNotFound
 	}
-	use, k := work.Uses[i], work.Team
-	words := contestSentWords.In(v.Locale)
-	p := sentPage{Back: sentPath(k.ExecutionID, k.TeamID), Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
-	text, err := c.Results.Open(r.Context(), contest.Ref(v.Tenant, k.ExecutionID), *use.Sent)
-	switch {
-	case errors.Is(err, result.ErrExpired):
-		p.Expired = true
-	case err != nil:
-		return err
-	default:
-		p.Parts, p.Left = story.Parts(text)
-	}
-	return c.show(w, r, v, document{Title: words.SentTitle, Here: "contests", Words: words, Data: p}, "sent.html")
+	words, k := contestSentWords.In(v.Locale), work.Team
+	d := document{Title: words.SentTitle, Here: "contests", Words: words}
+	return c.showKept(w, r, v, contest.Ref(v.Tenant, k.ExecutionID), work.Uses[i], sentPath(k.ExecutionID, k.TeamID), d)
 }

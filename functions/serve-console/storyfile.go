@@ -107,12 +107,17 @@ func (c *Console) showSent(w http.ResponseWriter, r *http.Request, v *viewer) er
 		return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
 	}
 	use := useOf(a, r.PathValue("use"))
-	if use == nil || use.Sent == nil || use.Sent.S3Key == "" {
+	if use == nil || !use.Kept() {
 		return aggregate.ErrNotFound
 	}
 	words := storyWords.In(v.Locale)
-	p := sentPage{Back: "/console/tasks/" + a.Head.TaskID, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
-	text, err := c.Results.Open(r.Context(), a.Ref(), *use.Sent)
+	return c.showKept(w, r, v, a.Ref(), use, "/console/tasks/"+a.Head.TaskID, document{Title: words.SentTitle, Here: "tasks", Words: words})
+}
+
+// showKept shows what was kept of calls that an aggregate made; back is where it was chosen.
+func (c *Console) showKept(w http.ResponseWriter, r *http.Request, v *viewer, of aggregate.Ref, use *aggregate.Use, back string, d document) error {
+	p := sentPage{Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
+	text, err := c.Results.Open(r.Context(), of, *use.Sent)
 	switch {
 	case errors.Is(err, result.ErrExpired):
 		p.Expired = true
@@ -121,7 +126,8 @@ func (c *Console) showSent(w http.ResponseWriter, r *http.Request, v *viewer) er
 	default:
 		p.Parts, p.Left = story.Parts(text)
 	}
-	return c.show(w, r, v, document{Title: words.SentTitle, Here: "tasks", Words: words, Data: p}, "sent.html")
+	d.Data = p
+	return c.show(w, r, v, d, "sent.html")
 }
 
 // useOf is the row of calls with this id.

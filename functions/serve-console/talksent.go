@@ -2,16 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/legible"
-	"ringi/shared/result"
 	"ringi/shared/session"
-	"ringi/shared/story"
 )
 
 // callsOfPage is how many of a conversation's calls of models are listed, the newest first.
@@ -58,7 +55,7 @@ func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 	p := sentListPage{Back: back}
 	for _, u := range uses[:min(len(uses), callsOfPage)] {
 		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
-		if u.Sent != nil && u.Sent.S3Key != "" && aggregate.ValidID(u.ID) {
+		if u.Kept() && aggregate.ValidID(u.ID) {
 			row.Path = back + "/sent/" + u.ID
 		}
 		p.Calls = append(p.Calls, row)
@@ -78,19 +75,10 @@ func (c *Console) showTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 		return err
 	}
 	i := slices.IndexFunc(uses, func(u aggregate.Use) bool { return u.ID == r.PathValue("use") })
-	if i < 0 || uses[i].Sent == nil || uses[i].Sent.S3Key == "" {
+	if i < 0 || !uses[i].Kept() {
 		return aggregate.ErrNotFound
 	}
-	p := sentPage{Back: "/console/sessions/" + a.Head.SessionID + "/sent", Model: legible.OneLine(uses[i].Model), Prompt: legible.OneLine(uses[i].Prompt)}
-	text, err := c.Results.Open(r.Context(), a.Ref(), *uses[i].Sent)
-	switch {
-	case errors.Is(err, result.ErrExpired):
-		p.Expired = true
-	case err != nil:
-		return err
-	default:
-		p.Parts, p.Left = story.Parts(text)
-	}
 	words := talkSentWords.In(v.Locale)
-	return c.show(w, r, v, document{Title: words.SentTitle, Here: "agents", Words: words, Data: p}, "sent.html")
+	d := document{Title: words.SentTitle, Here: "agents", Words: words}
+	return c.showKept(w, r, v, a.Ref(), &uses[i], "/console/sessions/"+a.Head.SessionID+"/sent", d)
 }

@@ -11,6 +11,9 @@ type Use struct {
 	CreatedAt time.Time `json:"created_at"`
 }
 
+// Kept reports whether what was sent was kept, for people to look at.
+func (u *Use) Kept() bool { return u.Sent != nil && u.Sent.S3Key != "" }
+
 // Key is that of the calls.
 func (u *Use) Key() string { return "USAGE#" + u.ID }
 

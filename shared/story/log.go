@@ -36,7 +36,7 @@ func uses(a *task.Aggregate) []Use {
 		what, rest, _ := strings.Cut(u.Made, "#")
 		number, _, _ := strings.Cut(rest, "#")
 		n, _ := strconv.Atoi(number)
-		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Sent != nil && u.Sent.S3Key != "", Teams: held[u.ID]}
+		x := Use{Usage: u.Usage, At: u.CreatedAt, What: what, Number: n, Kept: u.Kept(), Teams: held[u.ID]}
 		x.Provider, x.Model, x.Prompt = legible.OneLine(x.Provider), legible.OneLine(x.Model), legible.OneLine(x.Prompt)
 		out = append(out, x)
 	}

@@ -108,12 +108,7 @@ func (a *Aggregate) contestWithdrawn(execution string) (aggregate.Change, error)
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c := a.begin(a.Head.ChangedAt)
-	c.Head.LostContests = nil
-	for _, x := range a.Head.LostContests {
-		if x != execution {
-			c.Head.LostContests = append(c.Head.LostContests, x)
-		}
-	}
+	c.Head.LostContests = slices.DeleteFunc(slices.Clone(a.Head.LostContests), func(x string) bool { return x == execution })
 	return c.done(), nil
 }
 
