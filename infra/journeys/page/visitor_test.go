@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -157,9 +158,26 @@ func (v *visitor) with(t *testing.T) *visitor {
 	fresh := *v
 	fresh.t, fresh.Tab, fresh.d = t, v.For(t), nil
 	t.Cleanup(func() {
-		if t.Failed() && v.shots != "" {
+		if !t.Failed() {
+			return
+		}
+		fresh.tells()
+		if v.shots != "" {
 			fresh.Screenshot(v.shots + "broken.png")
 		}
 	})
 	return &fresh
+}
+
+// tells writes down what became of the request at hand, for whoever reads of a failed test.
+func (v *visitor) tells() {
+	if v.d == nil {
+		return
+	}
+	v.t.Log(v.d.Summary())
+	for _, a := range v.s.Sandbox.Attempts() {
+		if a.Channel == v.channel && time.Since(a.At) < 5*time.Minute {
+			v.t.Logf("%s %s of %s, try %d: %d %s after %d ms", a.At.Format(time.TimeOnly), a.Kind, a.TS, a.Retry+1, a.Status, a.Reason, a.Millis)
+		}
+	}
 }

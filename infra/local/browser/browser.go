@@ -202,7 +202,8 @@ func left(err error) bool {
 }
 
 func (p *Tab) poll(js string) error {
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool]("!!("+js+")", chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	const claim = `(() => { try { return !!(%s) } catch (e) { window.unclaimed = String(e); return false } })()`
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf(claim, js), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
 	return err
 }
 
