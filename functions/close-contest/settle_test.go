@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"errors"
 	"sync"
 	"testing"
@@ -11,27 +9,13 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
 )
-
-// rows keeps every value in its row.
-type rows struct{}
-
-func (rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
-	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
-}
-
-func (r rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	return r.KeepContest(ctx, ref, v, inline)
-}
-
-func (rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
-	return json.RawMessage(b.JSON), nil
-}
 
 // world is one contest of the teams a, b and c, in a table.
 type world struct {
@@ -42,13 +26,9 @@ type world struct {
 
 func begin(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	_, table := db.Store(t)
-	id, tenant := contest.NewID(), aggregate.TenantID("T1")
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{}), contest.Ref(tenant, id)}
-	expect.NoError(t, w.store.Begin(t.Context(), contest.Order{
-		Execution: id, Tenant: tenant, Prompt: "手順", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(3), By: aggregate.System(),
-		Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}, {TeamID: "b", TeamName: "B"}, {TeamID: "c", TeamName: "C"}}, Config: aggregate.Blob{JSON: "{}", Bytes: 2},
-	}))
+	o := conteststest.Order("a", "b", "c")
+	w := &world{t, conteststest.Store(t, db), contest.Ref(o.Tenant, o.Execution)}
+	expect.NoError(t, w.store.Begin(t.Context(), o))
 	return w
 }
 
@@ -68,12 +48,7 @@ func (w *world) scored(place int) {
 
 func (w *world) round(place, number int) (*contest.Work, error) {
 	e := expect.Value(w.load().Entrant(place))(w)
-	return w.store.SaveRound(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, e.TeamID), contests.Played{
-		Result: submission.RoundResult{
-			ExecutionID: w.ref.ID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: number, SubmissionContent: "案 " + e.TeamID, EvaluationScore: 0.5, CompletedAt: time.Now(),
-		},
-		Record: submission.MemberSubmissionsRecord{ExecutionID: w.ref.ID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: number},
-	})
+	return w.store.SaveRound(w.Context(), contest.TeamRef(w.ref.Tenant, w.ref.ID, e.TeamID), conteststest.Round(w.ref.ID, e, number, "案 "+e.TeamID, 0.5, time.Now()))
 }
 
 func (w *world) closes(run int) (aggregate.Next, error) {

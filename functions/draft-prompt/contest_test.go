@@ -11,13 +11,13 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
-	"ringi/shared/submission"
 	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
@@ -81,12 +81,7 @@ func overspent(t *testing.T, limit, beyond float64) (*pipelinetest.World, *Handl
 	a := expect.Value(all.Load(t.Context(), contest.Ref(o.Tenant, o.Execution)))(t)
 	for i, e := range o.Teams { // each spends its part, and one call beyond it
 		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
-		expect.Value(all.SaveRound(t.Context(), team, contests.Played{
-			Result: submission.RoundResult{
-				ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1, SubmissionContent: "方針: " + e.TeamName, EvaluationScore: 0.5, CompletedAt: w.Now(),
-			},
-			Record: submission.MemberSubmissionsRecord{ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1},
-		}))(t)
+		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, e, 1, "方針: "+e.TeamName, 0.5, w.Now())))(t)
 		expect.NoError(t, contests.Kept{Store: all, Team: team, Execution: o.Execution, ChargedTo: w.Ref.ID}.Keep(t.Context(), "01/leader/1", nil,
 			aggregate.Usage{ID: aggregate.NewID(), Calls: 1, Cost: a.Contest.Share + aggregate.USD(beyond)}))
 	}
@@ -143,13 +138,8 @@ func played(t *testing.T, w *pipelinetest.World, all *contests.Store, texts ...s
 		if text == "" {
 			continue
 		}
-		e := o.Teams[i]
-		expect.Value(all.SaveRound(t.Context(), expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref(), contests.Played{
-			Result: submission.RoundResult{
-				ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1, SubmissionContent: text, EvaluationScore: 0.9 - float64(i)/10, CompletedAt: w.Now(),
-			},
-			Record: submission.MemberSubmissionsRecord{ExecutionID: o.Execution, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: 1},
-		}))(t)
+		team := expect.Value(all.Enter(t.Context(), a, i+1))(t).Ref()
+		expect.Value(all.SaveRound(t.Context(), team, conteststest.Round(o.Execution, o.Teams[i], 1, text, 0.9-float64(i)/10, w.Now())))(t)
 	}
 	outcome, _ := expect.Value(all.Settle(t.Context(), a.Ref(), a.Head.Run))(t).Outcome()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ContestEnded(o.ForRow, outcome, w.Now()) })

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,31 +12,16 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
-	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
 	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 )
-
-// rows keeps every value in its row.
-type rows struct{}
-
-func (rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
-	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
-}
-
-func (r rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
-	return r.KeepContest(ctx, ref, v, inline)
-}
-
-func (rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
-	return json.RawMessage(b.JSON), nil
-}
 
 // world is contests of the demo's.
 type world struct {
@@ -45,16 +29,19 @@ type world struct {
 	store *contests.Store
 }
 
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	return &world{t, conteststest.Store(t, storetest.Start(t))}
+}
+
 // begin opens a contest of these teams, each a leader and a member.
 func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string) *contest.Aggregate {
 	w.Helper()
-	o := contest.Order{
-		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: prompt, Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 60, Budget: budget, By: aggregate.System(),
-	}
+	o := conteststest.Order(teams...)
+	o.Prompt, o.Budget, o.TeamTimeoutSeconds = prompt, budget, 60
 	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
-	for _, t := range teams {
-		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})
-		c.Teams = append(c.Teams, teamconfig.Team{TeamID: t, TeamName: "チーム " + t, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
+	for _, e := range o.Teams {
+		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
 			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "調べます", Model: "demo"},
 		}})
 	}
@@ -91,8 +78,7 @@ func (w *world) team(a *contest.Aggregate, id string) *contest.Team {
 }
 
 func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	a := w.begin("経費精算の手順 demo: hang b demo: refuse c demo: unscored d demo: unscored e round 2", aggregate.USD(5), "a", "b", "c", "d", "e")
 	var all sync.WaitGroup
 	for i := range 5 {
@@ -127,8 +113,7 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 }
 
 func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	// Rounds of 0.40, 0.50 and 0.50 with the judge.
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
@@ -142,8 +127,7 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 }
 
 func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	a := w.begin("手順", aggregate.USD(1), "a")
 	h := &Handler{Store: w.store, Models: provider.Wires{Demo: round.Demo{}}, Now: time.Now}
 	in := pipeline.Input{Tenant: a.Head.TenantID, Kind: a.Ref().Kind, ID: a.Head.ExecutionID, Run: a.Head.Run + 1, Team: 1}
@@ -166,11 +150,4 @@ func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
 			t.Errorf("%.40s: %v", policy, got)
 		}
 	}
-}
-
-func opened(t *testing.T) (string, *storetest.Server) {
-	t.Helper()
-	server := storetest.Start(t)
-	_, table := server.Store(t)
-	return table, server
 }

@@ -15,12 +15,12 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/contest"
-	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
-	"ringi/shared/store"
+	"ringi/shared/store/storetest"
 )
 
 // meanwhile is the demo's model, before whose answers something happens.
@@ -53,8 +53,7 @@ func (w *world) invoke(a *contest.Aggregate, m round.Models) (aggregate.Next, er
 }
 
 func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	a := w.begin("手順", aggregate.USD(1), "a")
 	m := &meanwhile{do: func(ctx context.Context, call int32) error {
 		if call == 1 {
@@ -68,8 +67,7 @@ func TestARunThatIsSupersededCallsNoMoreModels(t *testing.T) {
 }
 
 func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	for name, late := range map[string]error{"a failure": &model.Error{Provider: "demo", Kind: model.Refused}, "another score": nil} {
 		a := w.begin("手順", aggregate.USD(1), "a")
 		m := &meanwhile{do: func(_ context.Context, call int32) error {
@@ -90,8 +88,7 @@ func TestWhatComesLateStopsNoTeamThatWentOn(t *testing.T) {
 }
 
 func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	a := w.begin("手順", aggregate.USD(1), "a")
 	late := &meanwhile{do: func(_ context.Context, call int32) error {
 		if call == 1 {
@@ -127,12 +124,13 @@ func (x *away) RoundTrip(q *http.Request) (*http.Response, error) {
 }
 
 func TestAnAnswerIsNotPaidTwiceThoughTheTableIsAwayForAMoment(t *testing.T) {
-	table, db := opened(t)
+	db := storetest.Start(t)
+	_, table := db.Store(t)
 	x := &away{}
 	cfg := db.Config.Copy()
 	cfg.HTTPClient = &http.Client{Transport: x}
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} })
-	w := &world{t, contests.Of(store.New(client, table, contest.Kind, contest.TeamKind), rows{})}
+	w := &world{t, conteststest.Over(client, table)}
 	w.store.Sleep = func(context.Context, time.Duration) error { return nil }
 	a := w.begin("手順", aggregate.USD(1), "a")
 	undisturbed := &meanwhile{}

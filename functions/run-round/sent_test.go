@@ -11,12 +11,10 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/contest"
-	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
-	"ringi/shared/store"
 )
 
 // saying is the demo's model at a price.
@@ -31,8 +29,7 @@ func (s saying) Say(ctx context.Context, r chat.Request, onText func(string)) (c
 }
 
 func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
-	table, db := opened(t)
-	w := &world{t, contests.Of(store.New(db.DB, table, contest.Kind, contest.TeamKind), rows{})}
+	w := newWorld(t)
 	for name, full := range map[string]error{"kept": nil, "a bucket that is down": errors.New("the bucket is full")} {
 		a := w.begin("経費精算の手順 "+name, aggregate.USD(5), "a")
 		var mu sync.Mutex

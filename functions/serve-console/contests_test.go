@@ -9,6 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -61,16 +62,13 @@ func (k *competing) plays(place, round int, score float64, text string) {
 	w := expect.Value(k.c.Contests.Enter(k.T.Context(), a, place))(k.T)
 	e := a.Contest.Teams[place-1]
 	said := submission.MemberSubmission{AgentName: "analyst", AgentType: submission.Plain, Content: "調べました", Status: submission.Success, Timestamp: k.Now()}
-	_, err := k.c.Contests.SaveRound(k.T.Context(), w.Ref(), contests.Played{
-		Result: submission.RoundResult{
-			ExecutionID: k.id, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, SubmissionContent: text, EvaluationScore: score,
-			EvaluationFeedback: "Relevance (0.90): 要点がそろっています。", Usage: submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}, ExecutionTimeSeconds: 5.2, CompletedAt: k.Now(),
-		},
-		Record:   submission.MemberSubmissionsRecord{ExecutionID: k.id, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, Submissions: []submission.MemberSubmission{said}},
-		Metrics:  []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}},
-		Judgment: &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75},
-	})
-	expect.NoError(k.T, err)
+	p := conteststest.Round(k.id, e, round, text, score, k.Now())
+	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
+	p.Result.Usage = submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	p.Record.Submissions = []submission.MemberSubmission{said}
+	p.Metrics = []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
+	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
+	expect.Value(k.c.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }
 
 func (k *competing) ends(place int, exit contest.ExitReason, why aggregate.Reason) {

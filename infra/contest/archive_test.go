@@ -17,6 +17,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/contests/conteststest"
 	"ringi/shared/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
@@ -57,28 +58,22 @@ func inDuckDB(t *testing.T, folder string) (out read) {
 func scoredRound(execution, team string, number int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, number, 123456000, time.UTC)
 	usage := submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
-	return contests.Played{
-		Result: submission.RoundResult{ExecutionID: execution, TeamID: team, TeamName: "チーム " + team, RoundNumber: number, SubmissionContent: strings.Repeat("分析結果", 9000), EvaluationScore: score,
-			EvaluationFeedback: "Relevance (0.90): 高品質です。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at},
-		Record: submission.MemberSubmissionsRecord{ExecutionID: execution, TeamID: team, TeamName: "チーム " + team, RoundNumber: number,
-			Submissions: []submission.MemberSubmission{{AgentName: "analyst", AgentType: submission.Plain, Content: "結果", Status: submission.Success, Usage: usage, Timestamp: at}}},
-		Messages: []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("依頼")}}}},
-	}
+	p := conteststest.Round(execution, contest.Entry{TeamID: team, TeamName: "チーム " + team}, number, strings.Repeat("分析結果", 9000), score, at)
+	p.Result.EvaluationFeedback, p.Result.Usage, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 高品質です。", usage, 5.2
+	p.Record.Submissions = []submission.MemberSubmission{{AgentName: "analyst", AgentType: submission.Plain, Content: "結果", Status: submission.Success, Usage: usage, Timestamp: at}}
+	p.Messages = []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("依頼")}}}}
+	return p
 }
 
 func TestDuckDBReadsAnArchive(t *testing.T) {
-	server := storetest.Start(t)
-	_, name := server.Store(t)
 	tenant, other := aggregate.TenantID("T1"), aggregate.TenantID("T2")
-	s := contests.Of(store.New(server.DB, name, contest.Kind, contest.TeamKind), storetest.Bucket{})
+	s := conteststest.Store(t, storetest.Start(t))
+	s.Values = storetest.Bucket{}
 	begin := func(tenant string, teams ...string) string {
-		id := contest.NewID()
-		o := contest.Order{Execution: id, Tenant: tenant, Prompt: "依頼", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300, Budget: aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2}}
-		for _, team := range teams {
-			o.Teams = append(o.Teams, contest.Entry{TeamID: team, TeamName: "チーム " + team})
-		}
+		o := conteststest.Order(teams...)
+		o.Tenant = tenant
 		expect.NoError(t, s.Begin(t.Context(), o))
-		return id
+		return o.Execution
 	}
 	play := func(tenant, id string, place, rounds int, score float64) {
 		a := expect.Value(s.Load(t.Context(), contest.Ref(tenant, id)))(t)

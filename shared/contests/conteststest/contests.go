@@ -1,0 +1,70 @@
+// Package conteststest plays contests in a table for tests.
+package conteststest
+
+import (
+	"context"
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/contests"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+	"ringi/shared/submission"
+)
+
+// Rows keep every value in its row, however large.
+type Rows struct{}
+
+// KeepContest is result.Store's.
+func (Rows) KeepContest(_ context.Context, _ aggregate.Ref, v json.RawMessage, _ int) (aggregate.Blob, error) {
+	return aggregate.Blob{Bytes: len(v), JSON: aggregate.JSON(v)}, nil
+}
+
+// KeepTurn is result.Store's.
+func (r Rows) KeepTurn(ctx context.Context, ref aggregate.Ref, v json.RawMessage, inline int) (aggregate.Blob, error) {
+	return r.KeepContest(ctx, ref, v, inline)
+}
+
+// Open is result.Store's.
+func (Rows) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.RawMessage, error) {
+	return json.RawMessage(b.JSON), nil
+}
+
+// Store has the contests of a table of its own.
+func Store(t testing.TB, server *storetest.Server) *contests.Store {
+	t.Helper()
+	_, table := server.Store(t)
+	return Over(server.DB, table)
+}
+
+// Over is Store over a table that is there.
+func Over(db *dynamodb.Client, table string) *contests.Store {
+	return contests.Of(store.New(db, table, contest.Kind, contest.TeamKind), Rows{})
+}
+
+// Order asks for a contest of these teams, of which nothing is configured yet.
+func Order(teams ...string) contest.Order {
+	o := contest.Order{
+		Execution: contest.NewID(), Tenant: aggregate.TenantID("T1"), Prompt: "経費精算の手順", Locale: "ja", MaxRounds: 5, MinRounds: 2, TeamTimeoutSeconds: 300,
+		Budget: aggregate.USD(1), By: aggregate.System(), Config: aggregate.Blob{JSON: "{}", Bytes: 2},
+	}
+	for _, t := range teams {
+		o.Teams = append(o.Teams, contest.Entry{TeamID: t, TeamName: "チーム " + t})
+	}
+	return o
+}
+
+// Round is a scored round of a team, with no more than a round has to have.
+func Round(execution string, of contest.Entry, number int, text string, score float64, at time.Time) contests.Played {
+	return contests.Played{
+		Result: submission.RoundResult{
+			ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number, SubmissionContent: text, EvaluationScore: score, CompletedAt: at,
+		},
+		Record: submission.MemberSubmissionsRecord{ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number},
+	}
+}
