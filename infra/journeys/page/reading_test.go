@@ -55,19 +55,14 @@ func aLongGateIsReadToItsEnd(v *visitor) {
 	v.looks("long-gate")
 
 	gate := "CARD#step#0001#001#02"
-	m := v.d.Card(gate, "review_step")
-	expect.NoError(v.t, v.s.Sandbox.Click(v.requester, v.channel, m.TS, card.ReviewAction+"step"))
-	late := v.s.Sandbox.Views(v.requester)
-	if len(late) != 1 {
-		v.t.Fatalf("%d dialogs are open", len(late))
-	}
-	for {
-		now := v.s.Sandbox.Views(v.requester)
-		if len(now) == 1 && now[0].Submit != nil {
-			break
+	v.d.Click(v.requester, gate, card.ReviewAction+"step")
+	driver.Eventually(v.t, "the requester has turned to the last page", func() bool {
+		open := v.s.Sandbox.Views(v.requester)
+		if len(open) == 1 && open[0].Submit == nil {
+			_ = v.s.Sandbox.ClickView(v.requester, open[0].ID, card.ReviewTurn+"on", nil) // again, where it was not answered in time
 		}
-		expect.NoError(v.t, v.s.Sandbox.ClickView(v.requester, late[0].ID, card.ReviewTurn+"on", nil))
-	}
+		return len(open) == 1 && open[0].Submit != nil
+	})
 
 	v.presses("review_step")
 	v.shows(fmt.Sprintf(v.words.page, 1))

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	lifetime = 3 * time.Minute
+	lifetime = 8 * time.Minute
 	patience = 40 * time.Second // a busy machine takes long; less than the minute after which the sweeper finds what was lost
 	pace     = 30 * time.Millisecond
 )
@@ -177,12 +177,13 @@ func (p *Tab) Eval(js string) {
 	}
 }
 
-// Until waits for a claim about the page, in JavaScript. The page may lead to another meanwhile.
+// Until waits for a claim about the page, in JavaScript. The page may lead to another meanwhile, and
+// a claim that fails, on a page of which only a part is there, doesn't hold yet.
 func (p *Tab) Until(js string) {
 	p.t.Helper()
 	err := p.through(func() error { return p.poll(js) })
 	if err != nil {
-		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText).join(" | ")`))
+		said, _ := chromedp.Run(p.ctx, chromedp.Evaluate[string](`[window.unclaimed, ...[...document.querySelectorAll(".whisper, .toast")].map(n => n.innerText)].join(" | ")`))
 		p.t.Fatalf("never happened on the page: %s: %v; it says %q", js, err, said)
 	}
 }

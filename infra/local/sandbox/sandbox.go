@@ -192,6 +192,7 @@ const keep = 2000
 // later attempt succeeds.
 func (s *Sandbox) record(a delivery.Attempt) {
 	s.mu.Lock()
+	defer s.mu.Unlock() // pages hear of attempts in the order in which they were made
 	s.counted++
 	a.N = s.counted
 	s.attempts = append(s.attempts, a)
@@ -203,7 +204,6 @@ func (s *Sandbox) record(a delivery.Attempt) {
 			s.marks[a.Channel+a.TS] = a
 		}
 	}
-	s.mu.Unlock()
 	s.hub.publish(workspace.Change{Kind: "attempt", Channel: a.Channel, TS: a.TS, Data: a})
 }
 

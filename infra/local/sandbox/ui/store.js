@@ -55,31 +55,17 @@ export function pin(task) {
   changed();
 }
 
+// meanwhile are the changes that came while everything is loaded: the answer may be older than they are.
+let meanwhile = null;
+
 /** become makes the page another person's. */
 export function become(person) {
   stop();
+  meanwhile = null;
   remember("person", person);
   stop = watch(person, {
-    onHello: async () => {
-      state.online = true;
-      try {
-        const all = await get("state?user=" + encodeURIComponent(person));
-        if (ui.person !== person) return;
-        load(all);
-        loaders.forEach((f) => f());
-        changed();
-        state.attempts = await get("attempts");
-      } catch (err) {
-        if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
-        else state.online = false;
-      }
-      changed();
-    },
-    onChange: (c) => {
-      apply(c);
-      watchers.forEach((f) => f(c));
-      changed();
-    },
+    onHello: () => loadAll(person),
+    onChange: (c) => (meanwhile ? meanwhile.push(c) : hear(c)),
     onLost: () => {
       state.online = false;
       changed();
@@ -87,14 +73,41 @@ export function become(person) {
   });
 }
 
+// loadAll asks for everything, and repeats on top of it what was heard while the answer was under way.
+async function loadAll(person) {
+  const heard = [];
+  meanwhile = heard;
+  state.online = true;
+  try {
+    const [all, attempts] = await Promise.all([get("state?user=" + encodeURIComponent(person)), get("attempts")]);
+    if (meanwhile !== heard) return; // a later connection loads
+    load(all, attempts);
+    loaders.forEach((f) => f());
+    meanwhile = null;
+    heard.forEach(hear);
+  } catch (err) {
+    if (meanwhile !== heard) return;
+    meanwhile = null;
+    if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
+    else state.online = false;
+  }
+  changed();
+}
+
+function hear(c) {
+  apply(c);
+  watchers.forEach((f) => f(c));
+  changed();
+}
+
 // mine are the modals that this window has open, and those of no window in particular.
 const mine = (views) => views.filter((v) => !v.window || v.window === thisWindow);
 
-function load(all) {
+function load(all, attempts) {
   state.anew = began(all.started);
   if (state.anew && ui.task) pin("");
   Object.assign(state, {
-    loaded: true, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
+    loaded: true, attempts, me: all.me, bot: all.bot, team: all.team, channels: all.channels, views: mine(all.views), prompts: all.prompts, globals: all.globals || [], home: all.home, toggles: all.toggles,
     shortcuts: all.shortcuts, banner: all.banner, has: all.has,
     users: new Map(all.users.map((u) => [u.id, u])),
     messages: new Map(Object.entries(all.messages).map(([c, list]) => [c, new Map((list || []).map((m) => [m.ts, m]))])),
@@ -139,7 +152,7 @@ function apply(c) {
       become(ui.person);
       break;
     case "attempt":
-      state.attempts = [c.data, ...state.attempts].slice(0, 100);
+      state.attempts = [c.data, ...state.attempts.filter((a) => a.n !== c.data.n)].sort((a, b) => b.n - a.n).slice(0, 100);
       if (!c.data.ts) break;
       if (c.data.reason) state.marks.set(c.data.channel + c.data.ts, c.data);
       else state.marks.delete(c.data.channel + c.data.ts);

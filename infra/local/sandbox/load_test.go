@@ -1,0 +1,49 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
+)
+
+// What is said while the page loads is shown, although the answer to the page was written before.
+func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
+	w := newWorld(t)
+	written, sent := make(chan struct{}), make(chan struct{})
+	slow := "/sandbox/state?user=" + workspace.Tanaka
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.RequestURI() != slow {
+			w.Handler().ServeHTTP(out, r)
+			return
+		}
+		answer := httptest.NewRecorder()
+		w.Handler().ServeHTTP(answer, r)
+		close(written)
+		select {
+		case <-sent:
+		case <-t.Context().Done():
+		}
+		_, _ = out.Write(answer.Body.Bytes())
+	}))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL, 1200, 800)
+	p.Until(`document.querySelector("#composer-main")`)
+	p.Eval(fmt.Sprintf(`window.heard = 0; new EventSource("/sandbox/stream?user=%s").onmessage = () => heard++`, workspace.Tanaka))
+	p.Press(`[data-person="` + workspace.Tanaka + `"]`)
+	select {
+	case <-written:
+	case <-time.After(time.Minute):
+		t.Fatal("the page asks for nothing")
+	}
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "間に合いますか"))(t)
+	p.Until(`heard > 0`)
+	close(sent)
+	p.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q`, workspace.Tanaka))
+	p.Until(`document.querySelector("#log").innerText.includes("間に合いますか") && failures.length === 0`)
+}
