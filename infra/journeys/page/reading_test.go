@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
 	"ringi/shared/tenancy"
 )
 
