@@ -39,7 +39,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	w.Helper()
 	o := conteststest.Order(teams...)
 	o.Prompt, o.Budget, o.TeamTimeoutSeconds = prompt, budget, 60
-	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
+	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
 	for _, e := range o.Teams {
 		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
 			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "調べます", Model: "demo"},

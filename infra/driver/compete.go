@@ -25,7 +25,7 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 		TeamTimeoutSeconds: 600, Budget: aggregate.USD(1), By: aggregate.System(),
 	}
 	config := teamconfig.Contest{Judgment: teamconfig.Judgment{Model: "demo"}, Evaluator: teamconfig.Evaluator{
-		DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 0.5}, {Name: "Relevance", Weight: 0.5}},
+		Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}},
 	}}
 	for i := range teams {
 		e := contest.Entry{TeamID: fmt.Sprint("team-", i+1), TeamName: fmt.Sprint("チーム ", i+1)}

@@ -35,7 +35,7 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 		MaxRounds: rounds, MinRounds: min(2, rounds), TeamTimeoutSeconds: 900, Budget: aggregate.USD(1), By: aggregate.System(),
 	}
 	config := teamconfig.Contest{TeamTimeoutSeconds: 900, MaxRounds: rounds, MinRounds: order.MinRounds, Judgment: teamconfig.Judgment{Model: "demo"}}
-	config.Evaluator = teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 0.5}, {Name: "Relevance", Weight: 0.5}}}
+	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}}}
 	for i := range parallelTeams {
 		x := teamconfig.Team{TeamID: fmt.Sprintf("team-%02d", i), TeamName: fmt.Sprint("Team ", i), MaxConcurrentMembers: 2, Leader: teamconfig.Leader{Model: "demo"}}
 		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "analyses", Model: "demo"}}

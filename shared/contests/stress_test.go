@@ -169,8 +169,8 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
 			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "analyses", Model: "demo"},
 		}},
-		Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{
-			{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333},
+		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
+			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
 		}},
 		Judgment: teamconfig.Judgment{Model: "demo"},
 	}

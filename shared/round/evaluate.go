@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"ringi/shared/chat"
 	"ringi/shared/legible"
@@ -20,10 +19,8 @@ import (
 
 // Limits of those who judge.
 const (
-	judgeTokens  = 4000
-	judgeTimeout = 2 * time.Minute
-	judgeRetries = 3
-	maxComment   = 2000 // characters
+	judgeTokens = 4000 // of an answer, where the configuration has no max_tokens
+	maxComment  = 2000 // characters
 )
 
 // evaluate scores a submission by each metric, all at the same time. Its error is one that Round returns.
@@ -53,7 +50,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	if legible.Text(about) { // else its name has to do
 		system = system.with(about)
 	}
-	t := p.asked(Evaluator, EvaluatorSay, system, cmp.Or(m.Model, p.Evaluator.DefaultModel), key, m.Call, p.Evaluator.Call)
+	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
 	t.schema = scoreSchema
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
 	score := submission.MetricScore{MetricName: m.Name}
@@ -94,26 +91,12 @@ func overall(metrics []teamconfig.Metric, scores []submission.MetricScore) float
 	return math.Min(100, submission.Round2(sum))
 }
 
-// asked is someone who judges: a talk without tools. How the model is called is said by the first of the configurations that
-// says so.
-func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, configured ...teamconfig.Call) *talk {
-	a := agent{name: name, kind: kind, prompt: system, model: model, timeout: judgeTimeout, retries: judgeRetries, tokens: judgeTokens}
-	for _, c := range slices.Backward(configured) {
-		a.tokens = whole(c.MaxTokens, a.tokens)
-		if c.TimeoutSeconds != nil {
-			a.timeout = seconds(c.TimeoutSeconds)
-		}
-		if c.MaxRetries != nil {
-			a.retries = *c.MaxRetries
-		}
-		a.sampling = chat.Sampling{
-			Temperature: cmp.Or(c.Temperature, a.sampling.Temperature), TopP: cmp.Or(c.TopP, a.sampling.TopP), Seed: cmp.Or(c.Seed, a.sampling.Seed), StopSequences: a.sampling.StopSequences,
-		}
-		if len(c.StopSequences) > 0 {
-			a.sampling.StopSequences = c.StopSequences
-		}
-	}
-	return &talk{playing: p, key: key, agent: a}
+// asked is someone who judges: a talk without tools.
+func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
+	return &talk{playing: p, key: key, agent: agent{
+		name: name, kind: kind, prompt: system, model: model, timeout: seconds(c.TimeoutSeconds), retries: whole(c.MaxRetries, 0), tokens: whole(c.MaxTokens, judgeTokens),
+		sampling: chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences},
+	}}
 }
 
 // object asks until read takes the JSON object of an answer, at most mostAgain times more.
@@ -153,7 +136,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Ju
 	if legible.Text(p.Judgment.SystemInstruction) {
 		system = system.with(p.Judgment.SystemInstruction)
 	}
-	t := p.asked(judge, JudgeSaid, system, cmp.Or(p.Judgment.Model, p.Evaluator.DefaultModel), p.key(judge), p.Judgment.Call)
+	t := p.asked(judge, JudgeSaid, system, p.Judgment.Model, p.key(judge), p.Judgment.Call)
 	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
 	t.schema = judgmentSchema
 	j := &Judgment{}

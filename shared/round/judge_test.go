@@ -75,7 +75,7 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 
 func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	p := play()
-	p.Evaluator = teamconfig.Evaluator{DefaultModel: "evaluator", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1}}}
+	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1}}}
 	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`, `{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
 		n := 0
 		m := models{"evaluator": func(_ context.Context, r chat.Request) (chat.Response, error) {
@@ -99,7 +99,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 
 func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 	p := play()
-	p.Evaluator = teamconfig.Evaluator{DefaultModel: "evaluator", Metrics: []teamconfig.Metric{{Name: "Coverage", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
+	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
 	m := models{"evaluator": func(context.Context, chat.Request) (chat.Response, error) {
 		return text(`{"score": 80, "evaluator_comment": "良い"}`)
 	}}
@@ -113,8 +113,8 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 	cold, warm, tokens, few, ten := 0.0, 0.7, 500, 1, 10
 	p := play()
 	p.Number, p.Judgment = 2, teamconfig.Judgment{Model: "judge", SystemInstruction: "早めに終えます。", Call: teamconfig.Call{Temperature: &warm}}
-	p.Evaluator = teamconfig.Evaluator{DefaultModel: "evaluator", Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few, TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
-		{Name: "Coverage", Weight: 0.5}, {Name: "Own", Weight: 0.5, SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
+	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few, TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
+		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5, SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
 	}}
 	seen := map[string]chat.Request{}
 	var mu sync.Mutex

@@ -99,8 +99,8 @@ func play(members ...teamconfig.Member) round.Play {
 	return round.Play{
 		Execution: "550e8400-e29b-41d4-a716-446655440000", Prompt: "残業の確認方法をまとめてください", Number: 1, MaxRounds: 5, MinRounds: 2, Locale: "ja",
 		Team: teamconfig.Team{TeamID: "team-a", TeamName: "アルファ", MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: members},
-		Evaluator: teamconfig.Evaluator{DefaultModel: "demo", Metrics: []teamconfig.Metric{
-			{Name: "ClarityCoherence", Weight: 0.334}, {Name: "Coverage", Weight: 0.333}, {Name: "Relevance", Weight: 0.333},
+		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
+			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
 		}},
 		Judgment: teamconfig.Judgment{Model: "demo"},
 	}

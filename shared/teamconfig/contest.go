@@ -1,7 +1,6 @@
 package teamconfig
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -147,7 +146,7 @@ func (c Contest) Models() (names []string) {
 		}
 	}
 	for _, m := range c.Evaluator.Metrics {
-		add(cmp.Or(m.Model, c.Evaluator.DefaultModel))
+		add(m.Model)
 	}
 	if c.MinRounds < c.MaxRounds { // else nobody judges
 		add(c.Judgment.Model)

@@ -43,8 +43,8 @@ func defaultEvaluator() Evaluator {
 	return e
 }
 
-// over is a call with what another says where it says nothing itself.
-func (c Call) over(other Call) Call {
+// Over is a call with what another says where it says nothing itself.
+func (c Call) Over(other Call) Call {
 	c.Temperature, c.MaxTokens, c.TimeoutSeconds = cmp.Or(c.Temperature, other.Temperature), cmp.Or(c.MaxTokens, other.MaxTokens), cmp.Or(c.TimeoutSeconds, other.TimeoutSeconds)
 	c.MaxRetries, c.TopP, c.Seed = cmp.Or(c.MaxRetries, other.MaxRetries), cmp.Or(c.TopP, other.TopP), cmp.Or(c.Seed, other.Seed)
 	if c.StopSequences == nil {
@@ -117,7 +117,7 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 	model, call := s.model("default_model", DefaultModel), s.call()
 	if keys := s.table("llm_default"); keys != nil {
 		d := r.section(file, path+"llm_default.", keys)
-		model, call = d.model("model", model), d.call().over(call)
+		model, call = d.model("model", model), d.call().Over(call)
 		d.end()
 	}
 	e := Evaluator{DefaultModel: model, Metrics: []Metric{}, Call: called(call, defaultEvaluatorTimeout)}

@@ -84,7 +84,7 @@ type Call struct {
 type Metric struct {
 	Name              string  `json:"name" toml:"name"`
 	Weight            float64 `json:"weight" toml:"weight"`
-	Model             string  `json:"model" toml:"model"`                           // empty: the evaluator's
+	Model             string  `json:"model" toml:"model"`                           // the evaluator's where the file has none
 	SystemInstruction string  `json:"system_instruction" toml:"system_instruction"` // empty: the built-in one of its name
 	Call
 }
