@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -85,15 +84,8 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 	return d, c, nil
 }
 
-// begin begins one of those that the files describe: others are not found.
+// begin begins what a file describes. Of one that describes no contest it says what is wrong.
 func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
-	files, _, err := w.Contests()
-	if err != nil {
-		return contests.Answered{}, fmt.Errorf("list the files of contests: %w", err)
-	}
-	if !slices.Contains(files, x.File) {
-		return contests.Answered{}, nil
-	}
 	d, config, err := h.described(w, x.File)
 	if err != nil || len(d.Wrong) > 0 {
 		return contests.Answered{Contests: []contests.Described{d}}, err

@@ -114,10 +114,10 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	for _, file := range []string{"configs/none.toml", "../x.toml", "/etc/passwd", ""} {
+	for _, file := range []string{"configs/none.toml", "configs/evaluator.toml", "../x.toml", "/etc/passwd", ""} {
 		y := alone()
 		y.File = file
-		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun {
+		if got, err := h.Handle(t.Context(), contests.Asked{Begin: &y}); err != nil || got.Begun || len(got.Contests) != 1 || len(got.Contests[0].Wrong) == 0 {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
 	}
