@@ -217,11 +217,7 @@ func (t *team) may(ctx context.Context) error {
 
 // save writes a scored round. A round that can't be written ends the team, as the last thing that can be tried.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
-	played := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics, Once: true}
-	if d := out.Decision; d != nil {
-		played.Judgment = &contest.Judgment{ShouldContinue: d.ShouldContinue, Reasoning: d.Reasoning, ConfidenceScore: d.ConfidenceScore}
-	}
-	w, err := t.Store.SaveRound(ctx, t.work.Ref(), played)
+	w, err := t.Store.SaveRound(ctx, t.work.Ref(), contests.Played{ScoredRound: out.ScoredRound, Once: true})
 	var unwritten *submission.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):

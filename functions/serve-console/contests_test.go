@@ -67,7 +67,7 @@ func (k *competing) plays(place, round int, score float64, text string) {
 	p.Result.Usage = submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	p.Record.Submissions = []submission.MemberSubmission{said}
 	p.Metrics = []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
-	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
+	p.Judgment = &submission.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
 	expect.Value(k.c.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }
 

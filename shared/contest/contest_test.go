@@ -118,7 +118,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		t.Errorf("another team's round: %v", err)
 	}
 	sure := w.scored(0, 1, 0.5)
-	sure.Judgment = &contest.Judgment{ConfidenceScore: 1.1}
+	sure.Judgment = &submission.Judgment{ConfidenceScore: 1.1}
 	if _, err := w.teams[0].ScoreRound(sure, w.now); err == nil {
 		t.Error("more than sure")
 	}
@@ -146,7 +146,7 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 	stops(w.now, "")
 	stops(w.teams[0].Team.DeadlineAt, submission.TeamTimeout)
 	stop := w.scored(0, 1, 0.9)
-	stop.Judgment = &contest.Judgment{ShouldContinue: false, ConfidenceScore: 1}
+	stop.Judgment = &submission.Judgment{ShouldContinue: false, ConfidenceScore: 1}
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
 	stops(w.now, "") // min_rounds is 2
 	w.score(0, 2, 0.9)

@@ -141,13 +141,6 @@ type Team struct {
 	EndedAt    *time.Time         `json:"ended_at,omitempty"`
 }
 
-// Judgment says whether another round is worth it.
-type Judgment struct {
-	ShouldContinue  bool    `json:"should_continue"`
-	Reasoning       string  `json:"reasoning"`
-	ConfidenceScore float64 `json:"confidence_score"` // 0 to 1
-}
-
 // Round is a team's row of round_history, with what the round was scored.
 type Round struct {
 	aggregate.Meta
@@ -164,7 +157,7 @@ type Round struct {
 	EvaluationScore      float64                  `json:"evaluation_score"`
 	EvaluationFeedback   string                   `json:"evaluation_feedback"`
 	Metrics              []submission.MetricScore `json:"metrics"`
-	Judgment             *Judgment                `json:"judgment,omitempty"`
+	Judgment             *submission.Judgment     `json:"judgment,omitempty"`
 	Usage                submission.RunUsage      `json:"usage"`
 	ExecutionTimeSeconds float64                  `json:"execution_time_seconds"`
 	CompletedAt          time.Time                `json:"completed_at"`

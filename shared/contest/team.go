@@ -36,7 +36,7 @@ type Scored struct {
 	Record   aggregate.Blob // submission.MemberSubmissionsRecord
 	Messages aggregate.Blob // []submission.ModelMessage
 	Metrics  []submission.MetricScore
-	Judgment *Judgment // nil: nobody was asked, or there was no answer
+	Judgment *submission.Judgment // nil: nobody was asked, or there was no answer
 }
 
 // ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all in one.

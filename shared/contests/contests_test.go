@@ -59,7 +59,7 @@ func testExamples(t *testing.T, w *world) {
 		for j := range mine.Submissions {
 			mine.Submissions[j].AgentType = submission.Plain // what stands in records of before is not written any more
 		}
-		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{Result: r, Record: mine, Messages: messages}))(t)
+		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{ScoredRound: submission.ScoredRound{Result: r, Record: mine, Messages: messages}}))(t)
 		expect.Value(w.End(t.Context(), team.Ref(), submission.MaxRoundsReached, "", ""))(t)
 	}
 	expect.Value(w.Settle(t.Context(), a.Ref(), 1))(t)

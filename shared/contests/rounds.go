@@ -20,21 +20,17 @@ var waits = []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}
 // tryFor is how long one try may take.
 const tryFor = 5 * time.Second
 
-// Played is a round that was scored.
+// Played is a round to be saved.
 type Played struct {
-	Result   submission.RoundResult
-	Record   submission.MemberSubmissionsRecord
-	Messages []submission.ModelMessage
-	Metrics  []submission.MetricScore
-	Judgment *contest.Judgment
-	Once     bool // a round that is there already stays, unless it is this one: whoever saved it has gone on from it
+	submission.ScoredRound
+	Once bool // a round that is there already stays, unless it is this one: whoever saved it has gone on from it
 }
 
 // SaveRound writes a scored round of a team: history, submissions, the board's row and the team's best round are one
 // transaction. A write that fails is tried again after 1, 2 and 4 seconds; after the fourth try the error is a
 // *submission.DatabaseWriteError. What can't be written is an error at once: see contest.Work.ScoreRound.
 func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*contest.Work, error) {
-	if err := p.check(); err != nil {
+	if err := p.Check(); err != nil {
 		return nil, err
 	}
 	for try := 0; ; try++ {
@@ -52,19 +48,6 @@ func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 			return nil, err
 		}
 	}
-}
-
-func (p Played) check() error {
-	if err := p.Result.Check(); err != nil {
-		return err
-	}
-	if err := p.Record.Check(); err != nil {
-		return err
-	}
-	if r, x := p.Record, p.Result; r.ExecutionID != x.ExecutionID || r.TeamID != x.TeamID || r.RoundNumber != x.RoundNumber {
-		return fmt.Errorf("member_submissions_record is of round %d of team %.50q, the result of round %d of %.50q", r.RoundNumber, r.TeamID, x.RoundNumber, x.TeamID)
-	}
-	return nil
 }
 
 // lasting reports whether another try finds the same.

@@ -179,11 +179,7 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 	if err != nil {
 		return false, err
 	}
-	p := contests.Played{Result: out.Result, Record: out.Record, Messages: out.Messages, Metrics: out.Metrics}
-	if d := out.Decision; d != nil {
-		p.Judgment = &contest.Judgment{ShouldContinue: d.ShouldContinue, Reasoning: d.Reasoning, ConfidenceScore: d.ConfidenceScore}
-	}
-	_, err = w.SaveRound(ctx, team.Ref(), p)
+	_, err = w.SaveRound(ctx, team.Ref(), contests.Played{ScoredRound: out.ScoredRound})
 	return false, err
 }
 

@@ -117,7 +117,7 @@ func played(execution, team string, round int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, round, 0, time.UTC)
 	usage := submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	ms := 2500.0
-	return contests.Played{
+	return contests.Played{ScoredRound: submission.ScoredRound{
 		Result: submission.RoundResult{
 			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round, SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round),
 			EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): 高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at,
@@ -128,7 +128,7 @@ func played(execution, team string, round int, score float64) contests.Played {
 		},
 		Messages: []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("データ分析を実行してください")}}}},
 		Metrics:  []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
-	}
+	}}
 }
 
 // save scores a round.

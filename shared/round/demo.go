@@ -267,7 +267,7 @@ func (s shown) judged(trouble demo.Trouble) string {
 	if n > 1 && s.History[n-1].Score < s.History[n-2].Score+1 && !trouble.NeverStops {
 		more, why = false, w.enough
 	}
-	b, err := json.Marshal(Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
+	b, err := json.Marshal(submission.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
 	if err != nil {
 		return "{}"
 	}

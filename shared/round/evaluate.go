@@ -128,7 +128,7 @@ func objectIn(text string) string {
 
 // judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on; an
 // error is not the judge's: the round is not over then.
-func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Judgment, error) {
+func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*submission.Judgment, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Ju
 	t := p.asked(judge, JudgeSaid, system, p.Judgment.Model, p.key(judge), p.Judgment.Call)
 	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
 	t.schema = judgmentSchema
-	j := &Judgment{}
+	j := &submission.Judgment{}
 	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
 	var ended *Error
 	switch {
@@ -153,7 +153,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*Ju
 	return nil, err
 }
 
-func readJudgment(answer []byte, j *Judgment) (problems []string) {
+func readJudgment(answer []byte, j *submission.Judgment) (problems []string) {
 	var a struct {
 		ShouldContinue  *bool    `json:"should_continue"`
 		Reasoning       *string  `json:"reasoning"`
@@ -172,7 +172,8 @@ func readJudgment(answer []byte, j *Judgment) (problems []string) {
 		problems = append(problems, "confidence_score must be a number from 0 to 1")
 	}
 	if len(problems) == 0 {
-		*j = Judgment{*a.ShouldContinue, legible.First(strings.TrimSpace(legible.Visible(*a.Reasoning)), maxComment), *a.ConfidenceScore}
+		reasoning := legible.First(strings.TrimSpace(legible.Visible(*a.Reasoning)), maxComment)
+		*j = submission.Judgment{ShouldContinue: *a.ShouldContinue, Reasoning: reasoning, ConfidenceScore: *a.ConfidenceScore}
 	}
 	return problems
 }

@@ -150,15 +150,15 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		judge  says
 		asked  bool
 		exit   submission.ExitReason
-		decide *round.Judgment
+		decide *submission.Judgment
 	}{
 		{"before min_rounds", 1, nil, false, "", nil},
 		{"go on", 2, func(context.Context, chat.Request) (chat.Response, error) {
 			return text(`{"should_continue": true, "reasoning": "伸びる", "confidence_score": 0.9}`)
-		}, true, "", &round.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}},
+		}, true, "", &submission.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}},
 		{"stop", 3, func(context.Context, chat.Request) (chat.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1}`)
-		}, true, submission.NoImprovementExpected, &round.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}},
+		}, true, submission.NoImprovementExpected, &submission.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}},
 		{"no confidence", 3, func(context.Context, chat.Request) (chat.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
 		}, true, "", nil},
@@ -180,6 +180,6 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		if err != nil || asked != tt.asked || out.Exit != tt.exit || out.Result.EvaluationScore == 0 {
 			t.Errorf("%s: %v, asked %v, %+v", tt.about, err, asked, out)
 		}
-		expect.Same(t, tt.decide, out.Decision)
+		expect.Same(t, tt.decide, out.Judgment)
 	}
 }

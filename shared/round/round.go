@@ -95,24 +95,13 @@ type Runner struct {
 	Spare time.Duration
 }
 
-// Outcome is a scored round.
+// Outcome is what playing a round came to.
 type Outcome struct {
-	Result   submission.RoundResult
-	Record   submission.MemberSubmissionsRecord
-	Messages []submission.ModelMessage // the leader's
-	Metrics  []submission.MetricScore
-	Decision *Judgment // nil: the judge was not asked, or gave no answer that can be used, which means that the team plays on
+	submission.ScoredRound
 	// Exit says why the team has finished; empty: it plays on.
 	Exit submission.ExitReason
 	// Usage is of all calls of the round, the evaluator's and the judge's too, and those before a crash.
 	Usage model.Usage
-}
-
-// Judgment is what the judge says.
-type Judgment struct {
-	ShouldContinue  bool    `json:"should_continue"`
-	Reasoning       string  `json:"reasoning"`
-	ConfidenceScore float64 `json:"confidence_score"` // 0 to 1
 }
 
 // Limits of a round.
@@ -188,8 +177,8 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	case p.Number >= p.MaxRounds:
 		out.Exit = submission.MaxRoundsReached
 	case p.Number >= p.MinRounds:
-		out.Decision, err = p.judge(ctx, out.Result)
-		if out.Decision != nil && !out.Decision.ShouldContinue {
+		out.Judgment, err = p.judge(ctx, out.Result)
+		if out.Judgment != nil && !out.Judgment.ShouldContinue {
 			out.Exit = submission.NoImprovementExpected
 		}
 	}

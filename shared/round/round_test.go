@@ -27,7 +27,7 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	out := expect.Value(r.Round(t.Context(), play(member("analyst", submission.Plain), member("writer", submission.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
-	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Decision != nil || len(out.Metrics) != 3 {
+	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil || len(out.Metrics) != 3 {
 		t.Errorf("%+v", out)
 	}
 	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != submission.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
@@ -165,7 +165,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 			case n > 7:
 				expect.NoError(t, err)
 			case n == 7 && why == round.ErrBudget: // the judge: the round is scored, and its silence means go on
-				if err != nil || out.Result.EvaluationScore == 0 || out.Decision != nil || out.Exit != "" {
+				if err != nil || out.Result.EvaluationScore == 0 || out.Judgment != nil || out.Exit != "" {
 					t.Errorf("%v, %+v", err, out)
 				}
 			case why == round.ErrStopped:

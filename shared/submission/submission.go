@@ -165,6 +165,36 @@ type RoundResult struct {
 	CompletedAt          time.Time `json:"completed_at"`
 }
 
+// Judgment says whether another round is worth it.
+type Judgment struct {
+	ShouldContinue  bool    `json:"should_continue"`
+	Reasoning       string  `json:"reasoning"`
+	ConfidenceScore float64 `json:"confidence_score"` // 0 to 1
+}
+
+// ScoredRound is a round with all that was said and done in it.
+type ScoredRound struct {
+	Result   RoundResult
+	Record   MemberSubmissionsRecord
+	Messages []ModelMessage // the leader's
+	Metrics  []MetricScore
+	Judgment *Judgment // nil: the judge was not asked, or gave no answer that can be used, which means that the team plays on
+}
+
+// Check says what can't be written of a round, naming the field.
+func (s ScoredRound) Check() error {
+	if err := s.Result.Check(); err != nil {
+		return err
+	}
+	if err := s.Record.Check(); err != nil {
+		return err
+	}
+	if r, x := s.Record, s.Result; r.ExecutionID != x.ExecutionID || r.TeamID != x.TeamID || r.RoundNumber != x.RoundNumber {
+		return fmt.Errorf("member_submissions_record is of round %d of team %.50q, the result of round %d of %.50q", r.RoundNumber, r.TeamID, x.RoundNumber, x.TeamID)
+	}
+	return nil
+}
+
 // Best is the place of a team's best round: the highest score, of equal ones the later round; -1: there is none.
 func Best(rounds []RoundResult) int {
 	best := -1

@@ -61,10 +61,10 @@ func Order(teams ...string) contest.Order {
 
 // Round is a scored round of a team, with no more than a round has to have.
 func Round(execution string, of contest.Entry, number int, text string, score float64, at time.Time) contests.Played {
-	return contests.Played{
+	return contests.Played{ScoredRound: submission.ScoredRound{
 		Result: submission.RoundResult{
 			ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number, SubmissionContent: text, EvaluationScore: score, CompletedAt: at,
 		},
 		Record: submission.MemberSubmissionsRecord{ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number},
-	}
+	}}
 }
