@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
@@ -33,7 +34,7 @@ func watching(lines, trace io.Writer, metrics []teamconfig.Metric) func(round.Ev
 		if i := metricOf(e); i > 0 && i <= len(metrics) {
 			e.Agent = metrics[i-1].Name
 		}
-		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, cut(still(e.Team), 10), e.Round, e.Kind, detail(e))
+		fmt.Fprintf(lines, "%7.1fs  %-10s r%-2d %-9s %s\n", at, legible.Clip(still(e.Team), 10), e.Round, e.Kind, detail(e))
 	}
 }
 
@@ -76,7 +77,7 @@ func detail(e round.Event) string {
 
 // oneLine is the beginning of a text without what moves a terminal's cursor.
 func oneLine(s string) string {
-	return cut(still(s), maxLine)
+	return legible.Clip(still(s), maxLine)
 }
 
 // still is a text on one line, without what moves a terminal's cursor or says something to it: names come from files.
@@ -87,13 +88,6 @@ func still(s string) string {
 		}
 		return r
 	}, s)), " ")
-}
-
-func cut(s string, most int) string {
-	if r := []rune(s); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return s
 }
 
 // points is a score of 0.0 to 1.0 as people see it.

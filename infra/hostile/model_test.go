@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -31,7 +32,7 @@ func (o *obedient) Generate(_ context.Context, r model.Request) (model.Response,
 	if len(r.Messages) > 1 {
 		text = "件名"
 		if o.attack.who == aModel || o.attack.who == aMessage {
-			text += " " + cut(o.attack.text, 100)
+			text += " " + legible.First(o.attack.text, 100)
 		}
 	} else if o.attack.who == anAnswer {
 		return model.Response{Text: text, Stop: model.StopEnd}, nil
@@ -51,27 +52,27 @@ func (o *obedient) Generate(_ context.Context, r model.Request) (model.Response,
 func (o *obedient) words(p model.Purpose, text string) any {
 	switch p {
 	case model.Extracting:
-		return map[string]any{"kind": "task", "sentence": "", "title": cut(text, model.MaxTitle), "description": cut(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
+		return map[string]any{"kind": "task", "sentence": "", "title": legible.First(text, model.MaxTitle), "description": legible.First(text, model.MaxDescription), "priority": "medium", "task_type": "standard"}
 	case model.Drafting:
-		return map[string]any{"policy": policy + "\n" + cut(text, 2000)}
+		return map[string]any{"policy": policy + "\n" + legible.First(text, 2000)}
 	case model.Summarizing:
-		return map[string]any{"summary": cut(text, model.MaxSummary)}
+		return map[string]any{"summary": legible.First(text, model.MaxSummary)}
 	}
 	tab := "4月"
 	if o.attack.who == aTab {
-		tab = cut(text, 100)
+		tab = legible.First(text, 100)
 	}
 	write := step(2, text, "write_rows_to_google_sheet", map[string]any{
 		"spreadsheet_id": "hr-sheet", "sheet": tab, "columns": []any{map[string]any{"key": "display_name", "title": "氏名"}}, "rows": map[string]any{"$ref": "step-1.result.employees"},
 	})
 	write["requiresHumanCheck"] = true
-	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{}, "remarks": cut(text, model.MaxRemarks)}
+	return map[string]any{"steps": []any{listing(text), write, notice(3, text)}, "missing": []any{}, "remarks": legible.First(text, model.MaxRemarks)}
 }
 
 func step(n int, text, name string, input any) map[string]any {
 	return map[string]any{
-		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": cut(text, model.MaxTitle), "tool": name, "toolInput": answer(input),
-		"description": cut(text, model.MaxStepText), "expectedOutput": cut(text, model.MaxStepText), "requiresHumanCheck": false,
+		"stepId": "step-" + string(rune('0'+n)), "order": n, "title": legible.First(text, model.MaxTitle), "tool": name, "toolInput": answer(input),
+		"description": legible.First(text, model.MaxStepText), "expectedOutput": legible.First(text, model.MaxStepText), "requiresHumanCheck": false,
 	}
 }
 
@@ -113,11 +114,6 @@ func answer(v any) string {
 	return b.String()
 }
 
-func cut(s string, n int) string {
-	r := []rune(s)
-	return string(r[:min(n, len(r))])
-}
-
 // tools are Ringi's own and what an administrator allowed of an MCP server.
 func (a attack) tools(t *testing.T) *tool.Catalog {
 	t.Helper()
@@ -126,7 +122,7 @@ func (a attack) tools(t *testing.T) *tool.Catalog {
 	pin := tenancy.Pin{URL: "https://notes.example/mcp", Title: "Post", Description: "Posts a note.", Hash: "h",
 		Input: `{"type":"object","additionalProperties":false,"required":["to","body"],"properties":{"to":{"type":"string"},"body":{"type":"string"}}}`}
 	if a.who == aServer {
-		pin.Title, pin.Description = cut(a.text, 100), a.text
+		pin.Title, pin.Description = legible.First(a.text, 100), a.text
 	}
 	for name, effect := range map[string]aggregate.Access{"notes.post": aggregate.Write, "notes.find": aggregate.Read} {
 		pin := pin

@@ -92,14 +92,7 @@ func or(s, instead string) string {
 // beginning bounds the work on a text of which at most limit characters will be
 // shown; what stands behind twice as many of them is not looked for.
 func beginning(s string, limit int) string {
-	most := (2*limit + 64) * utf8.UTFMax
-	if len(s) <= most {
-		return s
-	}
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most]
+	return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax)
 }
 
 // clean drops characters that can't be seen or that reorder their surroundings, and makes spaces

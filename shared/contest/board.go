@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode/utf8"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/submission"
 )
 
@@ -83,21 +83,17 @@ func (r *Round) onBoard(tenant, content string, was *Board) *Board {
 		b = *was
 	}
 	b.TenantID, b.ExecutionID, b.TeamID, b.RoundNumber = tenant, r.ExecutionID, r.TeamID, r.RoundNumber
-	b.EvaluationScore, b.EvaluationFeedback = r.EvaluationScore, cut(r.EvaluationFeedback, maxShownFeedback)
-	b.SubmissionContent, b.SubmissionFormat, b.UsageInfo = cut(content, maxShown), submission.Format, r.Usage.Info()
+	b.EvaluationScore, b.EvaluationFeedback = r.EvaluationScore, shortened(r.EvaluationFeedback, maxShownFeedback)
+	b.SubmissionContent, b.SubmissionFormat, b.UsageInfo = shortened(content, maxShown), submission.Format, r.Usage.Info()
 	b.SubmissionBytes, b.SubmissionHash, b.SubmissionAt, b.SubmissionS3Key = len(content), aggregate.HashOf(content), r.Key(), r.SubmissionContent.S3Key
 	return &b
 }
 
-// cut is the beginning of a text that is longer than most bytes, with an ellipsis, never inside of a character.
-func cut(s string, most int) string {
+// shortened is a text that is no longer than most bytes; it ends with an ellipsis where it was, never inside of a character.
+func shortened(s string, most int) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	if len(s) <= most {
 		return s
 	}
-	most -= len("…")
-	for most > 0 && !utf8.RuneStart(s[most]) {
-		most--
-	}
-	return s[:most] + "…"
+	return legible.FirstBytes(s, most-len("…")) + "…"
 }

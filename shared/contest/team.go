@@ -91,10 +91,10 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 	}
 	r.ExecutionID, r.TeamID, r.RoundNumber = x.ExecutionID, x.TeamID, x.RoundNumber
 	r.MessageHistory, r.MemberSubmissionsRecord, r.SubmissionContent = s.Messages, s.Record, s.Content
-	r.EvaluationScore, r.EvaluationFeedback = x.EvaluationScore, cut(x.EvaluationFeedback, maxFeedback)
+	r.EvaluationScore, r.EvaluationFeedback = x.EvaluationScore, shortened(x.EvaluationFeedback, maxFeedback)
 	r.Metrics = make([]submission.MetricScore, len(s.Metrics))
 	for i, m := range s.Metrics {
-		m.EvaluatorComment = cut(m.EvaluatorComment, maxFeedback)
+		m.EvaluatorComment = shortened(m.EvaluatorComment, maxFeedback)
 		r.Metrics[i] = m
 	}
 	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
@@ -193,6 +193,6 @@ func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now tim
 		return aggregate.Change{}, fmt.Errorf("team %s cannot become %s: %w", w.Team.Status, to, aggregate.ErrConflict)
 	}
 	at := c.Now
-	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why, cut(detail, maxDetail), &at
+	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why, shortened(detail, maxDetail), &at
 	return c.done(), nil
 }

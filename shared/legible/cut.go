@@ -1,5 +1,7 @@
 package legible
 
+import "unicode/utf8"
+
 // First is the first most characters of a text, all of it when there are no more.
 func First(s string, most int) string {
 	n := 0
@@ -10,6 +12,17 @@ func First(s string, most int) string {
 		n++
 	}
 	return s
+}
+
+// FirstBytes is the beginning of a text, at most most bytes of whole characters.
+func FirstBytes(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }
 
 // Beginning is First with an ellipsis behind what is cut.

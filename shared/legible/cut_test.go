@@ -8,20 +8,23 @@ import (
 
 func TestATextIsCutBetweenCharacters(t *testing.T) {
 	for name, x := range map[string]struct {
-		text                   string
-		most                   int
-		first, beginning, clip string
+		text                          string
+		most                          int
+		first, bytes, beginning, clip string
 	}{
-		"shorter":         {"稟議", 3, "稟議", "稟議", "稟議"},
-		"as long":         {"稟議書", 3, "稟議書", "稟議書", "稟議書"},
-		"longer":          {"稟議書類", 3, "稟議書", "稟議書…", "稟議…"},
-		"of four bytes":   {"😀😀", 1, "😀", "😀…", "…"},
-		"empty":           {"", 3, "", "", ""},
-		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff…", "a…"},
+		"shorter":         {"稟議", 3, "稟議", "稟", "稟議", "稟議"},
+		"as long":         {"稟議書", 3, "稟議書", "稟", "稟議書", "稟議書"},
+		"longer":          {"稟議書類", 3, "稟議書", "稟", "稟議書…", "稟議…"},
+		"of four bytes":   {"😀😀", 1, "😀", "", "😀…", "…"},
+		"empty":           {"", 3, "", "", "", ""},
+		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff", "a\xff…", "a…"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := legible.First(x.text, x.most); got != x.first {
 				t.Errorf("First is %q, want %q", got, x.first)
+			}
+			if got := legible.FirstBytes(x.text, x.most); got != x.bytes {
+				t.Errorf("FirstBytes is %q, want %q", got, x.bytes)
 			}
 			if got := legible.Beginning(x.text, x.most); got != x.beginning {
 				t.Errorf("Beginning is %q, want %q", got, x.beginning)

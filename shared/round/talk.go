@@ -50,7 +50,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err err
 	if got.Stop == model.StopRefused {
 		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.Refused, RequestID: got.Usage.RequestID}
 	}
-	ended := cut(got.Text, t.sampling.StopSequences)
+	ended := beforeStop(got.Text, t.sampling.StopSequences)
 	t.cutOff = got.Stop == model.StopLength && ended == got.Text
 	text = strings.TrimSpace(legible.Visible(ended))
 	used := runUsage(got.Usage)

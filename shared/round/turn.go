@@ -237,8 +237,8 @@ func (p *playing) key(of ...any) string {
 	return s
 }
 
-// cut ends a text where a stop sequence begins: not every vendor takes them.
-func cut(text string, stops []string) string {
+// beforeStop is a text up to where a stop sequence begins: not every vendor takes them.
+func beforeStop(text string, stops []string) string {
 	for _, s := range stops {
 		if i := strings.Index(text, s); s != "" && i >= 0 {
 			text = text[:i]

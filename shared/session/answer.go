@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/tenancy"
 )
 
@@ -181,7 +182,7 @@ func surplus(all []RefusedProposal) []RefusedProposal {
 		if len(all[i].Payload) > maxSurplus {
 			all[i].Payload = ""
 		}
-		all[i].Summary = cut(all[i].Summary, maxSurplus)
+		all[i].Summary = legible.FirstBytes(all[i].Summary, maxSurplus)
 	}
 	return all
 }

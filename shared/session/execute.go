@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 )
 
 // Result is what an execution came to.
@@ -227,10 +228,10 @@ func (r Result) into(n *Action) {
 }
 
 func (r Result) bounded() Result {
-	r.Summary, r.ErrorDetail = cutRunes(r.Summary, mostSummary), cutRunes(r.ErrorDetail, mostDetail)
+	r.Summary, r.ErrorDetail = legible.First(r.Summary, mostSummary), legible.First(r.ErrorDetail, mostDetail)
 	r.Held = slices.Clone(r.Held[:min(len(r.Held), mostHeld)])
 	for i, s := range r.Held {
-		r.Held[i] = cutRunes(s, mostHeldText)
+		r.Held[i] = legible.First(s, mostHeldText)
 	}
 	return r
 }

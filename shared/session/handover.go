@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/task"
 )
 
@@ -39,7 +40,7 @@ func (c *change) handOver(text string, seen []*Inbox) error {
 	if of == nil {
 		return nil
 	}
-	h := &HandOver{Number: len(c.of.Handed) + 1, Text: cut(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
+	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
 	_, ref, err := h.receive(&c.Session)
 	if err != nil {
 		return err

@@ -2,9 +2,9 @@ package session
 
 import (
 	"time"
-	"unicode/utf8"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 )
 
 const (
@@ -47,7 +47,7 @@ func (in Inbound) message(keep int64) (*Message, error) {
 		return nil, err
 	}
 	return &Message{
-		MessageID: MessageID(in.Team, in.Channel, in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: cut(in.Text, MaxText),
+		MessageID: MessageID(in.Team, in.Channel, in.TS), SessionID: in.Ref().ID, Sender: FromUser, Content: legible.FirstBytes(in.Text, MaxText),
 		CreatedAt: at, Attachments: in.Attachments, User: in.User, TS: in.TS, DeleteAfter: keep,
 	}, nil
 }
@@ -60,7 +60,7 @@ func Begin(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	s := &Session{
 		ID: ref.ID, TenantID: ref.Tenant, AgentID: o.AgentID, Status: Open, CreatedAt: now, LastActivityAt: now,
 		WorkspacePath: in.workspace(), IsCached: o.IsCached, TeamID: in.Team, Channel: in.Channel, ChannelType: in.ChannelType,
-		ThreadTS: in.Thread, Opener: in.User, Title: cutRunes(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
+		ThreadTS: in.Thread, Opener: in.User, Title: legible.First(in.Text, maxTitle), Locale: o.Locale, IdleDays: o.IdleDays,
 	}
 	head := Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: in.User, CreatedAt: now}, SessionID: ref.ID}
 	m, err := in.message(s.keep(now))
@@ -89,26 +89,4 @@ func Tell(in Inbound, o Opening, now time.Time) (aggregate.Change, error) {
 	c := aggregate.Change{Now: now, Beside: []aggregate.Listed{{List: MessagesList, Of: m.SessionID, Row: m}}}
 	c.Put(&Inbox{Message: m.Key(), User: in.User, TS: in.TS, CreatedAt: m.CreatedAt, DeleteAfter: m.DeleteAfter})
 	return c, nil
-}
-
-// cut is the beginning of s, at most n bytes of whole characters.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-// cutRunes is the beginning of s, at most n characters.
-func cutRunes(s string, n int) string {
-	for i := range s {
-		if n == 0 {
-			return s[:i]
-		}
-		n--
-	}
-	return s
 }

@@ -3,6 +3,8 @@ package teamconfig
 import (
 	"fmt"
 	"strings"
+
+	"ringi/shared/legible"
 )
 
 // Finding is what is wrong with a file, or, as a warning, what of it has no effect.
@@ -45,26 +47,19 @@ func written(v any) string {
 	case nil:
 		return ""
 	case string:
-		s = fmt.Sprintf("%q", cut(v))
+		s = fmt.Sprintf("%q", legible.Beginning(v, maxShown))
 	case map[string]any:
 		return "a table"
 	case []any:
 		return fmt.Sprintf("a list of %d", len(v))
 	default:
-		s = cut(fmt.Sprint(v))
+		s = legible.Beginning(fmt.Sprint(v), maxShown)
 	}
 	return s
 }
 
 // maxShown is how much of a value a message repeats, in characters.
 const maxShown = 80
-
-func cut(s string) string {
-	if r := []rune(s); len(r) > maxShown {
-		return string(r[:maxShown]) + "…"
-	}
-	return s
-}
 
 // repeated are the names that stand more than once, each as often as it stands, written as Python writes a list:
 // the message is read by tools that know it so. It is empty when all differ.
@@ -76,7 +71,7 @@ func repeated(names []string) string {
 	var twice []string
 	for _, n := range names {
 		if count[n] > 1 {
-			twice = append(twice, "'"+cut(n)+"'")
+			twice = append(twice, "'"+legible.Beginning(n, maxShown)+"'")
 		}
 	}
 	if twice == nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ringi/shared/lazy"
+	"ringi/shared/legible"
 )
 
 // agentTypes are the types of members as files write them, and what they are.
@@ -128,7 +129,7 @@ func (s *section) agent() Member {
 		m.ToolName = nil
 	}
 	if tool := m.Tool(); !blank(m.AgentName) && !toolForm().MatchString(tool) {
-		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", cut(tool))
+		s.refuse("tool_name", "must be 1 to 64 letters, digits, _ and -, as vendors of models take it; it comes to %q, from agent_name unless tool_name is set", legible.Beginning(tool, maxShown))
 	}
 	if !blank(m.AgentName) {
 		tool := m.Tool()

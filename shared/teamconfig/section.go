@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/legible"
 	"ringi/shared/modelname"
 )
 
@@ -251,7 +252,7 @@ func (s *section) model(key, unset string) string {
 	if _, err := modelname.Parse(name); err != nil {
 		provider, _, named := strings.Cut(name, ":")
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", cut(provider)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
