@@ -131,9 +131,12 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	}
 	words, k := contestsWords.In(v.Locale), a.Contest
 	p := contestPage{
-		Path: contestPath(k.ExecutionID), Prompt: card.Prose(k.UserPrompt), Began: k.CreatedAt, Deadline: k.DeadlineAt,
+		Path: contestPath(k.ExecutionID), Began: k.CreatedAt, Deadline: k.DeadlineAt,
 		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, k.TeamTimeoutSeconds),
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
+	}
+	if v.Admin || k.ForKind == "" { // of a request, what models are told has the bounds of tools, which are administrators'
+		p.Prompt = card.Prose(k.UserPrompt)
 	}
 	p.Status, p.Badge = words.stands(k, k.Outcome)
 	p.Broken = words.broken(a)
@@ -166,7 +169,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		return err
 	}
 	p.Title = titles[k.ForID]
-	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(k.UserPrompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
+	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(p.Prompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
 }
 

@@ -140,7 +140,11 @@ func strangersSeeNoContest(t *testing.T, w *world) {
 	member.get("/console/contests/board").says(t, http.StatusForbidden)
 	member.get(alone.page()).says(t, http.StatusNotFound)
 	member.get(alone.page()+"/compare").says(t, http.StatusNotFound)
-	member.get(of.page()).says(t, http.StatusOK, "勤怠の方針") // who may read the request may read what was drafted for it
+	of.plays(1, 1, 0.8, "読める案")
+	page := member.get(of.page()) // who may read the request may read what was drafted for it, not what models were told
+	page.says(t, http.StatusOK, "読める案")
+	lacks(t, page, "勤怠の方針")
+	w.as(workspace.Suzuki).get(of.page()).says(t, http.StatusOK, "勤怠の方針")
 	other.as(workspace.Suzuki).get(of.page()).says(t, http.StatusNotFound)
 }
 
