@@ -198,6 +198,10 @@ func cancelsContest(t *testing.T, w *world) {
 	if a := member.post(k.page()+"/cancel", nil); a.status != http.StatusNotFound {
 		t.Errorf("a member: %d", a.status)
 	}
+	believed := w.of(tenancy.Tenant{ID: w.tenant.ID, TeamID: w.tenant.TeamID, Admins: []string{workspace.Sato}}, workspace.Sato)
+	if a := believed.post(k.page()+"/cancel", nil); a.status != http.StatusNotFound {
+		t.Errorf("whose session only believes that he is an administrator: %d", a.status)
+	}
 	suzuki.get(k.page()).says(t, http.StatusOK, "コンテストを中止する", "費用は残ります")
 	expect.Same(t, k.page()+"?done=contest_cancelled", suzuki.post(k.page()+"/cancel", nil).to)
 	expect.Same(t, k.page()+"?done=contest_cancelled", suzuki.post(k.page()+"/cancel", nil).to) // a second click

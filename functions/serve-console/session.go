@@ -97,7 +97,7 @@ func nextOf(r *http.Request) string {
 // signedIn serves a route to whoever is signed in and may open it.
 func (c *Console) signedIn(to route) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		v, err := c.viewerOf(w, r, to.access == administrator && r.Method != http.MethodGet)
+		v, err := c.viewerOf(w, r, r.Method != http.MethodGet)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound) && r.Method == http.MethodGet:
 			if cookieOf(r, sessionCookie) != "" {
