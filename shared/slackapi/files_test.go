@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,18 +19,21 @@ import (
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token went elsewhere") }))
 	defer away.Close()
-	var info string
-	var serve http.HandlerFunc
+	type answers struct {
+		info  string
+		serve http.HandlerFunc
+	}
+	var now atomic.Pointer[answers]
 	mux := http.NewServeMux()
 	mux.HandleFunc("/api/files.info", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprint(w, info)
+		fmt.Fprint(w, now.Load().info)
 	})
 	mux.HandleFunc("/files-pri/", func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get("Authorization") != "Bearer xoxb-1" {
 			t.Errorf("the file is asked for with %q", r.Header.Get("Authorization"))
 		}
-		serve(w, r)
+		now.Load().serve(w, r)
 	})
 	slack := httptest.NewServer(mux)
 	defer slack.Close()
@@ -66,7 +70,7 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		"a connection that breaks off": {file(here, ""), func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "", slackapi.Unknown{}},
 	} {
 		t.Run(about, func(t *testing.T) {
-			info, serve = tt.info, tt.serve
+			now.Store(&answers{tt.info, tt.serve})
 			got, err := c.File(t.Context(), "F1", 10)
 			if tt.err != nil {
 				refusedAs(t, err, tt.err)
