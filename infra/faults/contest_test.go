@@ -212,6 +212,9 @@ func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) 
 		t.Error(err)
 	}
 	for _, p := range d.points() {
+		if p.function == execute {
+			continue // A tool's call whose outcome nobody knows is asked for again by a person: TestACrashAnywhereChangesNothing.
+		}
 		all = append(all, trial{scenario: drafting(), kills: []point{p}})
 	}
 	return want, all
