@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -46,4 +47,23 @@ func TestWhatIsSaidWhileThePageLoadsIsShown(t *testing.T) {
 	close(sent)
 	p.Until(fmt.Sprintf(`document.querySelector(".person.here")?.dataset.person === %q`, workspace.Tanaka))
 	p.Until(`document.querySelector("#log").innerText.includes("間に合いますか") && failures.length === 0`)
+}
+
+// A page whose loading failed loads again by itself: its stream stands, and says nothing of what was missed.
+func TestAPageThatCouldNotLoadLoadsAgain(t *testing.T) {
+	w := newWorld(t)
+	var asked atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(out http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/sandbox/state" && asked.Add(1) == 1 {
+			http.Error(out, "not now", http.StatusServiceUnavailable)
+			return
+		}
+		w.Handler().ServeHTTP(out, r)
+	}))
+	t.Cleanup(server.Close)
+	p := browser.Open(t, server.URL, 1200, 800)
+	p.Until(`document.querySelector("#composer-main") && !document.querySelector("#retry") && failures.length === 0`)
+	if n := asked.Load(); n != 2 {
+		t.Errorf("the page was asked for %d times", n)
+	}
 }

@@ -89,7 +89,10 @@ async function loadAll(person) {
     if (meanwhile !== heard) return;
     meanwhile = null;
     if (err.status === 409 && person !== "U0SANDSATO") become("U0SANDSATO"); // somebody whom this sandbox does not know
-    else state.online = false;
+    else {
+      state.online = false;
+      setTimeout(() => ui.person === person && !meanwhile && !state.online && loadAll(person), 1000); // the stream stands: it will not say hello again
+    }
   }
   changed();
 }
