@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
+	"ringi/shared/errorclass"
 	"ringi/shared/metric"
 	"ringi/shared/panics"
 	"ringi/shared/sleep"
@@ -19,6 +20,9 @@ import (
 // margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole
 // batch would be repeated.
 const margin = 5 * time.Second
+
+// againAfter is when what a service failed at is tried once more: else its task would wait for the sweeper, a minute or two.
+const againAfter = time.Second
 
 // Store is what the relay reads.
 type Store interface {
@@ -35,12 +39,14 @@ type Handler struct {
 // Handle carries out what follows from a batch of the table's stream. The records of one task are looked at together:
 // effects come from the rows as they are now, not from the records. It gives records back while the card queue is
 // down: all from the first of the first task that could not be drawn. Runs are started and woken all the same. It
-// also gives back the records of tasks for which its time does not suffice. A record that can't be handled is logged
-// and counted, and the sweeper has its task within a minute.
+// also gives back the records of tasks for which its time does not suffice. What a service failed at is tried again after the
+// others. A record that can't be handled is logged and counted, and the sweeper has its task within a minute.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
+	var again []move
+all:
 	for i, m := range moves(h.Kinds, e.Records) {
 		err := ctx.Err()
 		if i == 0 || err == nil {
@@ -53,14 +59,34 @@ func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.Dy
 				out.BatchItemFailures = []events.DynamoDBBatchItemFailure{{ItemIdentifier: m.first}}
 			}
 			if late {
-				return out, nil
+				break all
 			}
+		case errorclass.Of(err) == errorclass.Unavailable || errorclass.Of(err) == errorclass.Conflict:
+			slog.WarnContext(ctx, "tries again", m.ref.Log(), "err", err)
+			again = append(again, m)
 		case err != nil:
-			slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
-			metric.Count(metric.RelayFailed, 1)
+			left(ctx, m, err)
+		}
+	}
+	if len(again) > 0 {
+		sleep.Within(ctx, againAfter)
+	}
+	for _, m := range again {
+		switch err := h.relay(ctx, m, true); {
+		case errors.Is(err, effect.ErrQueue):
+			slog.ErrorContext(ctx, "gives back", m.ref.Log(), "err", err)
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: m.first})
+		case err != nil:
+			left(ctx, m, err)
 		}
 	}
 	return out, nil
+}
+
+// left says that a task waits for the sweeper.
+func left(ctx context.Context, m move, err error) {
+	slog.ErrorContext(ctx, "left to the sweeper", m.ref.Log(), "err", err)
+	metric.Count(metric.RelayFailed, 1)
 }
 
 // relay carries out one task's effects, its cards first. With draw false no card is asked for, since the records are

@@ -22,6 +22,8 @@ func TestRelay(t *testing.T) {
 		"a batch delivered again does nothing twice":                         testTwice,
 		"records of several tasks go back from the first that was not drawn": testGivesBack,
 		"runs go on while the card queue is down":                            testRunsGoOn,
+		"a run that can't be started for a moment is started":                testTriesAgain,
+		"a task that can't be read for a moment is handled":                  testReadsAgain,
 		"what its time does not suffice for goes back":                       testTimeUp,
 		"a task that can't be handled holds up no other":                     testPoisonous,
 		"a token that arrives too late is answered":                          testLateToken,
@@ -98,6 +100,26 @@ func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
 	if n := w.Transport.Count("SendMessage"); n > 3 {
 		t.Errorf("the queue was asked %d times though it is down", n)
+	}
+}
+
+func testTriesAgain(t *testing.T, w *pipelinetest.World) {
+	w.Transport.DropCalls("StartExecution", 3) // as often as a client tries
+	if back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", ""))); back != nil {
+		t.Errorf("gave back %v", back)
+	}
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
+	}
+}
+
+func testReadsAgain(t *testing.T, w *pipelinetest.World) {
+	w.Transport.DropCalls("Query", 3)
+	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	w.Becomes(1, sfntypes.ExecutionStatusRunning)
+	if n := w.Drawn(); n != 1 {
+		t.Errorf("%d messages, want 1", n)
 	}
 }
 
