@@ -20,6 +20,9 @@ type statement struct {
 // statements are all that a function's role carries: its own, its managed
 // policies', and those of policies that name the role.
 func (s *stack) statements(role string) []statement {
+	if all, known := s.said[role]; known {
+		return all
+	}
 	documents := []any{}
 	for _, p := range list(s.resources[role].Properties["Policies"]) {
 		documents = append(documents, at(p, "PolicyDocument"))
@@ -38,6 +41,7 @@ func (s *stack) statements(role string) []statement {
 			all = append(all, readStatement(v))
 		}
 	}
+	s.said[role] = all
 	return all
 }
 

@@ -30,6 +30,8 @@ type stack struct {
 	table      template.Table
 	machines   map[string]machine // by file
 	pipeline   machine            // that of tasks
+
+	said map[string][]statement // of roles, once they were asked for
 }
 
 // A comment that sends its reader to a test that is not there proves nothing.
@@ -111,7 +113,7 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(texts)-1 {
 		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files", len(resolved.Tables), len(resolved.Machines), len(texts)-1)
 	}
-	s := &stack{text: texts[templateFile], functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
+	s := &stack{text: texts[templateFile], said: map[string][]statement{}, functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
 	for _, f := range resolved.Functions {
 		s.functions[f.ID] = f
 	}
@@ -202,11 +204,13 @@ func list(v any) []any {
 	return []any{v}
 }
 
+var bare = strings.NewReplacer("${", "", "}", "")
+
 // target is the logical id, and the rest if any, that a Ref, GetAtt or Sub of one resource points to.
 func target(v any) string {
 	for _, name := range []string{"Ref", "Fn::GetAtt", "Fn::Sub"} {
 		if s := text(at(v, name)); s != "" {
-			return strings.NewReplacer("${", "", "}", "").Replace(s)
+			return bare.Replace(s)
 		}
 	}
 	return text(v)
