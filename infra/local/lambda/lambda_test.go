@@ -24,6 +24,9 @@ import (
 
 var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })
 
+// folder is where the local stack keeps its Python; what these tests build goes elsewhere.
+var folder = os.Getenv("RINGI_LOCAL_DIR")
+
 func TestMain(m *testing.M) {
 	dir, err := os.MkdirTemp("", "build")
 	if err != nil {

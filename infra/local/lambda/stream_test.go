@@ -112,6 +112,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 // All the way: a version is lent, the command changes it, and what it uploaded is the next one.
 func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
+	t.Setenv("RINGI_LOCAL_DIR", folder)
 	endpoint := moto.StartForTest(t)
 	inBucket := c.Copy()
 	inBucket.BaseEndpoint = &endpoint
