@@ -120,6 +120,11 @@ func TestEventsAndVariables(t *testing.T) {
 	}
 }
 
+// onFreePorts is how a stack is started beside others, with functions that are there already if RINGI_ARTIFACTS names them.
+func onFreePorts() []string {
+	return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0", "-artifacts", os.Getenv("RINGI_ARTIFACTS")}
+}
+
 // command builds this command once more, to run it as a person does.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
@@ -163,7 +168,7 @@ func gone(t *testing.T, pids []int) {
 }
 
 func TestCtrlCStopsEverything(t *testing.T) {
-	cmd := command(t, "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+	cmd := command(t, onFreePorts()...)
 	url, logged := serving(t, cmd)
 	resp, err := http.Get(url)
 	expect.NoError(t, err)
@@ -208,7 +213,7 @@ func printed(t *testing.T, url string) {
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {
-	cmd := exec.Command("go", "run", ".", "-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0")
+	cmd := exec.Command("go", append([]string{"run", "."}, onFreePorts()...)...)
 	serving(t, cmd)
 	pids := childrenOf(t, cmd.Process.Pid)
 	for _, pid := range pids {
