@@ -104,7 +104,7 @@ func TestNobodyIsReachedFromARoom(t *testing.T) {
 func TestAForkBombEndsWithItsTime(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		o := newStore(t).order(`b() { b | b & }; b; while :; do sleep 1; done`)
-		o.TimeoutSeconds = 3
+		o.TimeoutSeconds = 2
 		most := make(chan int, 1)
 		stop := make(chan struct{})
 		go func() {
