@@ -196,28 +196,42 @@ func (b *harness) drafts(t *testing.T) {
 	})
 }
 
-// undisturbedContest runs a drafting contest, and returns what it came to with all points at which it could have been disturbed.
+// playedContest is what an undisturbed drafting contest came to, with all points at which it could have been disturbed.
+type playedContest struct {
+	once sync.Once
+	want competed
+	all  []trial
+}
+
+// undisturbedContest lets contests draft policies until the test ends, and runs one at its first call.
 func (b *harness) undisturbedContest(t *testing.T) (want competed, all []trial) {
 	t.Helper()
 	b.drafts(t)
-	d, err := b.run(drafting())
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, paid, again, err := d.competed()
-	if err != nil || again != 0 || len(want.Teams) != 3 {
-		t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
-	}
-	if err := d.paidOnce(paid); err != nil {
-		t.Error(err)
-	}
-	for _, p := range d.points() {
-		if p.function == execute {
-			continue // A tool's call whose outcome nobody knows is asked for again by a person: TestACrashAnywhereChangesNothing.
+	u := &b.played
+	u.once.Do(func() {
+		d, err := b.run(drafting())
+		if err != nil {
+			t.Fatal(err)
 		}
-		all = append(all, trial{scenario: drafting(), kills: []point{p}})
+		want, paid, again, err := d.competed()
+		if err != nil || again != 0 || len(want.Teams) != 3 {
+			t.Fatalf("undisturbed: %d teams, %d calls made again, %v", len(want.Teams), again, err)
+		}
+		if err := d.paidOnce(paid); err != nil {
+			t.Error(err)
+		}
+		u.want = want
+		for _, p := range d.points() {
+			if p.function == execute {
+				continue // A tool's call whose outcome nobody knows is asked for again by a person: TestACrashAnywhereChangesNothing.
+			}
+			u.all = append(u.all, trial{scenario: drafting(), kills: []point{p}})
+		}
+	})
+	if len(u.all) == 0 {
+		t.Fatal("there is no undisturbed contest to compare with")
 	}
-	return want, all
+	return u.want, u.all
 }
 
 // competes tries one death, and holds what comes of it against the undisturbed run. It reports whether the death was met.

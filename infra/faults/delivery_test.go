@@ -127,6 +127,7 @@ func TestAClickInTheLastMoment(t *testing.T) {
 
 // TestARunStoppedByHand: at each gate somebody stops the run; the approval starts another.
 func TestARunStoppedByHand(t *testing.T) {
+	t.Parallel()
 	running.runHappy(t, func(d *scenarioRun) {
 		d.stop("PROMPT#0001")
 		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")

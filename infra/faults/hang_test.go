@@ -65,6 +65,7 @@ func (d *scenarioRun) deliver(l *callInFlight) (status int, said string) {
 // Lambda kills it at its timeout. Its successor does the work, and the write, which
 // arrives when all is done, is refused. With -long more of them hang, and no timeout is shortened.
 func TestAFunctionHangsPastItsTime(t *testing.T) {
+	t.Parallel()
 	const commit = "DynamoDB.TransactWriteItems"
 	for i, tt := range []struct {
 		at   point
@@ -80,6 +81,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 			break
 		}
 		t.Run(tt.at.moment(), func(t *testing.T) {
+			t.Parallel()
 			want := running.happyEnd(t)
 			limit := running.timeout(t, tt.at.function)
 			if *long || tt.left > limit {

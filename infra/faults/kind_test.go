@@ -58,7 +58,7 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	rulesHold(ctx, t, root)
-	b := expect.Value(open(ctx, filepath.Join(root, "template.yaml")))(t)
+	b := expect.Value(open(ctx, filepath.Join(root, "template.yaml"), binaries(ctx, t, root)))(t)
 	t.Cleanup(b.Close)
 	var base kept
 	var all []trial

@@ -121,6 +121,40 @@ func copyTree(t *testing.T, from, to string) {
 	}))
 }
 
+// met are the functions that have to do with a note, by logical id. The others are compiled, to see that they can be, but
+// not linked where RINGI_ARTIFACTS has them: that takes most of the time.
+var met = map[string]string{
+	"KeepNoteFunction": "keep-note", "RelayChangesFunction": "relay-changes", "UpdateCardFunction": "update-card",
+	"SweepTasksFunction": "sweep-tasks", "SealAuditFunction": "seal-audit",
+}
+
+// binaries is a folder with the binaries of a copy of this module; "" if they are to be made as the stack starts.
+func binaries(ctx context.Context, t *testing.T, root string) string {
+	if os.Getenv("RINGI_ARTIFACTS") == "" {
+		return ""
+	}
+	others := expect.Value(filepath.Abs(os.Getenv("RINGI_ARTIFACTS")))(t)
+	run := func(args ...string) {
+		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), root
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	const tags, flags = "-tags=lambda.norpc", "-ldflags=-s -w"
+	run("list", "-trimpath", "-export", tags, "./functions/...")
+	folder := filepath.Join(root, ".artifacts")
+	for id, name := range met {
+		run("build", "-trimpath", "-buildvcs=false", tags, flags, "-o", filepath.Join(folder, id, "bootstrap"), "./functions/"+name)
+	}
+	for _, other := range expect.Value(os.ReadDir(others))(t) {
+		if met[other.Name()] == "" {
+			expect.NoError(t, os.Symlink(filepath.Join(others, other.Name()), filepath.Join(folder, other.Name())))
+		}
+	}
+	return folder
+}
+
 // rulesHold runs the tests of template, permissions, imports, documents and the sandbox's words in a copy of this module: a
 // kind that had to touch another file would be noticed here. Left out are the rules' own tests, and what needs tools that a copy lacks.
 func rulesHold(ctx context.Context, t *testing.T, root string) {

@@ -34,6 +34,7 @@ type harness struct {
 	delivery *delivery
 	once     sync.Once
 	trials   []trial // all of them, when the undisturbed runs are done
+	played   playedContest
 }
 
 // scenarioRun is one run of a scenario: one person's request and what becomes of it.

@@ -47,6 +47,7 @@ func (d *scenarioRun) invokeAgain(function string) {
 // TestASuccessorReadsAgain: an invocation hangs in a read, past its lease; its
 // successor reads again and goes on, and what the first brings in the end changes nothing.
 func TestASuccessorReadsAgain(t *testing.T) {
+	t.Parallel()
 	running.runHappy(t, func(d *scenarioRun) {
 		release := d.holds(point{function: execute, kind: readStaff, ordinal: 1}.moment())
 		defer release()
@@ -67,6 +68,7 @@ func TestASuccessorReadsAgain(t *testing.T) {
 // its successor says 結果不明 and leaves it alone. What the first brings is recorded
 // late, and a person who asks again gets it without a second write.
 func TestASuccessorNeverWritesAgain(t *testing.T) {
+	t.Parallel()
 	b := running
 	want := b.happyEnd(t)
 	s := scenarios()[0]
@@ -105,6 +107,7 @@ func TestASuccessorNeverWritesAgain(t *testing.T) {
 // TestTwoRunsAtOnce: a run hangs at a commit; twenty minutes later the sweeper
 // starts another. When the first goes on, its commit is refused, and it ends.
 func TestTwoRunsAtOnce(t *testing.T) {
+	t.Parallel()
 	commit := "DynamoDB.TransactWriteItems"
 	for _, at := range []struct {
 		point
@@ -117,6 +120,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 		{point{function: execute, kind: commit, ordinal: 1}, 2},
 	} {
 		t.Run(at.moment(), func(t *testing.T) {
+			t.Parallel()
 			running.runHappy(t, func(d *scenarioRun) {
 				release := d.holds(at.moment())
 				defer release()

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"log"
 	"os"
+	"strconv"
 	"testing"
 	"time"
 
@@ -35,10 +36,14 @@ func TestMain(m *testing.M) {
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
+	// Tests that wait most of their time, and in which nothing happens to others' scenarios, run side by side when the rest is done.
+	if err := flag.Set("test.parallel", strconv.Itoa(*beside)); err != nil {
+		log.Fatal(err)
+	}
 	os.Exit(func() int {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
-		b, err := open(ctx, "")
+		b, err := open(ctx, "", os.Getenv("RINGI_ARTIFACTS"))
 		if err != nil {
 			log.Println("start the stack:", err)
 			return 1
@@ -49,18 +54,16 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// open starts a stack of a template, "" being this module's, whose every call the injector sees; its sweeper runs only when told.
-func open(ctx context.Context, template string) (*harness, error) {
+// open starts a stack of a template, "" being this module's, whose every call the injector sees; its sweeper runs only when
+// told. Its functions are in a folder, or compiled if that is "".
+func open(ctx context.Context, template, artifacts string) (*harness, error) {
 	w := newInjector()
 	p := &delivery{lost: func(record []byte) bool {
 		t := w.whose(lambda.Call{Event: record})
 		return t != nil && t.sweeperOnly
 	}}
 	o := driver.Options()
-	o.Faults, o.Between = w, p.wrap
-	if template != "" {
-		o.Template, o.Artifacts = template, ""
-	}
+	o.Faults, o.Between, o.Template, o.Artifacts = w, p.wrap, template, artifacts
 	o.Sandbox = sandbox.Options{Shortcuts: []sandbox.Shortcut{{CallbackID: "cancel_task"}}, AnswerTime: 10 * time.Second}
 	s, err := driver.Start(ctx, o)
 	if err != nil {
