@@ -61,6 +61,7 @@ type Pair struct {
 type Options struct {
 	Spawns    int
 	Functions []string
+	Artifacts string // a folder of `sam build`; "" compiles the functions
 	NoBolt    bool
 	Log       io.Writer
 }
@@ -71,11 +72,6 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	built, err := lambda.Build(ctx, root)
-	if err != nil {
-		return nil, err
-	}
-	defer built.Release()
 	bare, err := os.MkdirTemp("", "ringi-bare-")
 	if err != nil {
 		return nil, err
@@ -90,6 +86,11 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	binaries, release, err := o.binaries(ctx, root, described.Functions)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	r := &Report{Spawns: o.Spawns}
 	for _, f := range described.Functions {
 		if f.Managed || len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) { // a managed runtime starts before our binary does
@@ -100,7 +101,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("no bare handler has the clients of %s", f.Folder)
 		}
 		env := environment(secret.URL, f.Environment)
-		one, other := starter{[]string{built.Binaries[f.Folder]}, env, filepath.Dir(built.Binaries[f.Folder])}, starter{[]string{filepath.Join(bare, clients)}, env, bare}
+		one, other := starter{[]string{binaries[f.ID]}, env, filepath.Dir(binaries[f.ID])}, starter{[]string{filepath.Join(bare, clients)}, env, bare}
 		x := Function{Name: f.Folder}
 		info, err := os.Stat(one.command[0])
 		if err != nil {
@@ -118,6 +119,27 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	return r, nil
+}
+
+// binaries are the functions', by logical id, until they are released.
+func (o Options) binaries(ctx context.Context, root string, functions []template.Function) (byID map[string]string, release func(), err error) {
+	if o.Artifacts != "" {
+		var ids []string
+		for _, f := range functions {
+			ids = append(ids, f.ID)
+		}
+		byID, err = lambda.Artifacts(o.Artifacts, ids)
+		return byID, func() {}, err
+	}
+	built, err := lambda.Build(ctx, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	byID = map[string]string{}
+	for _, f := range functions {
+		byID[f.ID] = built.Binaries[f.Folder]
+	}
+	return byID, built.Release, nil
 }
 
 // slackSecret answers the one thing that functions ask while they start.
