@@ -1,10 +1,18 @@
 // What a page gains with a script; each works without one.
 "use strict";
 
-// busy reports whether somebody works inside an element, which must then stay as it is.
-function busy(el) {
+// busy reports whether somebody works inside an element, which must then stay as it is: it is not enough that they unfolded
+// something or stand on a link, when the same is on the next page.
+function busy(el, same) {
   const at = document.activeElement;
-  return el.contains(at) && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
+  return el.contains(at) && !same && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
+}
+
+// sameOf is the fold or the link of the next page that somebody stands on now.
+function sameOf(at, next) {
+  const fold = at.closest("summary")?.closest("details[id]");
+  if (fold) return next.querySelector(`#${CSS.escape(fold.id)} > summary`);
+  return at.matches("a[href]") ? next.querySelector(`a[href="${CSS.escape(at.getAttribute("href"))}"]`) : null;
 }
 
 // An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
@@ -14,7 +22,8 @@ async function refresh(el) {
   if (!answer.ok) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.getElementById(el.id);
-  if (!next || busy(el)) return;
+  const at = document.activeElement, same = next && el.contains(at) ? sameOf(at, next) : null;
+  if (!next || busy(el, same)) return;
   for (const fold of el.querySelectorAll("details[id]")) {
     const same = next.querySelector(`#${CSS.escape(fold.id)}`);
     if (same) same.open = fold.open;
@@ -25,7 +34,9 @@ async function refresh(el) {
     if (!same) return;
     same.value = field.value;
   }
-  if (next.innerHTML !== el.innerHTML) el.replaceWith(document.adoptNode(next));
+  if (next.innerHTML === el.innerHTML) return;
+  el.replaceWith(document.adoptNode(next));
+  same?.focus({ preventScroll: true });
 }
 
 function watch() {
