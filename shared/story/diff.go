@@ -1,6 +1,9 @@
 package story
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Change says whether a line is new, gone, or neither.
 type Change string
@@ -29,9 +32,10 @@ func Diff(before, after string) []Line {
 		a, b = a[1:], b[1:]
 	}
 	for len(a) > 0 && len(b) > 0 && a[len(a)-1] == b[len(b)-1] {
-		end = append([]Line{{Same, a[len(a)-1]}}, end...)
+		end = append(end, Line{Same, a[len(a)-1]})
 		a, b = a[:len(a)-1], b[:len(b)-1]
 	}
+	slices.Reverse(end)
 	return append(append(out, between(a, b)...), end...)
 }
 
