@@ -145,7 +145,7 @@ func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
 	for i := range task.MaxMentioned + 1 {
 		crowd += fmt.Sprintf("<@U%08d> ", i)
 	}
-	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1} {
+	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1, "目的" + strings.Repeat("\n", 400_000) + "。": 1} {
 		if got := fits(policy); len(got) != want {
 			t.Errorf("%.40s: %v", policy, got)
 		}

@@ -94,10 +94,13 @@ func (d drawing) sections(parts []string, most int) body {
 	return b
 }
 
+// maxPolicy is how many bytes a policy may have. A card shows no more, but folds what shows nothing, and the row has all of it.
+const maxPolicy = 32 << 10
+
 // PromptFits reports whether a card can show all of a policy; a longer one is not accepted
 // from the model.
 func PromptFits(content string) bool {
-	return fits(func(d drawing) body { return d.promptBody(content, maxPages) })
+	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.promptBody(content, maxPages) })
 }
 
 // Stampable reports whether people can approve a policy: a card can show all of it, and everybody whom it mentions.
