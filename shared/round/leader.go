@@ -88,6 +88,9 @@ func (l *leader) problems(text string) []string {
 	if l.cutOff {
 		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", l.tokens)}
 	}
+	if len(text) > maxSubmission {
+		return []string{fmt.Sprintf("it has %d bytes, the limit is %d: be shorter", len(text), maxSubmission)}
+	}
 	if l.Accept == nil {
 		return nil
 	}

@@ -112,7 +112,9 @@ const (
 	toolCalls   = 20      // of a member's tools for one call, in all of its answers
 	maxSaid     = 2 << 20 // bytes of what all members' talks hold; the record of a round has them twice, and has a limit
 	maxCalls    = 100     // of members in one round
-	mostAgain   = 2       // how often a model is asked again for an answer that can be used
+	// maxSubmission is how many bytes a submission may have: the summary has those of all teams, and has a limit.
+	maxSubmission = 128 << 10
+	mostAgain     = 2 // how often a model is asked again for an answer that can be used
 )
 
 // playing is a round as it is played.

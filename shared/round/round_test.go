@@ -298,7 +298,12 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Said[4].Parts[0].Text, "too long") {
 		t.Errorf("%d: %+v", n, last.Said)
 	}
-	n, answers = 0, []string{"a", "b", "c", "案"}
+	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
+	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if out.Result.SubmissionContent != "案" || !strings.Contains(last.Said[2].Parts[0].Text, "150000 bytes") {
+		t.Errorf("%d: %.100s", n, last.Said[2].Parts[0].Text)
+	}
+	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "never", err, submission.PartialFailure, round.Leader)
 }
