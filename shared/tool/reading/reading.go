@@ -37,8 +37,12 @@ type Source struct {
 	Now         func() time.Time
 }
 
-// noteWithin bounds the write that a tool has changed.
-const noteWithin = 10 * time.Second
+// noteWithin bounds the write that a tool has changed, and atOnce how many calls are made side by side: a server's answer may be
+// outbound.MaxBody, which is held several times while it is read.
+const (
+	noteWithin = 10 * time.Second
+	atOnce     = 4
+)
 
 // Tools are those of one tenant. It is a round.Reads.
 type Tools struct {
@@ -48,6 +52,7 @@ type Tools struct {
 	offered []chat.Tool
 	named   map[string]tool.Spec // by what a model calls them
 	lacking string
+	places  chan struct{}
 }
 
 // Open finds the tools that a tenant lists for contests now; there may be none.
@@ -60,7 +65,7 @@ func (s Source) Open(ctx context.Context, tenant, locale string) (round.Reads, e
 	if err != nil {
 		return nil, fmt.Errorf("read which tools contests may call: %w", err)
 	}
-	t := &Tools{source: s, tenant: tenant, locale: locale, named: map[string]tool.Spec{}}
+	t := &Tools{source: s, tenant: tenant, locale: locale, named: map[string]tool.Spec{}, places: make(chan struct{}, atOnce)}
 	for _, p := range rows {
 		spec, ok := tool.Pinned(p, settings.MCPServers)
 		switch {
@@ -135,19 +140,27 @@ func (t *Tools) Tools() []chat.Tool { return t.offered }
 // Lacking says why a tool that is listed can't be offered.
 func (t *Tools) Lacking() string { return t.lacking }
 
-// Read calls a tool, if it still is the one that was listed. Its result is text as data: what can't be seen is left out.
+// Read calls a tool, if it still is the one that was listed, of a server that the settings name. What the server says, also of a
+// failure, is text as data: what can't be seen is left out.
 func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (string, error) {
 	s, ok := t.named[name]
 	if !ok {
 		return "", fmt.Errorf("there is no tool %.50q", name)
 	}
+	select {
+	case t.places <- struct{}{}:
+		defer func() { <-t.places }()
+	case <-ctx.Done():
+		return "", errors.New("the tool can't be called right now")
+	}
 	p, _, err := t.source.Rows.ToolPermission(ctx, t.tenant, s.Name)
-	switch {
-	case err != nil:
+	settings, unread := t.source.Rows.Settings(ctx, t.tenant)
+	switch _, named := tool.Pinned(p, settings.MCPServers); {
+	case err != nil, unread != nil:
 		return "", errors.New("the tool can't be called right now")
 	case p.ChangedAt != nil:
 		return "", round.Refused(changed(t.locale, s.Name))
-	case !p.ForContests() || p.Pin.Version() != s.Version():
+	case !named || !p.ForContests() || p.Pin.Version() != s.Version():
 		return "", round.Refused(fmt.Sprintf(words.In(t.locale).closed, s.Name))
 	}
 	arguments, err := checked(s, input)
@@ -160,8 +173,7 @@ func (t *Tools) Read(ctx context.Context, name string, input json.RawMessage) (s
 	if err != nil {
 		return "", t.failed(ctx, p, err)
 	}
-	text, err := textOf(result)
-	return legible.Visible(text), err
+	return textOf(result)
 }
 
 // checked are the arguments, if they fit the schema that was allowed.
@@ -190,7 +202,7 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	slog.WarnContext(ctx, "a member's tool call failed", "tool", p.ToolName, "problem", e.Problem, "err", e.Err)
 	e.Say(t.locale, t.source.Now())
 	if e.Problem != failure.ProblemChanged {
-		return errors.New(e.Detail)
+		return errors.New(legible.Visible(e.Detail))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)
 	defer cancel()
@@ -200,14 +212,14 @@ func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error)
 	return round.Refused(e.Detail)
 }
 
-// textOf is a result as a model reads it: the text alone, where that is all.
+// textOf is a result as a model reads it, and people see it: the text alone, where that is all.
 func textOf(result any) (string, error) {
 	if only, ok := result.(map[string]string); ok {
-		return only["text"], nil
+		return legible.Visible(only["text"]), nil
 	}
 	b, err := json.Marshal(result)
 	if err != nil {
 		return "", errors.New("the tool's result can't be read")
 	}
-	return string(b), nil
+	return string(legible.JSON(b)), nil
 }

@@ -6,8 +6,11 @@ import (
 	"errors"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/rooms"
@@ -89,6 +92,7 @@ func TestReading(t *testing.T) {
 	for name, run := range map[string]func(*world){
 		"only what is listed is offered": testOffered, "a tool that its server changed is refused and off": testChanged, "a tool that was taken off the list is refused": testTakenOff,
 		"arguments that do not fit are not sent": testArguments, "a server that fails": testDown,
+		"what can't be seen is left out": testUnseen, "few calls are made at once": testFew,
 	} {
 		t.Run(name, func(t *testing.T) { run(newWorld(t, db)) })
 	}
@@ -171,9 +175,13 @@ func testTakenOff(w *world) {
 		w.Error("one that writes now is called")
 	}
 	w.allow("rooms.house_rules", aggregate.Read, true)
+	r = w.open("ja")
 	x := expect.Value(w.rows.Settings(w.Context(), w.tenant))(w)
 	x.MCPServers = nil
 	expect.Value(w.rows.SaveSettings(w.Context(), w.tenant, x, admin, time.Now()))(w)
+	if said := w.refused(r, "rooms_house_rules", `{}`); !strings.Contains(said, "コンテストで使えなくなりました") {
+		w.Errorf("of a server that was taken out meanwhile: %q", said)
+	}
 	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() == "" {
 		w.Errorf("of a server that the settings no longer name: %v %q", names(r), r.Lacking())
 	}
@@ -197,5 +205,65 @@ func testDown(w *world) {
 	cancel()
 	if _, err := r.Read(ctx, "rooms_house_rules", json.RawMessage(`{}`)); err == nil {
 		w.Error("read after the end")
+	}
+}
+
+// What a server says reaches models as people would see it: its results, also where JSON spells a character, and its errors.
+func testUnseen(w *world) {
+	object := map[string]any{"type": "object"}
+	for name, says := range map[string]sdk.CallToolResult{
+		"text":   {Content: []sdk.Content{&sdk.TextContent{Text: "見\U000e0041え\u202eる"}}},
+		"failed": {IsError: true, Content: []sdk.Content{&sdk.TextContent{Text: "見\U000e0041え\u202eる"}}},
+		"facts":  {StructuredContent: json.RawMessage(`{"is":"見\udb40\udc41え\u202eる"}`)},
+	} {
+		tool := &sdk.Tool{Name: name, InputSchema: object}
+		if name == "facts" {
+			tool.OutputSchema = object
+		}
+		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &says, nil })
+		w.allow("rooms."+name, aggregate.Read, true)
+		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, json.RawMessage(`{}`))
+		if (err != nil) != (name == "failed") {
+			w.Errorf("%s: %v", name, err)
+		}
+		if err != nil {
+			said = err.Error()
+		}
+		if !strings.Contains(said, "見える") {
+			w.Errorf("%s: %+q", name, said)
+		}
+	}
+}
+
+// A server's answers may be large, and a team's members may be many.
+func testFew(w *world) {
+	const members, most = 12, 4
+	var mu sync.Mutex
+	now, highest := 0, 0
+	add := func(n int) {
+		mu.Lock()
+		defer mu.Unlock()
+		now += n
+		highest = max(highest, now)
+	}
+	w.rooms.MCP().AddTool(&sdk.Tool{Name: "slow", InputSchema: map[string]any{"type": "object"}}, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+		add(1)
+		defer add(-1)
+		time.Sleep(20 * time.Millisecond)
+		return &sdk.CallToolResult{Content: []sdk.Content{&sdk.TextContent{Text: "遅い"}}}, nil
+	})
+	w.allow("rooms.slow", aggregate.Read, true)
+	r := w.open("ja")
+	var all sync.WaitGroup
+	for range members {
+		all.Go(func() {
+			if text, err := r.Read(w.Context(), "rooms_slow", json.RawMessage(`{}`)); err != nil || text != "遅い" {
+				w.Errorf("%q %v", text, err)
+			}
+		})
+	}
+	all.Wait()
+	if highest > most {
+		w.Errorf("%d calls at once", highest)
 	}
 }
