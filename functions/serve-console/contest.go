@@ -164,6 +164,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 			return err
 		}
 	}
+	p.bound()
 	titles, err := c.drafting(r.Context(), v, *k)
 	if err != nil {
 		return err
@@ -171,6 +172,35 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	p.Title = titles[k.ForID]
 	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(p.Prompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
+}
+
+// mostWhole is how much of what members and judges wrote a page shows whole, in bytes: what a function answers has a limit of 6 MB,
+// escaped. Of what comes behind it the page has the first mostBegun characters.
+const (
+	mostWhole = 1 << 20
+	mostBegun = 100
+)
+
+func (p *contestPage) bound() {
+	left := mostWhole
+	shorten := func(s *string) {
+		if left -= len(*s); left < 0 {
+			*s = legible.Beginning(*s, mostBegun)
+		}
+	}
+	if p.Winner != nil {
+		for i := range p.Winner.Members {
+			shorten(&p.Winner.Members[i].Text)
+		}
+	}
+	for _, t := range p.Teams {
+		for i := range t.Played {
+			shorten(&t.Played[i].Reasoning)
+			for j := range t.Played[i].Metrics {
+				shorten(&t.Played[i].Metrics[j].Comment)
+			}
+		}
+	}
 }
 
 // cancelContest stops one that stands alone.

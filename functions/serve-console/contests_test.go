@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,6 +30,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"cancelled by who may":               cancelsContest,
 		"what models were sent":              sentToModels,
 		"one whose runs died":                brokenOff,
+		"what is too long for a page":        longTalks,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -159,6 +161,25 @@ func draftsAreText(t *testing.T, w *world) {
 				t.Errorf("%s has %s", path, raw)
 			}
 		}
+	}
+}
+
+func longTalks(t *testing.T, w *world) {
+	k, b := w.compete("長い話", nil), w.as(workspace.Suzuki)
+	a := expect.Value(w.c.Contests.Load(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
+	team := expect.Value(w.c.Contests.Enter(t.Context(), a, 1))(t)
+	played := conteststest.Round(k.id, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	played.Metrics = []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
+	for i := range 60 {
+		played.Record.Submissions = append(played.Record.Submissions, submission.MemberSubmission{
+			AgentName: "analyst", AgentType: submission.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)), Status: submission.Success, Timestamp: k.Now(),
+		})
+	}
+	expect.Value(w.c.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	page := b.get(k.page())
+	page.says(t, http.StatusOK, "案", "59 番目に", "講評")
+	if len(page.body) > 2<<20 {
+		t.Errorf("the page has %d bytes", len(page.body))
 	}
 }
 
