@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"ringi/shared/aggregate"
@@ -37,7 +38,8 @@ type beginContest struct {
 }
 
 func newBeginContest(cfg aws.Config, function string) beginContest {
-	return beginContest{lambda.NewFromConfig(cfg), function}
+	// The function answers when it has read all files, not as soon as AWS's services do.
+	return beginContest{lambda.NewFromConfig(cfg, func(o *lambda.Options) { o.HTTPClient = awshttp.NewBuildableClient() }), function}
 }
 
 // Ask waits for the answer.

@@ -66,6 +66,7 @@ type trace struct {
 	died        []point
 	refuse      map[string]int           // calls of this kind are answered with this status
 	hold        map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
+	held        map[string]chan struct{} // calls that wait at a moment, by invocation and what they send: sent again, they wait for the same
 	freeze      map[string]time.Duration // processes stand still in this moment, their time is up that much later
 	instead     map[string]http.Handler  // answers this moment in the service's place
 	dying       func(lambda.Call)        // may be nil
@@ -76,7 +77,7 @@ type trace struct {
 func newTrace(kills ...point) *trace {
 	return &trace{
 		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
-		hold: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
+		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
 	}
 }
 
@@ -95,6 +96,12 @@ func (t *trace) cold(function string) bool {
 func (t *trace) meet(c lambda.Call) lambda.Fault {
 	t.mu.Lock()
 	key := c.Function + " " + c.Kind
+	again := c.RequestID + key + string(c.Body)
+	if held, ok := t.held[again]; ok {
+		t.mu.Unlock()
+		<-held
+		return lambda.Fault{}
+	}
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
@@ -116,6 +123,7 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	held := t.hold[c.Kind]
 	if at, ok := t.hold[here.moment()]; ok {
 		held = at
+		t.held[again] = at
 	}
 	t.mu.Unlock()
 	if held != nil && fault.Kill != lambda.Before {

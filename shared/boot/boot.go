@@ -5,11 +5,15 @@ package boot
 import (
 	"context"
 	"log/slog"
+	"net"
+	"net/http"
 	"os"
+	"time"
 
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
@@ -50,11 +54,23 @@ func environment() (aws.Config, error) {
 		RetryMode: env.RetryMode, RetryMaxAttempts: env.RetryMaxAttempts, AppID: env.AppID, ConfigSources: []any{env},
 		AccountIDEndpointMode: aws.AccountIDEndpointModePreferred, RequestChecksumCalculation: aws.RequestChecksumCalculationWhenSupported,
 		ResponseChecksumValidation: aws.ResponseChecksumValidationWhenSupported, // as config.LoadDefaultConfig has them
+		HTTPClient:                 impatient(connectWithin, answerWithin),
 	}
 	if env.BaseEndpoint != "" {
 		cfg.BaseEndpoint = &env.BaseEndpoint
 	}
 	return cfg, nil
+}
+
+// AWS's services answer in milliseconds. A call that has no answer after so long is lost: the SDK makes it again, at most
+// twice. Without these bounds it would take all of the function's time, and people would wait for their cards meanwhile.
+const connectWithin, answerWithin = 3 * time.Second, 8 * time.Second
+
+// impatient is an HTTP client that waits so long for a connection, and from there for the beginning of an answer.
+func impatient(connect, answer time.Duration) *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().
+		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connect }).
+		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = answer })
 }
 
 func fail(err error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/smithy-go"
@@ -24,9 +25,11 @@ type Function struct {
 	name string
 }
 
-// New makes a client that never sends an order twice: the SDK's retries are off.
+// New makes a client that never sends an order twice: the SDK's retries are off. It waits for the answer as long as that takes.
 func New(c aws.Config, name string) *Function {
-	return &Function{name: name, api: lambda.NewFromConfig(c, func(o *lambda.Options) { o.Retryer = aws.NopRetryer{} })}
+	return &Function{name: name, api: lambda.NewFromConfig(c, func(o *lambda.Options) {
+		o.Retryer, o.HTTPClient = aws.NopRetryer{}, awshttp.NewBuildableClient()
+	})}
 }
 
 var _ sandbox.Runner = (*Function)(nil)

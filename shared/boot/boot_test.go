@@ -1,0 +1,39 @@
+package boot
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/expect"
+)
+
+// TestACallWithoutAnAnswerIsMadeAgain: a service says nothing to the first call, and answers the second at once.
+func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
+	var calls atomic.Int32
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1) == 1 {
+			io.Copy(io.Discard, r.Body) // until then the server doesn't look whether the caller is gone
+			<-r.Context().Done()
+			return
+		}
+		w.Write([]byte(`{"TableNames":["t"]}`))
+	}))
+	t.Cleanup(service.Close)
+	c := dynamodb.NewFromConfig(aws.Config{
+		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		HTTPClient: impatient(time.Second, 100*time.Millisecond),
+	})
+	out := expect.Value(c.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
+	expect.Same(t, []string{"t"}, out.TableNames)
+	if n := calls.Load(); n != 2 {
+		t.Errorf("%d calls", n)
+	}
+}
