@@ -13,6 +13,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
+	"ringi/shared/contest"
 	"ringi/shared/fact"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
@@ -107,6 +108,7 @@ type auditRow struct {
 	What, Action  string
 	On, Subject   string // what kind of thing, and which one where it has a name
 	Task, Session string // ids, of what it belongs to
+	Contest       string // address of the one that it belongs to
 	ResourceID    string
 	ByResource    string
 	Details       []auditlog.Detail
@@ -195,6 +197,9 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 		}
 		if session.ValidID(x.AggregateID) {
 			row.Task, row.Session = "", x.AggregateID
+		}
+		if contest.ValidID(x.AggregateID) {
+			row.Task, row.Contest = "", contestPath(x.AggregateID)
 		}
 		if x.ActorID != "" {
 			row.Who, row.WhoID = cmp.Or(names[x.ActorID], x.ActorID), x.ActorID

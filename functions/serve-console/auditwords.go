@@ -7,7 +7,7 @@ import (
 
 type auditTexts struct {
 	About, Action, AnyAction, Actor, Anybody, Resource, ResourceHint, From, To, Days, Show, Clear string
-	When, Who, What, On, Details, NoDetails, OpenTask, OpenSession, All                           string
+	When, Who, What, On, Details, NoDetails, OpenTask, OpenSession, OpenContest, All              string
 	Empty, EmptyHint, Older, Newest, Export, ExportAbout, CSV, JSONLines, Entries                 string
 	Problems                                                                                      map[string]string
 }
@@ -17,7 +17,7 @@ var auditWords = language.InEach(
 		About:  "だれが、いつ、何をしたかの記録です。新しい順に並びます。Ringi が記録を書き換えたり消したりすることはありません。外からの改ざんは、検証 (verify) で見つかります。",
 		Action: "操作", AnyAction: "すべて", Actor: "だれが", Anybody: "すべての人", Resource: "対象", ResourceHint: "依頼などの ID です。一覧の「この対象の記録」を押すと入ります。",
 		From: "この日から", To: "この日まで", Days: "日付は日本時間です。", Show: "絞り込む", Clear: "最近 30 日に戻す",
-		When: "日時", Who: "だれが", What: "何をしたか", On: "対象", Details: "詳細", NoDetails: "ありません", OpenTask: "依頼を開く", OpenSession: "会話を開く", All: "この対象の記録",
+		When: "日時", Who: "だれが", What: "何をしたか", On: "対象", Details: "詳細", NoDetails: "ありません", OpenTask: "依頼を開く", OpenSession: "会話を開く", OpenContest: "コンテストを開く", All: "この対象の記録",
 		Empty: "この条件に合う記録はありません。", EmptyHint: "期間を広げるか、条件を減らしてください。", Older: "前の記録", Newest: "最新に戻る",
 		Export: "書き出す", ExportAbout: "上で絞り込んだ記録をすべてファイルにします。1 回に書き出せるのは %s 件までです。", CSV: "CSV(表計算ソフト用)", JSONLines: "JSON Lines(検証用、記録のまま)",
 		Entries: "記録",
@@ -30,7 +30,7 @@ var auditWords = language.InEach(
 		About:  "Who did what, and when, newest first. Ringi never changes or removes an entry; what somebody changes behind its back is found by verify.",
 		Action: "Action", AnyAction: "All", Actor: "Who", Anybody: "Anybody", Resource: "Concerns", ResourceHint: "the ID of a request or another thing; “All entries of it” in the list fills it in.",
 		From: "From this day", To: "To this day", Days: "Days are Japan's.", Show: "Filter", Clear: "Back to the last 30 days",
-		When: "Time", Who: "Who", What: "What", On: "Concerns", Details: "Details", NoDetails: "None", OpenTask: "Open the request", OpenSession: "Open the conversation", All: "All entries of it",
+		When: "Time", Who: "Who", What: "What", On: "Concerns", Details: "Details", NoDetails: "None", OpenTask: "Open the request", OpenSession: "Open the conversation", OpenContest: "Open the contest", All: "All entries of it",
 		Empty: "No entry matches.", EmptyHint: "Take more days, or fewer conditions.", Older: "Older entries", Newest: "Back to the newest",
 		Export: "Export", ExportAbout: "Writes everything that the filter above selects into a file, at most %s entries.", CSV: "CSV, for a spreadsheet", JSONLines: "JSON Lines, as recorded, to verify",
 		Entries: "Entries",

@@ -117,6 +117,11 @@ func wholeContest(t *testing.T, w *world) {
 	b.get("/console/contests/board").says(t, http.StatusOK, "80.00", "75.00", "Relevance (90): 要点がそろって")
 	b.get("/console/contests/board?team=team-a").says(t, http.StatusOK, "80.00", "チームの成績")
 	b.get("/console/contests/board?team=nobody").says(t, http.StatusOK, "nobody", "まだありません")
+	log := b.get("/console/audit")
+	log.says(t, http.StatusOK, "コンテストを始めた", "コンテストを開く")
+	if !strings.Contains(log.body, `href="`+k.page()+`"`) || strings.Contains(log.body, "/console/tasks/"+k.id) {
+		t.Error("the audit log leads elsewhere than to the contest")
+	}
 }
 
 func allFailed(t *testing.T, w *world) {
