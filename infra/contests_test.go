@@ -54,6 +54,15 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 			t.Errorf("rows of %s are of the type %s", table, of.typ)
 		}
 	}
+	sameWords(t)
+	sameNumbers(t)
+	sameTexts(t)
+	rowsOfTheirKeys(t)
+}
+
+// sameWords holds enumerations to their described values.
+func sameWords(t *testing.T) {
+	t.Helper()
 	same := func(what string, want string, got []string) {
 		t.Helper()
 		sorted := strings.Fields(want)
@@ -69,6 +78,11 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 	same("kind of a message", "request response", all(submission.KindRequest, submission.KindResponse))
 	same("part_kind", "user-prompt text tool-call tool-return system-prompt retry-prompt",
 		all(submission.UserPrompt, submission.Text, submission.ToolCall, submission.ToolReturn, submission.SystemPrompt, submission.RetryPrompt))
+}
+
+// sameNumbers holds defaults and bounds to the described ones.
+func sameNumbers(t *testing.T) {
+	t.Helper()
 	for what, of := range map[string][2]any{
 		"submission_format": {"structured_json", submission.Format}, "rows of a board": {10, contests.DefaultLimit},
 		"most rounds":             {10, contest.MaxRounds},
@@ -84,8 +98,6 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 			t.Errorf("%s: described %v, here %v", what, of[0], of[1])
 		}
 	}
-	sameTexts(t)
-	rowsOfTheirKeys(t)
 }
 
 // sameTexts holds the errors to their described texts.

@@ -181,6 +181,11 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 				t.Error(said)
 			}
 		},
+	})
+}
+
+func TestCommandsFromElsewhereMakeNoRequest(t *testing.T) {
+	inWorlds(t, map[string]func(*testing.T, *world){
 		"of an organization's installation": func(t *testing.T, w *world) {
 			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
 			form.Set("is_enterprise_install", "true")

@@ -49,42 +49,44 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 				t.Errorf("%+v", views)
 			}
 		},
-		// Thread, direct message and Home tab at once: one of them decides.
-		"eight clicks in three places make one decision": func(t *testing.T, w *world) {
-			p := w.prompted()
-			var payloads []map[string]any
-			for i := range 8 {
-				user := []string{workspace.Suzuki, workspace.Tanaka}[i%2]
-				click := w.click(user, "approve_prompt", p.ID)
-				switch i % 3 {
-				case 1:
-					click = w.onTab(user, "approve_prompt", p.ID)
-				case 2: // the copy in direct messages
-					own := workspace.DirectMessage(user)
-					click["channel"] = map[string]any{"id": own, "name": "directmessage"}
-					click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200", "attachment_id": 1, "channel_id": own}
-					click["message"] = map[string]any{"ts": "1776675600.000200"}
-				}
-				payloads = append(payloads, click)
-			}
-			var all sync.WaitGroup
-			for _, x := range payloads {
-				all.Go(func() { w.post(x) })
-			}
-			all.Wait()
-			a := w.Load()
-			if got := a.Prompt(); got.Status != aggregate.Approved || len(got.Stamps) != 1 {
-				t.Errorf("%+v", got.Gate)
-			}
-			n := 0
-			for _, e := range expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{}, "", 100))(t).Items {
-				if e.Action == task.AuditPromptApproved {
-					n++
-				}
-			}
-			if n != 1 {
-				t.Errorf("%d entries of one approval", n)
-			}
-		},
+		"eight clicks in three places make one decision": testClicksInThreePlaces,
 	})
+}
+
+// testClicksInThreePlaces: thread, direct message and Home tab at once, one of them decides.
+func testClicksInThreePlaces(t *testing.T, w *world) {
+	p := w.prompted()
+	var payloads []map[string]any
+	for i := range 8 {
+		user := []string{workspace.Suzuki, workspace.Tanaka}[i%2]
+		click := w.click(user, "approve_prompt", p.ID)
+		switch i % 3 {
+		case 1:
+			click = w.onTab(user, "approve_prompt", p.ID)
+		case 2: // the copy in direct messages
+			own := workspace.DirectMessage(user)
+			click["channel"] = map[string]any{"id": own, "name": "directmessage"}
+			click["container"] = map[string]any{"type": "message_attachment", "message_ts": "1776675600.000200", "attachment_id": 1, "channel_id": own}
+			click["message"] = map[string]any{"ts": "1776675600.000200"}
+		}
+		payloads = append(payloads, click)
+	}
+	var all sync.WaitGroup
+	for _, x := range payloads {
+		all.Go(func() { w.post(x) })
+	}
+	all.Wait()
+	a := w.Load()
+	if got := a.Prompt(); got.Status != aggregate.Approved || len(got.Stamps) != 1 {
+		t.Errorf("%+v", got.Gate)
+	}
+	n := 0
+	for _, e := range expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{}, "", 100))(t).Items {
+		if e.Action == task.AuditPromptApproved {
+			n++
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d entries of one approval", n)
+	}
 }

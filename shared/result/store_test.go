@@ -24,21 +24,24 @@ func keep(t *testing.T, s result.Store, w *pipelinetest.World, v json.RawMessage
 	return expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
 }
 
+// opens opens what was kept of a world's task, and compares it.
+func opens(t *testing.T, s result.Store, w *pipelinetest.World, b aggregate.Blob, want json.RawMessage) {
+	t.Helper()
+	got, err := s.Open(t.Context(), w.Ref, b)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
+
 func TestResults(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
 	testKept(t, s, w)
+	testKeptOfContests(t, s, w)
 	testOpened(t, s, w)
 }
 
 func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
-	open := func(t *testing.T, b aggregate.Blob, want json.RawMessage) {
-		t.Helper()
-		got, err := s.Open(t.Context(), w.Ref, b)
-		if err != nil || string(got) != string(want) {
-			t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
-		}
-	}
 	t.Run("what is small stays in the row", func(t *testing.T) {
 		before := w.Transport.Count("PUT")
 		v := text(result.MaxInline)
@@ -46,7 +49,7 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 		if b.S3Key != "" || b.Bytes != len(v) || w.Transport.Count("PUT") != before {
 			t.Errorf("%+v", b)
 		}
-		open(t, b, v)
+		opens(t, s, w, b, v)
 	})
 	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
 		v := text(result.MaxInline + 1)
@@ -55,7 +58,7 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 			t.Errorf("%+v", b)
 		}
 		expect.Same(t, b, keep(t, s, w, v))
-		open(t, b, v)
+		opens(t, s, w, b, v)
 	})
 	t.Run("what a model was sent goes to the bucket, however small", func(t *testing.T) {
 		v := json.RawMessage(`{"system":"rules"}`)
@@ -63,18 +66,31 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 		want := aggregate.Blob{Bytes: len(v), S3Key: "prompts/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"}
 		expect.NoError(t, err)
 		expect.Same(t, want, b)
-		open(t, b, v)
+		opens(t, s, w, b, v)
 		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("another tenant's: %v", err)
 		}
 	})
+	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
+		before := w.Transport.Count("PUT")
+		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))
+		if !errors.Is(err, result.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Transport.Count("PUT") != before {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
+			t.Error("a preview was opened as the value")
+		}
+	})
+}
+
+func testKeptOfContests(t *testing.T, s result.Store, w *pipelinetest.World) {
 	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
 		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
 		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") || large.JSON != "" || large.Preview == "" {
 			t.Errorf("%+v %+v", small, large)
 		}
-		open(t, small, text(100))
-		open(t, large, text(101))
+		opens(t, s, w, small, text(100))
+		opens(t, s, w, large, text(101))
 		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
 			if _, err := s.Open(t.Context(), other, large); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Errorf("another's: %v", err)
@@ -86,20 +102,10 @@ func testKept(t *testing.T, s result.Store, w *pipelinetest.World) {
 		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
 			t.Errorf("%+v %+v", small, large)
 		}
-		open(t, small, text(100))
-		open(t, large, text(102))
+		opens(t, s, w, small, text(100))
+		opens(t, s, w, large, text(102))
 		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large); !errors.Is(err, aggregate.ErrNotFound) {
 			t.Errorf("another's: %v", err)
-		}
-	})
-	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
-		before := w.Transport.Count("PUT")
-		b, err := s.Keep(t.Context(), w.Ref, text(result.MaxBytes+1))
-		if !errors.Is(err, result.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Transport.Count("PUT") != before {
-			t.Errorf("%+v, %v", b, err)
-		}
-		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
-			t.Error("a preview was opened as the value")
 		}
 	})
 }

@@ -15,6 +15,14 @@ import (
 	"ringi/shared/slackapi/slacktest"
 )
 
+// says answers with a body of a kind.
+func says(kind, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", kind)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
 // The bot's token goes to where Slack keeps files, and nowhere else, whatever a file's address says.
 func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 	away := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the token went elsewhere") }))
@@ -41,12 +49,6 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		return fmt.Sprintf(`{"ok":true,"file":{"id":"F1","name":"a.txt","mimetype":"text/plain","size":5,"url_private_download":%q%s}}`, address, more)
 	}
 	here := slack.URL + "/files-pri/T1-F1/a.txt"
-	says := func(kind, body string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", kind)
-			_, _ = io.WriteString(w, body)
-		}
-	}
 	c := slackapi.With(slacktest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, 5*time.Second)
 	for about, tt := range map[string]struct {
 		info  string

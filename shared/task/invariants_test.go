@@ -94,6 +94,20 @@ var verdicts = map[string]map[aggregate.GateStatus]aggregate.Action{
 
 // recorded: each change of state has its audit entry in the same commit, and no other. (Invariant 3.)
 func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
+	got := map[aggregate.Action]int{}
+	for _, entry := range c.Audit {
+		got[entry.Action]++
+		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
+			"audit entry %+v belongs elsewhere", entry)
+		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
+		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
+	}
+	want := w.toRecord(before, after)
+	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
+}
+
+// toRecord counts the entries that a change of state has.
+func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 	want := map[aggregate.Action]int{}
 	old := before.Rows()
 	for key, r := range after.Rows() {
@@ -144,15 +158,7 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 		}
 	}
 	delete(want, "")
-	got := map[aggregate.Action]int{}
-	for _, entry := range c.Audit {
-		got[entry.Action]++
-		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
-			"audit entry %+v belongs elsewhere", entry)
-		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
-		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
-	}
-	w.require(maps.Equal(want, got), "recorded %v, want %v", got, want)
+	return want
 }
 
 // gateOf is the status, verdict and terms of what can be decided, "" for any other row.

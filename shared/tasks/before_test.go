@@ -1,18 +1,11 @@
 package tasks_test
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -144,11 +137,11 @@ func (b before) lists(t *testing.T) {
 		"all": {}, "completed": {Status: task.TaskCompleted}, "cancelled": {Status: task.TaskCancelled}, "of the requester": {Requester: "U0REQUESTER"},
 	} {
 		page, err := b.Tasks(t.Context(), tenant, f, "", 100)
-		must(t, err)
+		expect.NoError(t, err)
 		got["tasks: "+name] = page.Items
 	}
 	waiting, err := b.Waiting(t.Context(), tenant, "", 100)
-	must(t, err)
+	expect.NoError(t, err)
 	pending := plain(t, waiting.Items).([]any)
 	for _, x := range pending { // that release named the task alone
 		it := x.(map[string]any)
@@ -157,12 +150,12 @@ func (b before) lists(t *testing.T) {
 	}
 	got["pending"] = pending
 	log, err := b.Audit(t.Context(), tenant, store.AuditFilter{To: at().Add(24 * time.Hour)}, "", 100)
-	must(t, err)
+	expect.NoError(t, err)
 	got["audit"] = log.Items
 	got["tenant"], err = b.Tenant(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	settings, err := b.Settings(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	known := plain(t, settings).(map[string]any)
 	for later, want := range map[string]any{ // which that release had not
 		"max_cost_day_usd": json.Number("0"), "max_cost_month_usd": json.Number("0"), "self_approval_chosen": false, "approval_copies": string(tenancy.CopiesListed),
@@ -177,9 +170,9 @@ func (b before) lists(t *testing.T) {
 	}
 	got["settings"] = known
 	got["tools"], err = b.ToolPermissions(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	got["integrations"], err = b.Integrations(t.Context(), tenant)
-	must(t, err)
+	expect.NoError(t, err)
 	for name := range was {
 		if diff := cmp.Diff(was[name], plain(t, got[name])); diff != "" {
 			t.Errorf("%s: %s", name, diff)
@@ -232,16 +225,16 @@ func goesOn() map[string]task.Decision {
 // pauses lets the hold on a session go that the earlier release kept in the execution.
 func (b before) pauses(t *testing.T, ref aggregate.Ref) {
 	a, err := b.Load(t.Context(), ref)
-	must(t, err)
+	expect.NoError(t, err)
 	now := at().Add(10 * time.Second)
 	l, err := a.ReleaseSession(a.Head.Run, "poller", now.Add(3*time.Second), time.Time{}, now)
-	must(t, err)
+	expect.NoError(t, err)
 	if l == nil {
 		t.Fatal("the hold of before is not known")
 	}
-	must(t, b.PutLease(t.Context(), a, l))
+	expect.NoError(t, b.PutLease(t.Context(), a, l))
 	a, err = b.Load(t.Context(), ref)
-	must(t, err)
+	expect.NoError(t, err)
 	if got := a.SessionLease(a.Execution()); !l.Same(&got) {
 		t.Errorf("%+v was kept, it is %+v", l, got)
 	}
@@ -256,9 +249,9 @@ var forgotten = map[string]bool{
 func (b before) goesOn(t *testing.T, ref aggregate.Ref, next task.Decision) {
 	rows := b.rows(t, ref)
 	was, err := b.Load(t.Context(), ref)
-	must(t, err)
+	expect.NoError(t, err)
 	after, err := b.Decide(t.Context(), ref, next)
-	must(t, err)
+	expect.NoError(t, err)
 	if after.Head.Rev != was.Head.Rev+1 {
 		t.Fatalf("rev %d after %d", after.Head.Rev, was.Head.Rev)
 	}
@@ -290,7 +283,7 @@ func (b before) cancelled(t *testing.T, r read) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U0REQUESTER", Team: "T0TEAM", Member: true}
 	ref := task.RefOf(tenant, r.Task)
 	a, err := b.Load(t.Context(), ref)
-	must(t, err)
+	expect.NoError(t, err)
 	if a.Head.Ended != nil {
 		return
 	}
@@ -300,103 +293,4 @@ func (b before) cancelled(t *testing.T, r read) {
 	if err != nil || a.Head.Ended == nil {
 		t.Errorf("%s: %v", r.Name, err)
 	}
-}
-
-// rows are a task's items as plain JSON, by sort key.
-func (b before) rows(t *testing.T, ref aggregate.Ref) map[string]map[string]any {
-	t.Helper()
-	out, err := b.db.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &b.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :pk"),
-		ExpressionAttributeValues: map[string]types.AttributeValue{":pk": &types.AttributeValueMemberS{Value: "TASK#" + ref.Tenant + "#" + ref.ID}},
-	})
-	must(t, err)
-	rows := map[string]map[string]any{}
-	for _, it := range out.Items {
-		row := map[string]any{}
-		for name, v := range it {
-			row[name] = plain(t, v)
-		}
-		rows[it["SK"].(*types.AttributeValueMemberS).Value] = row
-	}
-	return rows
-}
-
-// value reads DynamoDB's JSON.
-func value(v map[string]any) types.AttributeValue {
-	for kind, x := range v {
-		switch kind {
-		case "S":
-			return &types.AttributeValueMemberS{Value: x.(string)}
-		case "N":
-			return &types.AttributeValueMemberN{Value: x.(string)}
-		case "BOOL":
-			return &types.AttributeValueMemberBOOL{Value: x.(bool)}
-		case "L":
-			list := &types.AttributeValueMemberL{}
-			for _, e := range x.([]any) {
-				list.Value = append(list.Value, value(e.(map[string]any)))
-			}
-			return list
-		case "M":
-			m := &types.AttributeValueMemberM{Value: map[string]types.AttributeValue{}}
-			for name, e := range x.(map[string]any) {
-				m.Value[name] = value(e.(map[string]any))
-			}
-			return m
-		}
-	}
-	return &types.AttributeValueMemberNULL{Value: true}
-}
-
-func item(it map[string]map[string]any) map[string]types.AttributeValue {
-	out := map[string]types.AttributeValue{}
-	for name, v := range it {
-		out[name] = value(v)
-	}
-	return out
-}
-
-// plain is a value as its JSON reads.
-func plain(t *testing.T, v any) (out any) {
-	t.Helper()
-	text, err := json.Marshal(v)
-	must(t, err)
-	decode(t, text, &out)
-	return out
-}
-
-func decode(t *testing.T, text []byte, into any) {
-	t.Helper()
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber() // sums need more digits than a float has
-	must(t, d.Decode(into))
-}
-
-func unzipped(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open(filepath.Join("testdata", "before", name))
-	must(t, err)
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	must(t, err)
-	text, err := io.ReadAll(z)
-	must(t, err)
-	return text
-}
-
-// lines are those of a file.
-func lines(t *testing.T, name string) func(func([]byte) bool) {
-	t.Helper()
-	scan := bufio.NewScanner(bytes.NewReader(unzipped(t, name)))
-	scan.Buffer(nil, 1<<20)
-	return func(yield func([]byte) bool) {
-		for scan.Scan() && yield(scan.Bytes()) {
-		}
-		must(t, scan.Err())
-	}
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	expect.NoError(t, err)
 }

@@ -22,58 +22,61 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	}
 }
 
+// bounds set a field to its nth value, of which some are good and some bad.
+var bounds = []struct {
+	field     string
+	set       func(s *Settings, n int)
+	good, bad []int
+}{
+	{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
+	{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
+	{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
+	{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
+	{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
+	{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
+	{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},
+	{"approvers.users[1]", func(s *Settings, n int) {
+		s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
+	}, []int{0}, []int{1, 2, 3, 4}},
+	{"approvers.usergroups[0]", func(s *Settings, n int) { s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]} }, []int{0}, []int{1, 2}},
+	{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
+	{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
+	{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"draft_contest.max_rounds", func(s *Settings, n int) { s.DraftContest.MaxRounds = n }, []int{1, 10}, []int{0, 11}},
+	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
+	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
+	{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
+	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
+	{"agents", func(s *Settings, n int) {
+		s.Agents = nil
+		for i := range n {
+			s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI, Capabilities: agent.Capabilities})
+		}
+	}, []int{0, 20}, []int{21}},
+	{"agents[1].id", func(s *Settings, n int) {
+		a := agent.Definition{ID: "a", Provider: agent.OpenAI, Capabilities: agent.Capabilities}
+		s.Agents = []agent.Definition{a, a}
+		s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
+	}, []int{0}, []int{1, 2, 3}},
+	{"agents[0].endpoint", func(s *Settings, n int) {
+		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
+	}, []int{0}, []int{1, 2}},
+	{"auto_actions[0].type", func(s *Settings, n int) {
+		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
+	}, []int{0}, []int{1, 2, 3}},
+	{"auto_actions[0].argv", func(s *Settings, n int) {
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "*"}, {"sh", "x"}, {}}[n], Workspace: "w"}}
+	}, []int{0}, []int{1, 2}},
+}
+
 func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
-	for _, tt := range []struct {
-		field     string
-		set       func(s *Settings, n int)
-		good, bad []int
-	}{
-		{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
-		{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
-		{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
-		{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
-		{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
-		{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
-		{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},
-		{"approvers.users[1]", func(s *Settings, n int) {
-			s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
-		}, []int{0}, []int{1, 2, 3, 4}},
-		{"approvers.usergroups[0]", func(s *Settings, n int) { s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]} }, []int{0}, []int{1, 2}},
-		{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
-		{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
-		{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-		{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
-		{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
-		{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
-		{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
-		{"draft_contest.max_rounds", func(s *Settings, n int) { s.DraftContest.MaxRounds = n }, []int{1, 10}, []int{0, 11}},
-		{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
-		{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-		{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
-		{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
-		{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
-		{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
-		{"agents", func(s *Settings, n int) {
-			s.Agents = nil
-			for i := range n {
-				s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI, Capabilities: agent.Capabilities})
-			}
-		}, []int{0, 20}, []int{21}},
-		{"agents[1].id", func(s *Settings, n int) {
-			a := agent.Definition{ID: "a", Provider: agent.OpenAI, Capabilities: agent.Capabilities}
-			s.Agents = []agent.Definition{a, a}
-			s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
-		}, []int{0}, []int{1, 2, 3}},
-		{"agents[0].endpoint", func(s *Settings, n int) {
-			s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
-		}, []int{0}, []int{1, 2}},
-		{"auto_actions[0].type", func(s *Settings, n int) {
-			s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
-		}, []int{0}, []int{1, 2, 3}},
-		{"auto_actions[0].argv", func(s *Settings, n int) {
-			s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "*"}, {"sh", "x"}, {}}[n], Workspace: "w"}}
-		}, []int{0}, []int{1, 2}},
-	} {
+	for _, tt := range bounds {
 		for _, n := range tt.good {
 			s := DefaultSettings()
 			tt.set(&s, n)

@@ -13,12 +13,11 @@ import (
 	"ringi/shared/expect"
 )
 
-// TestACallIsAnsweredAlikeHoweverItComes: in the form that programs send, which is answered without moto's own way to
-// its handlers, and in forms that go there.
-func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
+// asking makes calls of an emulator of its own, by target and body; dress changes a call before it is sent, nil: it is a program's.
+func asking(t *testing.T) func(target, body string, dress func(*http.Request)) (status int, said string) {
 	url := moto.StartForTest(t)
 	signed := "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
-	ask := func(target, body string, dress func(*http.Request)) (int, string) {
+	return func(target, body string, dress func(*http.Request)) (int, string) {
 		t.Helper()
 		r := expect.Value(http.NewRequestWithContext(t.Context(), http.MethodPost, url+"/", strings.NewReader(body)))(t)
 		r.Header.Set("X-Amz-Target", target)
@@ -31,6 +30,12 @@ func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
 		defer resp.Body.Close()
 		return resp.StatusCode, string(expect.Value(io.ReadAll(resp.Body))(t))
 	}
+}
+
+// TestACallIsAnsweredAlikeHoweverItComes: in the form that programs send, which is answered without moto's own way to
+// its handlers, and in forms that go there.
+func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
+	ask := asking(t)
 	key := `[{"AttributeName":"PK","KeyType":"HASH"}]`
 	status, said := ask("DynamoDB_20120810.CreateTable", `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":`+key+`}`, nil)
 	if status != http.StatusOK {

@@ -253,24 +253,28 @@ func TestIndexPagesInOrder(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
+type values = map[string]types.AttributeValue
+
+// update changes the row a 1, and returns what it is then.
+func update(t *testing.T, db *dynamodb.Client, expression, condition string, names map[string]string, of values) (values, error) {
+	t.Helper()
+	in := &dynamodb.UpdateItemInput{
+		TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
+		ExpressionAttributeNames: names, ExpressionAttributeValues: of,
+	}
+	if condition != "" {
+		in.ConditionExpression = &condition
+	}
+	out, err := db.UpdateItem(t.Context(), in)
+	if err != nil {
+		return nil, err
+	}
+	return out.Attributes, nil
+}
+
 func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
 	table(t, db)
-	update := func(expression, condition string, names map[string]string, values map[string]types.AttributeValue) (map[string]types.AttributeValue, error) {
-		in := &dynamodb.UpdateItemInput{
-			TableName: aws.String("rows"), Key: key("a", "1"), UpdateExpression: &expression, ReturnValues: types.ReturnValueAllNew,
-			ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-		}
-		if condition != "" {
-			in.ConditionExpression = &condition
-		}
-		out, err := db.UpdateItem(t.Context(), in)
-		if err != nil {
-			return nil, err
-		}
-		return out.Attributes, nil
-	}
-	type values = map[string]types.AttributeValue
 	names := map[string]string{"#0": "v", "#1": "w"}
 	want := key("a", "1")
 	for _, step := range []struct {
@@ -289,7 +293,7 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 				delete(want, name)
 			}
 		}
-		got, err := update(step.expression, step.condition, names, step.values)
+		got, err := update(t, db, step.expression, step.condition, names, step.values)
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %v, %v, want %v", step.expression, got, err, want)
 		}
@@ -308,12 +312,12 @@ func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
 		{"SET #0 = :0", map[string]string{"#1": "v"}, values{":0": text("2")}},
 		{"SET #0 = :0", map[string]string{"#0": "v"}, values{":0": text("2"), ":unused": text("2")}},
 	} {
-		if got, err := update(refused.expression, "", refused.names, refused.values); err == nil {
+		if got, err := update(t, db, refused.expression, "", refused.names, refused.values); err == nil {
 			t.Errorf("%s with %v and %v makes %v", refused.expression, refused.names, refused.values, got)
 		}
 	}
 	var failed *types.ConditionalCheckFailedException
-	if _, err := update("SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
+	if _, err := update(t, db, "SET #0 = :0", "#1 = :1", names, values{":0": text("never"), ":1": number("7")}); !errors.As(err, &failed) {
 		t.Errorf("a condition that does not hold: %v", err)
 	}
 	if got := expect.Value(db.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String("rows"), Key: key("a", "1")}))(t); !reflect.DeepEqual(got.Item, want) {
