@@ -30,19 +30,10 @@ func (w Workspace) Contest(file string) (Contest, []Finding) {
 }
 
 func (r *reading) contest(file string, tables map[string]any) (c Contest) {
-	if tables == nil {
+	s := r.topTable(file, "", "orchestrator", "a contest", tables)
+	if s == nil {
 		return c
 	}
-	whole := r.section(file, "", tables)
-	keys := whole.table("orchestrator")
-	if _, ok := tables["orchestrator"]; !ok {
-		whole.refuse("orchestrator", "is required: a contest's file has a table [orchestrator]")
-	}
-	whole.end()
-	if keys == nil {
-		return c
-	}
-	s := r.section(file, "", keys)
 	c = Contest{TeamTimeoutSeconds: s.teamTimeout()}
 	c.MaxRounds = s.wholeOr(DefaultMaxRounds, 1, MostRounds, "max_rounds")
 	if least := s.whole("min_rounds", 1, MostRounds); least != nil {

@@ -98,19 +98,11 @@ func (r *reading) over(own *section, config string) *section {
 
 // agentFile is [agent] of a member's file; nil: there is none, which is recorded.
 func (r *reading) agentFile(file, path string, tables map[string]any) *section {
-	if tables == nil {
+	s := r.topTable(file, path, "agent", "a member", tables)
+	if s == nil {
 		return nil
 	}
-	whole := r.section(file, path, tables)
-	keys := whole.table("agent")
-	if _, ok := tables["agent"]; !ok {
-		whole.refuse("agent", "is required: a member's file has a table [agent]")
-	}
-	whole.end()
-	if keys == nil {
-		return nil
-	}
-	return r.named(r.section(file, path, keys))
+	return r.named(s)
 }
 
 // agent reads a member's fields.

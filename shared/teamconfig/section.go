@@ -34,6 +34,23 @@ func (r *reading) section(file, path string, keys map[string]any) *section {
 	return &section{r: r, file: file, path: path, keys: keys, taken: map[string]bool{}}
 }
 
+// topTable is the only table that a file of what has; nil: there is none, which is recorded.
+func (r *reading) topTable(file, path, key, what string, tables map[string]any) *section {
+	if tables == nil {
+		return nil
+	}
+	whole := r.section(file, path, tables)
+	keys := whole.table(key)
+	if _, ok := tables[key]; !ok {
+		whole.refuse(key, "is required: %s's file has a table [%s]", what, key)
+	}
+	whole.end()
+	if keys == nil {
+		return nil
+	}
+	return r.section(file, path, keys)
+}
+
 // refuse records what is wrong with a key.
 func (s *section) refuse(key, format string, a ...any) {
 	s.record(key, false, fmt.Sprintf(format, a...))

@@ -42,19 +42,10 @@ func (r *reading) file(file, field string) map[string]any {
 
 // team reads [team]; path stands before its fields.
 func (r *reading) team(file, path string, tables map[string]any) (t Team) {
-	if tables == nil {
+	s := r.topTable(file, path, "team", "a team", tables)
+	if s == nil {
 		return t
 	}
-	whole := r.section(file, path, tables)
-	keys := whole.table("team")
-	if _, ok := tables["team"]; !ok {
-		whole.refuse("team", "is required: a team's file has a table [team]")
-	}
-	whole.end()
-	if keys == nil {
-		return t
-	}
-	s := r.section(file, path, keys)
 	t = Team{TeamID: s.name("team_id"), TeamName: s.name("team_name"), Members: []Member{}}
 	t.MaxConcurrentMembers = s.wholeOr(DefaultConcurrentMembers, 1, MaxConcurrentMembers, "max_concurrent_members")
 	t.Leader = r.leader(file, path+"leader.", s.table("leader"))
