@@ -52,7 +52,7 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 	defer cancel()
 	var reply Reply
 	for again := 0; ; again++ {
-		got, err := Say(ctx, w, r, About{"chat", p.name}, func(text string) { onText(legible.Visible(text)) })
+		got, err := Say(ctx, w, r, About{"chat", p.Name()}, func(text string) { onText(legible.Visible(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {

@@ -54,8 +54,8 @@ func Summarize(ctx context.Context, w Wire, older []Message, locale string) (str
 	if err != nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
-	r := Request{System: p.text, MaxTokens: MaxTokens, Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced(plainly(older))}}}}}
-	got, err := Say(ctx, w, r, About{"chat", p.name}, func(string) {})
+	r := Request{System: p.Text, MaxTokens: MaxTokens, Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced(plainly(older))}}}}}
+	got, err := Say(ctx, w, r, About{"chat", p.Name()}, func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
 	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {

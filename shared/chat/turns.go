@@ -298,7 +298,7 @@ func (t Turn) request() (Request, error) {
 		return Request{}, err
 	}
 	tools, err := t.tools()
-	return Request{System: p.text + "\n\n" + t.about(), Said: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
+	return Request{System: p.Text + "\n\n" + t.about(), Said: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
 }
 
 // MaxTokens bounds an answer with what it proposes.

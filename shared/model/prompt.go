@@ -13,7 +13,7 @@ import (
 //go:embed prompts/*.md
 var prompts embed.FS
 
-// Prompt is one of the files in prompts/. Its first line is "version: <n>": the number
+// Prompt is a file of instructions for a model. Its first line is "version: <n>": the number
 // goes up with each change of the words, is logged with every call and kept with what it cost.
 type Prompt struct {
 	Purpose Purpose
@@ -25,13 +25,17 @@ type Prompt struct {
 // Name is how logs and usage name a prompt: extract.ja.2.
 func (p Prompt) Name() string { return fmt.Sprintf("%s.%s.%d", p.Purpose, p.Locale, p.Version) }
 
-// promptOf reads the prompt of a purpose in the language of a locale.
 func promptOf(purpose Purpose, locale string) (Prompt, error) {
+	return ReadPrompt(prompts, purpose, locale)
+}
+
+// ReadPrompt reads the prompt of a purpose in the language of a locale: prompts/<purpose>.<locale>.md.
+func ReadPrompt(files embed.FS, purpose Purpose, locale string) (Prompt, error) {
 	if !slices.Contains(language.All, locale) {
 		locale = language.All[0]
 	}
 	name := "prompts/" + string(purpose) + "." + locale + ".md"
-	file, err := prompts.ReadFile(name)
+	file, err := files.ReadFile(name)
 	if err != nil {
 		return Prompt{}, fmt.Errorf("prompt of %s: %w", purpose, err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/language"
 	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/submission"
@@ -26,19 +25,8 @@ type prompt struct{ name, text string }
 const mark = "\n---\n"
 
 func promptIn(purpose, locale string) (prompt, error) {
-	if !slices.Contains(language.All, locale) {
-		locale = language.All[0]
-	}
-	file, err := prompts.ReadFile("prompts/" + purpose + "." + locale + ".md")
-	if err != nil {
-		return prompt{}, fmt.Errorf("prompt of %s: %w", purpose, err)
-	}
-	first, text, _ := strings.Cut(string(file), "\n")
-	version, found := strings.CutPrefix(first, "version: ")
-	if !found {
-		return prompt{}, fmt.Errorf("the prompt of %s must begin with a line such as version: 1", purpose)
-	}
-	return prompt{fmt.Sprintf("%s.%s.%s", purpose, locale, version), strings.TrimSpace(text)}, nil
+	p, err := model.ReadPrompt(prompts, model.Purpose(purpose), locale)
+	return prompt{p.Name(), p.Text}, err
 }
 
 // with puts a configured text in the place of what the prompt says about the agent, or of the one put there before.
