@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/chat"
 	"ringi/shared/legible"
 	"ringi/shared/panics"
 	"ringi/shared/submission"
@@ -93,10 +92,7 @@ func overall(metrics []teamconfig.Metric, scores []submission.MetricScore) float
 
 // asked is someone who judges: a talk without tools.
 func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
-	return &talk{playing: p, key: key, agent: agent{
-		name: name, kind: kind, prompt: system, model: model, timeout: seconds(c.TimeoutSeconds), retries: whole(c.MaxRetries, 0), tokens: whole(c.MaxTokens, judgeTokens),
-		sampling: chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences},
-	}}
+	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c, judgeTokens)}
 }
 
 // object asks until read takes the JSON object of an answer, at most mostAgain times more.

@@ -40,10 +40,9 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 		return nil, err
 	}
 	p.begun = begun
-	l := &leader{members: map[string]teamconfig.Member{}, talk: talk{playing: p, key: p.key(Leader), parallel: true, agent: agent{
-		name: Leader, kind: LeaderSaid, prompt: system, model: c.Model, timeout: seconds(c.TimeoutSeconds), retries: c.MaxRetries, tokens: whole(c.MaxTokens, chat.MaxTokens),
-		sampling: chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences},
-	}}}
+	l := &leader{members: map[string]teamconfig.Member{}, talk: talk{playing: p, key: p.key(Leader), parallel: true,
+		agent: agent{name: Leader, kind: LeaderSaid, prompt: system, model: c.Model}.called(c.Call, chat.MaxTokens),
+	}}
 	for _, m := range p.Team.Members {
 		l.members[m.Tool()] = m
 		l.tools = append(l.tools, chat.Tool{Name: m.Tool(), Description: m.ToolDescription, Schema: taskSchema})

@@ -85,10 +85,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 		return nil, nil, "", err
 	}
 	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
-	t = &talk{playing: p, key: key, agent: agent{
-		name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model, timeout: seconds(m.TimeoutSeconds), retries: m.MaxRetries, tokens: whole(m.MaxTokens, chat.MaxTokens),
-		sampling: chat.Sampling{Temperature: m.Temperature, TopP: m.TopP, Seed: m.Seed, StopSequences: m.StopSequences},
-	}}
+	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, chat.MaxTokens)}
 	w := words.In(p.Locale)
 	switch submission.AgentType(m.AgentType) {
 	case submission.WebSearch:

@@ -192,7 +192,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := play()
 		ten := 10
-		p.Team.Leader = teamconfig.Leader{Model: "hang", TimeoutSeconds: &ten}
+		p.Team.Leader = teamconfig.Leader{Model: "hang", Call: teamconfig.Call{TimeoutSeconds: &ten}}
 		r := round.Runner{Models: models{"hang": hang}}
 		begun := time.Now()
 		_, err := r.Round(t.Context(), p)
@@ -219,7 +219,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 			return calls("delegate_to_analyst")
 		}
 		p = play(member("analyst", submission.Plain))
-		p.Team.Leader = teamconfig.Leader{Model: "calm", TimeoutSeconds: &ten}
+		p.Team.Leader = teamconfig.Leader{Model: "calm", Call: teamconfig.Call{TimeoutSeconds: &ten}}
 		begun = time.Now()
 		ctx, cancel = context.WithTimeout(t.Context(), 25*time.Second)
 		defer cancel()
@@ -244,7 +244,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 		for retries, again := range map[int]bool{0: true, 3: true, 2: false} {
 			n := 0
 			p := play()
-			p.Team.Leader = teamconfig.Leader{Model: "down", MaxRetries: retries}
+			p.Team.Leader = teamconfig.Leader{Model: "down", Call: teamconfig.Call{MaxRetries: &retries}}
 			begun := time.Now()
 			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r chat.Request) (chat.Response, error) {
 				n++
@@ -266,8 +266,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for after, waited := range map[time.Duration]time.Duration{20 * time.Second: 60 * time.Second, 10 * time.Minute: 0} {
 			begun := time.Now()
-			m := member("shut", submission.Plain)
-			m.Model, m.MaxRetries = "shut", 3
+			m, retries := member("shut", submission.Plain), 3
+			m.Model, m.MaxRetries = "shut", &retries
 			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, chat.Request) (chat.Response, error) {
 				return chat.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
 			}}}.Round(t.Context(), play(m)))(t)

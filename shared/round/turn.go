@@ -14,6 +14,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/sleep"
 	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
 )
 
 // agent is whoever asks a model.
@@ -26,6 +27,13 @@ type agent struct {
 	retries  int
 	tokens   int
 	sampling chat.Sampling
+}
+
+// called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't say.
+func (a agent) called(c teamconfig.Call, tokens int) agent {
+	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
+	a.sampling = chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
+	return a
 }
 
 // unbounded is how long a call may take when the configuration does not say.

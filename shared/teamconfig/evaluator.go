@@ -55,10 +55,14 @@ func (c Call) Over(other Call) Call {
 
 // called is how a model is called, with what stands for the timeout and the retries that aren't set.
 func called(c Call, timeout int) Call {
-	retries := DefaultMaxRetries
 	if c.TimeoutSeconds == nil {
 		c.TimeoutSeconds = &timeout
 	}
+	return retried(c)
+}
+
+func retried(c Call) Call {
+	retries := DefaultMaxRetries
 	if c.MaxRetries == nil {
 		c.MaxRetries = &retries
 	}

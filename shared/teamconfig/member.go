@@ -107,15 +107,11 @@ func (r *reading) agentFile(file, path string, tables map[string]any) *section {
 
 // agent reads a member's fields.
 func (s *section) agent() Member {
-	c := s.call()
+	c := retried(s.call())
 	m := Member{
 		AgentName: s.needed("agent_name"), AgentType: s.agentType(), ToolName: s.text("tool_name"), ToolDescription: s.described(), Model: s.model("model", ""),
 		SystemInstruction: s.instruction("system_instruction"), SystemPrompt: s.text("system_prompt"),
-		Temperature: c.Temperature, MaxTokens: c.MaxTokens, TimeoutSeconds: c.TimeoutSeconds, MaxRetries: DefaultMaxRetries,
-		StopSequences: c.StopSequences, TopP: c.TopP, Seed: c.Seed,
-	}
-	if c.MaxRetries != nil {
-		m.MaxRetries = *c.MaxRetries
+		Call: c,
 	}
 	if m.ToolName != nil && blank(*m.ToolName) {
 		m.ToolName = nil

@@ -89,30 +89,17 @@ func (s *section) unique(members []Member) {
 
 func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	s := r.section(file, path, keys)
-	c := s.call()
+	c := called(s.call(), DefaultLeaderTimeout)
 	l := Leader{
 		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"), Model: s.model("model", DefaultLeaderModel),
-		Temperature: c.Temperature, MaxTokens: c.MaxTokens, MaxRetries: DefaultMaxRetries, StopSequences: c.StopSequences, TopP: c.TopP, Seed: c.Seed,
+		Call: c,
 	}
-	if c.MaxRetries != nil {
-		l.MaxRetries = *c.MaxRetries
+	if n := *c.TimeoutSeconds; n < MinLeaderTimeout || n > MaxLeaderTimeout {
+		s.refuse("timeout_seconds", "must be %d to %d", MinLeaderTimeout, MaxLeaderTimeout)
 	}
-	timeout := DefaultLeaderTimeout
-	if c.TimeoutSeconds != nil {
-		timeout = *s.bounded("timeout_seconds", c.TimeoutSeconds, MinLeaderTimeout, MaxLeaderTimeout)
-	}
-	l.TimeoutSeconds = &timeout
 	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
 		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")
 	}
 	s.end()
 	return l
-}
-
-// bounded refuses a whole number that was read with wider bounds.
-func (s *section) bounded(key string, n *int, least, most int) *int {
-	if *n < least || *n > most {
-		s.refuse(key, "must be %d to %d", least, most)
-	}
-	return n
 }

@@ -14,34 +14,22 @@ type Team struct {
 type Leader struct {
 	SystemPrompt *string `json:"system_prompt" toml:"system_prompt"` // nil: the built-in one
 	// SystemInstruction is said beside the prompt; nil: nothing is, unless the prompt is nil too.
-	SystemInstruction *string  `json:"system_instruction" toml:"system_instruction"`
-	Model             string   `json:"model" toml:"model"`
-	Temperature       *float64 `json:"temperature" toml:"temperature"`
-	MaxTokens         *int     `json:"max_tokens" toml:"max_tokens"`
-	TimeoutSeconds    *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
-	MaxRetries        int      `json:"max_retries" toml:"max_retries"`
-	StopSequences     []string `json:"stop_sequences" toml:"stop_sequences"`
-	TopP              *float64 `json:"top_p" toml:"top_p"`
-	Seed              *int     `json:"seed" toml:"seed"`
+	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"`
+	Model             string  `json:"model" toml:"model"`
+	Call
 }
 
 // Member is an agent that the leader delegates to.
 type Member struct {
-	AgentName         string   `json:"agent_name" toml:"agent_name"`
-	AgentType         string   `json:"agent_type" toml:"agent_type"`
-	ToolName          *string  `json:"tool_name" toml:"tool_name"`
-	ToolDescription   string   `json:"tool_description" toml:"tool_description"`
-	Model             string   `json:"model" toml:"model"`
-	SystemInstruction *string  `json:"system_instruction" toml:"system_instruction"` // nil: the built-in one of its type
-	SystemPrompt      *string  `json:"system_prompt" toml:"system_prompt"`           // beside the instruction
-	Temperature       *float64 `json:"temperature" toml:"temperature"`
-	MaxTokens         *int     `json:"max_tokens" toml:"max_tokens"`
-	TimeoutSeconds    *int     `json:"timeout_seconds" toml:"timeout_seconds"` // of one call
-	MaxRetries        int      `json:"max_retries" toml:"max_retries"`
-	StopSequences     []string `json:"stop_sequences" toml:"stop_sequences"`
-	TopP              *float64 `json:"top_p" toml:"top_p"`
-	Seed              *int     `json:"seed" toml:"seed"`
-	Config            *string  `json:"config" toml:"config"` // the file that the rest was read from
+	AgentName         string  `json:"agent_name" toml:"agent_name"`
+	AgentType         string  `json:"agent_type" toml:"agent_type"`
+	ToolName          *string `json:"tool_name" toml:"tool_name"`
+	ToolDescription   string  `json:"tool_description" toml:"tool_description"`
+	Model             string  `json:"model" toml:"model"`
+	SystemInstruction *string `json:"system_instruction" toml:"system_instruction"` // nil: the built-in one of its type
+	SystemPrompt      *string `json:"system_prompt" toml:"system_prompt"`           // beside the instruction
+	Call
+	Config *string `json:"config" toml:"config"` // the file that the rest was read from
 }
 
 // Tool is the name of the leader's tool that calls the member.
@@ -69,7 +57,7 @@ type Evaluator struct {
 	Call
 }
 
-// Call is how an evaluator's or a judge's model is called. What is nil is left to the model, or, of a metric, to its evaluator.
+// Call is how an agent's model is called. What is nil is left to the model, or, of a metric, to its evaluator.
 type Call struct {
 	Temperature    *float64 `json:"temperature" toml:"temperature"`
 	MaxTokens      *int     `json:"max_tokens" toml:"max_tokens"`

@@ -86,7 +86,7 @@ func TestAMembersOwnKeysStandOverItsFile(t *testing.T) {
 		t.Fatalf("%v", found)
 	}
 	m := team.Members[0]
-	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 || *m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || m.MaxRetries != 3 {
+	if m.AgentName != "own" || m.AgentType != "web-search" || m.Tool() != "ask" || *m.Temperature != 0.5 || *m.MaxTokens != 100 || *m.SystemInstruction != "Look." || *m.Config != "agents/x.toml" || *m.MaxRetries != 3 {
 		t.Errorf("%+v", m)
 	}
 	if len(found) != 2 || !found[0].Warning || found[0].File != "agents/x.toml" || found[0].Field != "members[0].metadata" {
