@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"ringi/infra/local/sandbox/blockkit"
@@ -123,7 +124,9 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if call.Channel == "" {
 		call.Channel = p.str("channel_id")
 	}
-	defer func() { a.opts.Heard(call) }()
+	tell := sync.OnceFunc(func() { a.opts.Heard(call) })
+	defer tell() // also of what is not answered
+	w = telling{w, tell}
 
 	fault := a.opts.Faults.next(name, call.Channel, a.opts.Now())
 	switch fault.Kind {
@@ -206,6 +209,17 @@ func (a *API) refused(err error) reply {
 		answer["error"] = "internal_error"
 	}
 	return answer
+}
+
+// telling tells of a call before its answer goes out: whoever has the answer finds the call.
+type telling struct {
+	http.ResponseWriter
+	tell func()
+}
+
+func (t telling) WriteHeader(status int) {
+	t.tell()
+	t.ResponseWriter.WriteHeader(status)
 }
 
 func write(w http.ResponseWriter, status int, answer reply) {
