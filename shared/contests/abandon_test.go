@@ -62,3 +62,23 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 		t.Error("settled twice")
 	}
 }
+
+// A contest that was cancelled before its teams' time was over says so of all teams, however late their last calls came back.
+func TestACancelledTeamWasNotTooLate(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	id := contest.NewID()
+	ref := contest.Ref(tenant, id)
+	_, teams := w.begin(t, id, "scored", "idle")
+	w.save(t, id, "scored", 1, 0.8)
+	_, err := w.Decide(t.Context(), ref, func(a *contest.Aggregate) (aggregate.Change, error) {
+		return a.Cancel(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1"}, contest.ReasonCancelled, time.Now())
+	})
+	expect.NoError(t, err)
+	w.Now = func() time.Time { return time.Now().Add(time.Hour) }
+	expect.Value(w.Settle(t.Context(), ref, 1))(t)
+	for _, x := range teams {
+		if k := expect.Value(w.Teams.Load(t.Context(), x.Ref()))(t).Team; k.Reason != contest.ReasonCancelled {
+			t.Errorf("%s ended by %s, %q", k.TeamID, k.ExitReason, k.Reason)
+		}
+	}
+}

@@ -183,7 +183,11 @@ func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*
 	if err != nil || w.Team == nil || w.Team.Status != contest.TeamRunning {
 		return w, err
 	}
-	exit := w.Next(s.Now())
+	at := s.Now()
+	if a.Contest.Status == contest.Cancelled && a.Head.OverAt != nil { // what became of a team's time later ended nothing
+		at = *a.Head.OverAt
+	}
+	exit := w.Next(at)
 	switch {
 	case exit != "":
 		why = contest.ReasonOf(exit)
