@@ -7,8 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/card"
 	"ringi/shared/expect"
 	"ringi/shared/language"
+	"ringi/shared/model"
 	"ringi/shared/task"
 )
 
@@ -22,6 +24,24 @@ func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 		b := expect.Value(os.ReadFile(file))(t)
 		if !strings.Contains(string(b), fmt.Sprint(task.MaxSteps)) {
 			t.Errorf("%s does not say %d", file, task.MaxSteps)
+		}
+	}
+}
+
+// What the demo lets people stamp a policy for, it can also show them the steps of.
+func TestDemoPlansFitACard(t *testing.T) {
+	for _, text := range []string{
+		"2025年1月から2025年9月の残業を確認して", "2025年1月から2025年9月の勤怠をまとめて", "Attendance from January 2025 to September 2025", "去年の残業。シートは不要",
+		"営業部と開発部と第一営業課の2025年1月から2025年3月の勤怠をまとめて", "2025年1月から2025年9月の営業部の勤怠を、人が確認してからまとめて",
+	} {
+		if _, _, steps := think(t, text, "ja", nil, nil); !card.StepsFit(steps, "") {
+			t.Errorf("the %d steps of %q don't fit a card", len(steps), text)
+		}
+	}
+	for _, text := range []string{"去年の残業を確認して", "去年の勤怠をまとめて", "Check overtime of last year"} {
+		e, _, err := model.Extract(t.Context(), demo(t), model.ExtractInput{Text: text, Locale: "ja", Now: now(), Try: 1})
+		if err != nil || e.Sentence == "" {
+			t.Errorf("%q becomes a task whose steps no card can show", text)
 		}
 	}
 }

@@ -153,6 +153,8 @@ func (r reading) cannot() string {
 		return fmt.Sprintf(t.tooLong, len(r.period.months), maxMonths)
 	case len(r.parts()) > maxParts:
 		return fmt.Sprintf(t.tooMany, len(r.parts()), maxParts)
+	case r.withMonth() && r.withSheet() && len(r.parts()) > maxTables:
+		return fmt.Sprintf(t.tooWide, len(r.parts()), maxTables)
 	}
 	return ""
 }
@@ -162,6 +164,9 @@ const maxUnread = 8
 
 // maxParts keeps a plan within task.MaxSteps: each part takes up to four of them.
 const maxParts = task.MaxSteps / 5
+
+// maxTables is how many tables with all their columns a card of steps can show: what it can't show whole, nobody may stamp.
+const maxTables = 9
 
 var helpForm = lazy.Regexp(`(?i)^\W*(?:help|usage|hi|hello|hey|what can you do|how do i use (?:this|you|it)|使い方|ヘルプ|何が?でき(?:る|ます)|できること|こんにちは|こんばんは|おはよう|はじめまして)[\p{Hiragana}\p{P}\s!?]*$`)
 

@@ -66,10 +66,10 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 // Of more tables than a notice or a summary holds, those that are left out are left out whole, and said to be.
 func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 	for text, more := range map[string]string{
-		"2025年11月から2026年10月の残業":                       "ほか %d か月分: シートをご覧ください",
-		"営業部と開発部の5月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
+		"2026年2月から2026年10月の残業":                        "ほか %d か月分: シートをご覧ください",
+		"営業部と開発部の7月から10月の残業":                          "ほか %d 件の表: シートをご覧ください",
 		"2025年11月から2026年10月の残業。シートは不要":                "ほか %d か月分: ここには載せきれません",
-		"overtime from November 2025 to October 2026": "+%d month(s): see the spreadsheet",
+		"overtime from February 2026 to October 2026": "+%d month(s): see the spreadsheet",
 	} {
 		t.Run(text, func(t *testing.T) {
 			r := understood(t, text)

@@ -14,16 +14,16 @@ type words struct {
 	titleUnits, purposeUnits, scopeUnits, scopeUnitsOf, readUnits, privacyUnits       string // of departments
 	noHistoryUnits, tabUnits, doneUnits, labelUnits, sumUnits                         string
 
-	can, noAction, noEvery, noDenied, noNarrow, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooManyTold, nothing string // instead of a plan
-	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                                         string // likewise
-	unread, refused, wholeMonths, ahead, marks, noHistory                                                                 string // first lines of a policy
-	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                              string
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                  string
-	countAttendance, countOvertime, countEmployees, countUnits                                                            string // purposes without a sheet
-	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                               string
-	calculate, average, count, countAverage                                                                               string // with a sheet, and without
-	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine                                            string
-	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                          string
+	can, noAction, noEvery, noDenied, noNarrow, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooWide, tooManyTold, nothing string // instead of a plan
+	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                                                  string // likewise
+	unread, refused, wholeMonths, ahead, marks, noHistory                                                                          string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                                       string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                           string
+	countAttendance, countOvertime, countEmployees, countUnits                                                                     string // purposes without a sheet
+	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                                        string
+	calculate, average, count, countAverage                                                                                        string // with a sheet, and without
+	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine                                                     string
+	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                                   string
 
 	tabAttendance, tabOvertime, tabEmployees string
 	columns                                  map[topic]map[string]string // titles by the rows' members: one name means different things in different lists
@@ -72,6 +72,7 @@ var japanese = words{
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
 	tooMuch:  "デモモデルには、依頼のうち%sほか %d 語が分かりません。",
 	tooLong:  "%d か月分の依頼です。一度に扱えるのは %d か月までです。", tooMany: "部署と月の組み合わせが %d 件あります。一度に扱えるのは %d 件までです。",
+	tooWide:     "シートに書く表が %d 個になり、承認のカードにすべてを表示できません。一度に扱えるのは %d 個までです。期間や部署を分けるか、「シートは不要」と書いてください。",
 	tooManyTold: "知らせる相手が %d 人います。一度に知らせられるのは %d 人までです。",
 	noCancel:    "前の依頼は、ここでは取りやめられません(%s)。取りやめるには、その依頼のカードのメニュー「⋯」から「取り消す・終える」を選んでください。",
 	noRoom:      "会議室は選べません(%s)。空いている最初の部屋を予約します。",
@@ -166,6 +167,7 @@ var englishWords = words{
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
 	tooMuch:  "Of this request the demo model doesn't understand %s and %d more words. ",
 	tooLong:  "The request is about %d months; %d can be handled at once.", tooMany: "Departments times months make %d tables; %d can be handled at once.",
+	tooWide:     "It makes %d tables for the spreadsheet; the card that people approve can show %d. Ask for fewer months or departments at once, or say “no sheet”.",
 	tooManyTold: "There are %d people to tell; %d can be told at once.",
 	noCancel:    "An earlier request can't be cancelled here (%s). To cancel it, open the menu “⋯” of its card and choose “Cancel or end”. ",
 	noRoom:      "A room can't be chosen (%s): the first that is free is booked. ",
