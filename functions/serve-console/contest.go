@@ -132,7 +132,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	words, k := contestsWords.In(v.Locale), a.Contest
 	p := contestPage{
 		Path: contestPath(k.ExecutionID), Began: k.CreatedAt, Deadline: k.DeadlineAt,
-		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, k.TeamTimeoutSeconds),
+		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
 	if v.Admin || k.ForKind == "" { // of a request, what models are told has the bounds of tools, which are administrators'

@@ -145,6 +145,7 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 
 // boardPage is the leader board over all contests, or of one team.
 type boardPage struct {
+	Most  int // how many rounds it shows
 	Team  string
 	Name  string
 	Rows  []boardRow
@@ -174,7 +175,7 @@ type teamStats struct {
 }
 
 func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words, p := contestsWords.In(v.Locale), boardPage{Team: r.URL.Query().Get("team")}
+	words, p := contestsWords.In(v.Locale), boardPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)

@@ -114,7 +114,7 @@ func wholeContest(t *testing.T, w *world) {
 	b.get(k.page()+"/compare").says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
 	b.get(k.page()+"/compare?a=x.1&b=y.2").says(t, http.StatusNotFound)
 	b.get("/console/contests").says(t, http.StatusOK, "堅実", "80.00")
-	b.get("/console/contests/board").says(t, http.StatusOK, "80.00", "75.00", "Relevance (90): 要点がそろって")
+	b.get("/console/contests/board").says(t, http.StatusOK, "高いものから 10 件まで", "80.00", "75.00", "Relevance (90): 要点がそろって")
 	b.get("/console/contests/board?team=team-a").says(t, http.StatusOK, "80.00", "チームの成績")
 	b.get("/console/contests/board?team=nobody").says(t, http.StatusOK, "nobody", "まだありません")
 	log := b.get("/console/audit")
