@@ -85,12 +85,14 @@ func japan() *time.Location { return time.FixedZone("JST", 9*60*60) }
 type details struct {
 	AskedAt time.Time        `json:"asked_at"`
 	Tools   map[string]Calls `json:"tools"`
+	Picked  string           `json:"picked"` // the team whose draft took a rejected one's place
 }
 
 // verdicts are the actions by which a person answers a question.
 var verdicts = map[Verdict]string{Approved: ".approved", Rejected: ".rejected"}
 
-// OfEntry is what an audit entry says; ok is false when that is nothing. An approval that asked nobody is no decision.
+// OfEntry is what an audit entry says; ok is false when that is nothing. An approval that asked nobody is no decision, and
+// no draft is made again for a policy that gave way to another team's.
 func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	if x.AggregateID == "" || x.ID == "" {
 		return Fact{}, false
@@ -113,7 +115,7 @@ func OfEntry(x aggregate.AuditEntry) (f Fact, ok bool) {
 	case gate == "execution" && (what == "completed" || what == "failed" || what == "cancelled"):
 		f.Ended, f.Tools = what, d.Tools
 	case gate == "prompt" || gate == "process" || gate == "step":
-		if x.ActorType != aggregate.ActorUser {
+		if x.ActorType != aggregate.ActorUser || d.Picked != "" {
 			return Fact{}, false
 		}
 		for v, end := range verdicts {

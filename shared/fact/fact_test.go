@@ -58,6 +58,12 @@ func TestWhatAnEntrySays(t *testing.T) {
 	}
 }
 
+func TestAPickOfAnotherDraftIsNoRejection(t *testing.T) {
+	if f, ok := fact.OfEntry(entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`)); ok {
+		t.Errorf("it counts as %+v", f)
+	}
+}
+
 func TestWhatIsNoFact(t *testing.T) {
 	system := entry(task.AuditPromptApproved, "prompt", asked)
 	system.ActorType, system.ActorID = aggregate.ActorSystem, ""
