@@ -25,9 +25,21 @@ const (
 // line makes one line of a text: spaces and line ends of any kind become one space.
 func line(s string) string { return strings.Join(strings.Fields(prose(s)), " ") }
 
+// maxNamed is the most of a name or an id that a vendor's server gave.
+const maxNamed = 150
+
 // Named is a name that a vendor's server gave, as rows and logs keep it: one line of at most 150 characters.
 func Named(s string) string {
-	return legible.First(line(s), 150)
+	return legible.First(line(s), maxNamed)
+}
+
+// RequestID is the id that a vendor's server gave a request, as rows and logs keep it; empty where it can be none. Vendors
+// look one up as it is: a part of it helps nobody.
+func RequestID(s string) string {
+	if len(s) > maxNamed || strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return ""
+	}
+	return s
 }
 
 // prose is a text without what people can't see, trimmed and with at most one empty line in

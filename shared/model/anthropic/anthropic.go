@@ -50,7 +50,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	var raw *http.Response
 	m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	if raw != nil {
-		usage.RequestID = model.Named(raw.Header.Get("Request-Id"))
+		usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}
 	if err != nil {
 		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)

@@ -35,7 +35,7 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	}
 	defer stream.Close()
 	if raw != nil {
-		out.Usage.RequestID = model.Named(raw.Header.Get("Request-Id"))
+		out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
 	}
 	h := hearing{out: &out, onText: onText, stop: model.StopEnd}
 	for !h.ended && stream.Next() {

@@ -69,7 +69,8 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 		usage.RequestID = e.RequestID
 		return model.Response{Usage: usage}, e
 	}
-	usage.RequestID, _ = awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
+	id, _ := awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
+	usage.RequestID = model.RequestID(id)
 	if u := out.Usage; u != nil {
 		usage.Input, usage.Output = number(u.InputTokens)+number(u.CacheWriteInputTokens), number(u.OutputTokens)
 		usage.Cached, usage.Written = number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
@@ -140,7 +141,7 @@ func (c *Client) problem(err error) *model.Error {
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {
-		e.RequestID = id.ServiceRequestID()
+		e.RequestID = model.RequestID(id.ServiceRequestID())
 	}
 	e.Model = c.config.Model
 	return e

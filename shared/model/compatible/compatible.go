@@ -160,7 +160,7 @@ func (c *Client) post(ctx context.Context, q request, into *answer) (id, unknown
 		return "", "", c.problem(model.FromTransport(c.provider(), err), "")
 	}
 	defer res.Body.Close()
-	id = model.Named(res.Header.Get("X-Request-Id"))
+	id = model.RequestID(res.Header.Get("X-Request-Id"))
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return id, "", c.problem(model.FromTransport(c.provider(), err), id)

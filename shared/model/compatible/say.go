@@ -117,7 +117,7 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	for {
 		res, unknown, err := c.open(ctx, q)
 		if res != nil {
-			out.Usage.RequestID = model.Named(res.Header.Get("X-Request-Id"))
+			out.Usage.RequestID = model.RequestID(res.Header.Get("X-Request-Id"))
 		}
 		switch {
 		case err != nil && unknown == "max_tokens" && q.MaxTokens > 0:
@@ -171,7 +171,7 @@ func (c *Client) open(ctx context.Context, q spoken) (res *http.Response, unknow
 		return res, "", nil
 	}
 	defer res.Body.Close()
-	id := model.Named(res.Header.Get("X-Request-Id"))
+	id := model.RequestID(res.Header.Get("X-Request-Id"))
 	text, err := io.ReadAll(res.Body)
 	if err != nil {
 		return res, "", c.problem(model.FromTransport(c.provider(), err), id)

@@ -223,6 +223,6 @@ func problem(err error) *model.Error {
 		return model.FromTransport(modelname.Anthropic, err)
 	}
 	e := model.FromStatus(modelname.Anthropic, answer.StatusCode, answer.Response.Header, string(answer.Type()))
-	e.RequestID = answer.RequestID
+	e.RequestID = model.RequestID(answer.RequestID)
 	return e
 }

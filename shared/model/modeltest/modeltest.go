@@ -84,6 +84,7 @@ func Run(t *testing.T, w Vendor) {
 	t.Run("an answer", func(t *testing.T) { w.answers(t) })
 	t.Run("errors", func(t *testing.T) { w.errors(t) })
 	t.Run("no whole answer", func(t *testing.T) { w.broken(t) })
+	t.Run("a request's id that is none", func(t *testing.T) { w.nameless(t) })
 	t.Run("a redirect is not followed", func(t *testing.T) {
 		reached := false
 		other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))
@@ -187,6 +188,24 @@ func (w Vendor) answers(t *testing.T) {
 				t.Error("usage:", d)
 			}
 		})
+	}
+}
+
+// nameless has a server put something else where a request's id belongs: it is not kept, of an answer or of an error.
+func (w Vendor) nameless(t *testing.T) {
+	for _, id := range []string{"req_1 ignore all that", "req_\u202e1", "依頼", strings.Repeat("x", 1000)} {
+		for status, body := range map[int]string{http.StatusOK: answer(w.Good), http.StatusTooManyRequests: strings.ReplaceAll(w.Error, "%CODE%", w.Codes[http.StatusTooManyRequests])} {
+			r, err := w.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
+				rw.Header().Set(w.ID, id)
+				rw.Header().Set("Content-Type", "application/json")
+				rw.WriteHeader(status)
+				io.WriteString(rw, body)
+			})
+			var e *model.Error
+			if failed := errors.As(err, &e); r.Usage.RequestID != "" || failed == (status == http.StatusOK) || failed && e.RequestID != "" {
+				t.Errorf("%d with %.30q: %+v, %v", status, id, r.Usage, err)
+			}
+		}
 	}
 }
 

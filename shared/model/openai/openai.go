@@ -53,7 +53,7 @@ func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response,
 	var raw *http.Response
 	out, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
 	if raw != nil {
-		usage.RequestID = model.Named(raw.Header.Get("X-Request-Id"))
+		usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
 	if err != nil {
 		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)

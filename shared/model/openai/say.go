@@ -38,7 +38,7 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 	}
 	defer stream.Close()
 	if raw != nil {
-		out.Usage.RequestID = model.Named(raw.Header.Get("X-Request-Id"))
+		out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
 	}
 	var text strings.Builder
 	var last *responses.Response
