@@ -99,9 +99,11 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	w.Decide(task.Charge(aggregate.Usage{ID: "earlier", Calls: 1, Cost: aggregate.USD(0.9)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	h, _ := contested(w)
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
-	if o := ordered(t, w.Load().Prompt()); o.Budget != aggregate.USD(0.1) {
+	o := ordered(t, w.Load().Prompt())
+	if o.Budget != aggregate.USD(0.1) {
 		t.Errorf("%s of the 0.10 that are left", o.Budget)
 	}
+	expect.Same(t, w.Load().Task.Title, o.Title)
 }
 
 func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {

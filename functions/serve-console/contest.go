@@ -131,7 +131,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	}
 	words, k := contestsWords.In(v.Locale), a.Contest
 	p := contestPage{
-		Path: contestPath(k.ExecutionID), Began: k.CreatedAt, Deadline: k.DeadlineAt,
+		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
 		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
@@ -141,9 +141,6 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	p.Status, p.Badge = words.stands(k, k.Outcome)
 	p.Broken = words.broken(a)
 	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
-	if k.ForKind == task.Kind.Name {
-		p.Task = "/console/tasks/" + k.ForID
-	}
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {
@@ -165,12 +162,8 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 		}
 	}
 	p.bound()
-	titles, err := c.drafting(r.Context(), v, *k)
-	if err != nil {
-		return err
-	}
-	p.Title = titles[k.ForID]
-	d := document{Title: cmp.Or(p.Title, card.OneLine(legible.Beginning(p.Prompt, 60)), words.Title), Here: "contests", Words: words, Data: p}
+	p.Title = card.OneLine(k.Title)
+	d := document{Title: words.asked(k, mostAsked), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"time"
 
@@ -24,6 +23,8 @@ const (
 	contestsOfPage = 50
 	// mostOnBoard is how many rounds the leader board shows.
 	mostOnBoard = contests.DefaultLimit
+	// mostAsked is how much of what was asked stands beside a round on the board, in characters.
+	mostAsked = 60
 )
 
 func (c *Console) contestsRoutes() []route {
@@ -79,48 +80,37 @@ func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer
 	} else {
 		p.First = "/console/contests"
 	}
-	titles, err := c.drafting(r.Context(), v, page.Items...)
-	if err != nil {
-		return err
-	}
 	for _, k := range page.Items {
-		row := contestInList(k, words)
-		row.Prompt = cmp.Or(titles[k.ForID], row.Prompt)
-		p.Rows = append(p.Rows, row)
+		p.Rows = append(p.Rows, contestInList(k, words))
 	}
 	d.Data = p
 	return c.show(w, r, v, d, "contests.html")
 }
 
-// drafting are the titles of the requests whose policies contests draft, by the request's id: such a contest's own prompt is
-// what a model is told.
-func (c *Console) drafting(ctx context.Context, v *viewer, all ...contest.Contest) (map[string]string, error) {
-	var ids []string
-	for _, k := range all {
-		if k.ForKind == task.Kind.Name && !slices.Contains(ids, k.ForID) {
-			ids = append(ids, k.ForID)
-		}
+// asked is what a contest was asked for, in one line: the title of the request whose policy it drafts, or the beginning of its
+// own prompt.
+func (t contestTexts) asked(k *contest.Contest, most int) string {
+	text := k.UserPrompt
+	if k.ForKind != "" {
+		text = cmp.Or(k.Title, t.ForTask)
 	}
-	found, err := c.Store.Titled(ctx, v.Tenant, ids...)
-	if err != nil {
-		return nil, err
+	return cmp.Or(card.OneLine(legible.Beginning(text, most)), t.Title)
+}
+
+// taskPath is the address of the request whose policy a contest drafts; empty of one that stands alone.
+func taskPath(k *contest.Contest) string {
+	if k.ForKind != task.Kind.Name || !aggregate.ValidID(k.ForID) {
+		return ""
 	}
-	titles := map[string]string{}
-	for id, x := range found {
-		titles[id] = card.OneLine(x.Title)
-	}
-	return titles, nil
+	return "/console/tasks/" + k.ForID
 }
 
 func contestInList(k contest.Contest, words contestTexts) contestRow {
 	row := contestRow{
-		Path: contestPath(k.ExecutionID), Prompt: card.OneLine(legible.Beginning(k.UserPrompt, mostText)), Teams: k.TotalTeams,
+		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k, mostText), Task: taskPath(&k), Teams: k.TotalTeams,
 		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
 	}
 	row.Status, row.Badge = words.stands(&k, k.Outcome)
-	if k.ForKind == task.Kind.Name && aggregate.ValidID(k.ForID) {
-		row.Task = "/console/tasks/" + k.ForID
-	}
 	if k.BestScore != nil {
 		row.Best, row.Score = card.OneLine(k.BestTeamName), shownScore(*k.BestScore)
 	}
@@ -157,6 +147,7 @@ type boardRow struct {
 	Rank                int
 	Team, TeamPath      string
 	Path                string // of the contest
+	Asked, Task         string // what the contest was asked for, and the address of the request whose policy it drafts
 	Round               int
 	Score, Feedback     string
 	Best                bool
@@ -184,10 +175,19 @@ func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if err != nil {
 		return err
 	}
-	rows := board.Items
-	for i := range rows {
-		row := boardRowOf(i+1, &rows[i])
-		row.Path = contestPath(rows[i].ExecutionID)
+	var of []string
+	for _, b := range board.Items {
+		of = append(of, b.ExecutionID)
+	}
+	asked, err := c.Contests.Asked(r.Context(), v.Tenant, of...)
+	if err != nil {
+		return err
+	}
+	for i := range board.Items {
+		b := &board.Items[i]
+		row, of := boardRowOf(i+1, b), asked[b.ExecutionID]
+		row.Path = contestPath(b.ExecutionID)
+		row.Asked, row.Task = words.asked(&of, mostAsked), taskPath(&of)
 		p.Rows = append(p.Rows, row)
 		if p.Team != "" {
 			p.Name = row.Team

@@ -26,6 +26,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"a contest while it runs, and after": wholeContest,
 		"one in which all failed":            allFailed,
 		"nobody else's":                      strangersSeeNoContest,
+		"the board names requests":           boardNamesRequests,
 		"what models wrote is text":          draftsAreText,
 		"cancelled by who may":               cancelsContest,
 		"what models were sent":              sentToModels,
@@ -51,7 +52,7 @@ func (w *world) compete(prompt string, by *aggregate.Ref) *competing {
 		Teams: []contest.Entry{{TeamID: "team-a", TeamName: "堅実"}, {TeamID: "team-b", TeamName: "<b>速攻</b>"}}, By: aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki},
 	}
 	if by != nil {
-		o.For, o.ForRow = by, task.PromptKey(1)
+		o.For, o.ForRow, o.Title, o.Prompt = by, task.PromptKey(1), prompt, "<data>"+prompt+"</data>"
 	}
 	expect.NoError(w.T, w.c.Contests.Begin(w.T.Context(), o))
 	return k
@@ -153,6 +154,33 @@ func strangersSeeNoContest(t *testing.T, w *world) {
 	lacks(t, page, "勤怠の方針")
 	w.as(workspace.Suzuki).get(of.page()).says(t, http.StatusOK, "勤怠の方針")
 	other.as(workspace.Suzuki).get(of.page()).says(t, http.StatusNotFound)
+}
+
+// The board names what each round was for: by the request's title, never by what a model was told, and with a link to it.
+func boardNamesRequests(t *testing.T, w *world) {
+	w.ask()
+	ref := w.Ref
+	of, alone := w.compete("勤怠の方針", &ref), w.compete("備品の"+strings.Repeat("長い", 100)+"終わり", nil)
+	of.plays(1, 1, 0.8, "案")
+	of.plays(2, 1, 0.7, "案")
+	alone.plays(1, 1, 0.6, "案")
+	for _, path := range []string{"/console/contests/board", "/console/contests/board?team=team-a", "/console/contests"} {
+		page := w.as(workspace.Suzuki).get(path)
+		page.says(t, http.StatusOK, "勤怠の方針", "稟議の方針の作成", "備品の長い長い", "…")
+		lacks(t, page, "&lt;data&gt;", "終わり")
+		for _, link := range []string{of.page(), alone.page(), "/console/tasks/" + ref.ID} {
+			if !strings.Contains(page.body, `href="`+link+`"`) {
+				t.Errorf("%s doesn't lead to %s", path, link)
+			}
+		}
+	}
+	unnamed := w.compete("", &ref) // begun before contests kept the title
+	unnamed.plays(1, 1, 0.9, "案")
+	page := w.as(workspace.Suzuki).get("/console/contests/board")
+	lacks(t, page, "&lt;data&gt;")
+	if n := strings.Count(page.body, `href="`+unnamed.page()+`"`); n != 1 {
+		t.Errorf("%d links to a contest without a title", n)
+	}
 }
 
 func draftsAreText(t *testing.T, w *world) {

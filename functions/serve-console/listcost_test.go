@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/kinds"
 	"ringi/shared/sessions"
@@ -82,6 +83,36 @@ func readers(path string) []string {
 		return []string{workspace.Suzuki}
 	}
 	return []string{workspace.Suzuki, workspace.Sato}
+}
+
+// The history of contests is the session and one query; the board reads what its rounds were for by one call more, and a team's
+// the statistics beside it.
+func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
+	db := storetest.Start(t)
+	w, h := newWorld(t, db), &heard{}
+	cfg := db.Config
+	cfg.HTTPClient = &http.Client{Transport: h}
+	all := store.New(dynamodb.NewFromConfig(cfg), w.table, kinds.All()...)
+	w.ask()
+	ref, plain, counted := w.Ref, w.c.Contests, contests.Of(all, w.results)
+	for _, n := range []int{1, 12} {
+		for w.c.Contests = plain; n > 0; n-- {
+			w.compete("勤怠の方針", &ref).plays(1, 1, float64(n)/100, "案")
+		}
+		w.c.Store, w.c.Contests = tasks.Of(all), counted
+		b := w.as(workspace.Suzuki)
+		for path, want := range map[string][]string{
+			"/console/contests":                   {"GetItem", "Query"},
+			"/console/contests/board":             {"BatchGetItem", "GetItem", "Query"},
+			"/console/contests/board?team=team-a": {"BatchGetItem", "GetItem", "GetItem", "Query"},
+		} {
+			h.take()
+			b.get(path).says(t, http.StatusOK, "勤怠の方針")
+			got := h.take()
+			slices.Sort(got)
+			expect.Same(t, want, got)
+		}
+	}
 }
 
 // What waits is listed with the names of its requests, which the index does not have: one call more, and one for each other

@@ -25,6 +25,7 @@ type Order struct {
 	Execution string         `json:"execution_id"` // ValidID
 	Tenant    string         `json:"tenant_id"`
 	Prompt    string         `json:"user_prompt"`
+	Title     string         `json:"title,omitempty"` // of what asks for it
 	Locale    string         `json:"locale"`
 	Teams     []Entry        `json:"teams"`
 	Config    aggregate.Blob `json:"config"` // what teams, evaluator and judge are, for whoever plays the rounds
@@ -63,7 +64,7 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 		seconds = min(seconds, o.TimeoutSeconds)
 	}
 	k := &Contest{
-		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Status: Running, Locale: o.Locale,
+		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
 		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds, MinRounds: o.MinRounds, TeamTimeoutSeconds: o.TeamTimeoutSeconds,
 		Config: o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type, ByID: o.By.ID, ForRow: o.ForRow,
 		CreatedAt: now, DeadlineAt: now.Add(time.Duration(seconds) * time.Second),

@@ -34,6 +34,7 @@ type Contest struct {
 	ExecutionID string `json:"execution_id"`
 	TenantID    string `json:"tenant_id"`
 	UserPrompt  string `json:"user_prompt"`
+	Title       string `json:"title,omitempty"` // of what asked for it: its prompt is what a model is told
 	Status      Status `json:"status"`
 	Locale      string `json:"locale"`
 

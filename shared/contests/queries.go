@@ -141,6 +141,23 @@ func (s *Store) Contests(ctx context.Context, tenant, cursor string, limit int) 
 	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(contest.Contest) bool { return true })
 }
 
+// Asked are contests as their rows say, by execution; one that is not there is left out. The rows may be a moment behind.
+func (s *Store) Asked(ctx context.Context, tenant string, executions ...string) (map[string]contest.Contest, error) {
+	var places []store.Place
+	for _, id := range executions {
+		places = append(places, store.Place{Ref: contest.Ref(tenant, id), Key: (&contest.Contest{}).Key()})
+	}
+	rows, err := store.RowsAt[contest.Contest](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]contest.Contest{}
+	for at, k := range rows {
+		out[at.Ref.ID] = k
+	}
+	return out, nil
+}
+
 // ExecutionSummary is a row of execution_summary with what it refers to.
 type ExecutionSummary struct {
 	contest.Summary
