@@ -26,8 +26,19 @@ type Desk struct {
 // SitDown is a person who has signed in at the console.
 func SitDown(t T, s *stack.Stack, user string) Desk {
 	t.Helper()
+	return sitDown(t, s, user, false)
+}
+
+// Administrator is an administrator who has.
+func Administrator(t T, s *stack.Stack, user string) Desk {
+	t.Helper()
+	return sitDown(t, s, user, true)
+}
+
+func sitDown(t T, s *stack.Stack, user string, admin bool) Desk {
+	t.Helper()
 	team := s.Sandbox.TeamID()
-	x := websession.New(aggregate.TenantID(team), team, user, user, false, time.Now().UTC())
+	x := websession.New(aggregate.TenantID(team), team, user, user, admin, time.Now().UTC())
 	d := Desk{T: t, S: s, cookie: websession.Secret(), form: x.Form}
 	if err := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName).BeginWebSession(context.Background(), d.cookie, x); err != nil {
 		t.Fatal(err)
@@ -50,13 +61,20 @@ func (d Desk) Act(of *Dialogue, act, reason string) (status int, page string) {
 // Ready is Act with the form filled in: what it returns sends it.
 func (d Desk) Ready(of *Dialogue, act, reason string) func() (status int, page string) {
 	d.T.Helper()
-	form := url.Values{"form": {d.form}, "act": {act}, "reason": {reason}}
+	form := url.Values{"act": {act}, "reason": {reason}}
 	if x := of.Load().Current(); x != nil {
 		form.Set("id", x.ActionID)
 		form.Set("hash", x.Payload.Hash())
 	}
 	path := of.Page() + "/act"
-	return func() (int, string) { return d.do(http.MethodPost, path, form.Encode()) }
+	return func() (int, string) { return d.Post(path, form) }
+}
+
+// Post sends a form of a page.
+func (d Desk) Post(path string, form url.Values) (status int, page string) {
+	d.T.Helper()
+	form.Set("form", d.form)
+	return d.do(http.MethodPost, path, form.Encode())
 }
 
 func (d Desk) do(method, path, form string) (status int, page string) {

@@ -20,6 +20,7 @@ import (
 	"syscall"
 
 	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
 	"ringi/shared/teamconfig"
 )
 
@@ -91,7 +92,7 @@ func serve(ctx context.Context, args []string, s streams) error {
 	if running.ContainerURL != "" {
 		fmt.Fprintf(s.out, "containers reach %s, which is %s here\n", running.ContainerURL, running.ContainerAddr)
 	}
-	fmt.Fprintf(s.out, "%s=%s\n", teamconfig.Environment, running.ContestFolder)
+	fmt.Fprintf(s.out, "%s=%s\nmembers of contests read by %s, until an administrator takes it off their list\n", teamconfig.Environment, running.ContestFolder, vendors.HouseRules)
 	fmt.Fprintf(s.out, "AWS_ACCESS_KEY_ID=local AWS_SECRET_ACCESS_KEY=local aws --region %s --endpoint-url %s stepfunctions list-executions --state-machine-arn %s\nfunctions print to %s\nthe console is at %s/console\n%s\n",
 		stack.Region, running.AWSEndpoint, running.StateMachineARN("Pipeline"), printed.Name(), running.URL, ready(running.URL, o.Model, host))
 	if s.terminal && running.Sandbox != nil {

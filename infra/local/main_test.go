@@ -180,7 +180,7 @@ func TestCtrlCStopsEverything(t *testing.T) {
 	expect.NoError(t, err)
 	listed, err := io.ReadAll(resp.Body)
 	resp.Body.Close()
-	if err != nil || !strings.Contains(string(listed), "rooms.book_room") {
+	if err != nil || !strings.Contains(string(listed), "rooms.book_room") || strings.Count(string(listed), `"on"`) != 1 {
 		t.Errorf("the tools of MCP servers are %s, %v", listed, err)
 	}
 	printed(t, url)

@@ -13,5 +13,6 @@ func options() stack.Options {
 		BannerEN: "This runs on a demo model and talks to no outside service.",
 	}}
 	admin.Configure(&o)
+	o.PrepareTeam = admin.Readable
 	return o
 }

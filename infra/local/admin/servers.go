@@ -3,6 +3,7 @@ package admin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -50,6 +51,26 @@ func MCP(s *stack.Stack) mcp.Admin {
 		Rows: rows, Credentials: vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID}),
 		Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now,
 	}
+}
+
+// Readable is Connect that also lets members of contests read by one of the vendors' tools, as an administrator does at the console.
+func Readable(ctx context.Context, s *stack.Stack, team string) error {
+	if err := Connect(ctx, s, team); err != nil {
+		return err
+	}
+	d, tenant := MCP(s), aggregate.TenantID(team)
+	all, err := d.Tools(ctx, tenant, vendors.RoomsServer)
+	if err != nil {
+		return fmt.Errorf("list the tools of %s: %w", vendors.RoomsServer, err)
+	}
+	i := slices.IndexFunc(all, func(x mcp.Listed) bool { return x.Name == vendors.HouseRules })
+	if i < 0 || all[i].Contests {
+		return nil
+	}
+	if err := d.Allow(ctx, tenant, vendors.HouseRules, all[i].Hash, aggregate.Read, setup()); err != nil {
+		return fmt.Errorf("allow %s: %w", vendors.HouseRules, err)
+	}
+	return d.ForContests(ctx, tenant, vendors.HouseRules, all[i].Hash, true, setup())
 }
 
 // servers is the sandbox's panel over the tools of MCP servers.

@@ -16,6 +16,7 @@ const (
 	RoomsPath   = "/mcp/rooms"
 	listRooms   = "rooms.list_rooms"
 	BookRoom    = "rooms.book_room"
+	HouseRules  = "rooms.house_rules"
 )
 
 // Rooms is the server behind RoomsPath.

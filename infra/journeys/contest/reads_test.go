@@ -1,0 +1,99 @@
+package contest
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/vendors"
+	"ringi/shared/config"
+	"ringi/shared/contests"
+	"ringi/shared/expect"
+	"ringi/shared/kinds"
+	"ringi/shared/submission"
+	"ringi/shared/tenancy"
+)
+
+// TestAMemberReadsByAToolThatAnAdministratorLists goes the whole way at the console: a tool is allowed and listed, a member of a
+// contest reads by it, what was read stands in the draft, and once the tool is off the list the leader is told so.
+func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
+	s := start(t)
+	desk := driver.Administrator(t, s, workspace.Suzuki)
+	decide(t, desk, "allow", url.Values{"effect": {"read"}})
+	t.Cleanup(func() { decide(t, desk, "forbid", nil) })
+	decide(t, desk, "contests", nil)
+
+	const said = "使った後はホワイトボードを消してください。"
+	id, found := searched(t, s)
+	if found.Status != submission.Success || !strings.Contains(found.Content, said) || found.ErrorMessage != nil {
+		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+	}
+	calls := 0
+	for _, m := range found.AllMessages {
+		for _, p := range m.Parts {
+			if p.ToolName == "rooms_house_rules" {
+				calls++
+			}
+		}
+	}
+	if text := string(expect.Value(submission.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call, and what came of it
+		t.Errorf("%d parts are of the tool: %s", calls, text)
+	}
+	_, page := desk.Get("/console/contests/" + id)
+	says(t, "the page", page, []string{said, "researcher", "検索"})
+	_, board := desk.Get("/console/contests/board")
+	says(t, "the board", board, []string{"/console/contests/" + id, "/console/tasks/"})
+
+	decide(t, desk, "no-contests", nil)
+	id, found = searched(t, s)
+	const why = "コンテストで使える読み取りツールが登録されていません。"
+	if found.Status != submission.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
+		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
+	}
+	_, page = desk.Get("/console/contests/" + id)
+	says(t, "the page", page, []string{why})
+}
+
+// decide does one act about the tool on its server's page, as it is shown there.
+func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
+	t.Helper()
+	const path = "/console/tools/servers/" + vendors.RoomsServer
+	_, page := desk.Get(path)
+	hash := regexp.MustCompile(`name="tool" value="` + regexp.QuoteMeta(vendors.HouseRules) + `"><input type="hidden" name="hash" value="([0-9a-f]{64})"`).FindStringSubmatch(page)
+	if hash == nil {
+		t.Fatalf("the page doesn't show %s: %s", vendors.HouseRules, page)
+	}
+	if form == nil {
+		form = url.Values{}
+	}
+	form.Set("act", act)
+	form.Set("tool", vendors.HouseRules)
+	form.Set("hash", hash[1])
+	if status, page := desk.Post(path, form); status != http.StatusSeeOther {
+		t.Fatalf("%s is answered %d: %s", act, status, page)
+	}
+}
+
+// searched has teams draft a policy in one round, and is what the member that searches submitted.
+func searched(t *testing.T, s *stack.Stack) (execution string, m submission.MemberSubmission) {
+	t.Helper()
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 1 })
+	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
+	d.Card("CARD#prompt#0001", "approve_prompt")
+	execution = d.Load().Prompt().Contest.ExecutionID
+	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), nil)
+	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
+	expect.NoError(t, err)
+	for _, m := range record.Submissions {
+		if m.AgentType == submission.WebSearch {
+			return execution, m
+		}
+	}
+	t.Fatalf("nobody searched: %+v", record)
+	return "", m
+}
