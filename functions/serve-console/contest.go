@@ -163,7 +163,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	}
 	p.bound()
 	p.Title = card.OneLine(k.Title)
-	d := document{Title: words.asked(k, mostAsked), Here: "contests", Words: words, Data: p}
+	d := document{Title: words.asked(k), Here: "contests", Words: words, Data: p}
 	return c.show(w, r, v, d, "contest.html")
 }
 

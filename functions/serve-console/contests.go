@@ -23,7 +23,7 @@ const (
 	contestsOfPage = 50
 	// mostOnBoard is how many rounds the leader board shows.
 	mostOnBoard = contests.DefaultLimit
-	// mostAsked is how much of what was asked stands beside a round on the board, in characters.
+	// mostAsked is how much of what was asked stands in lists and titles, in characters.
 	mostAsked = 60
 )
 
@@ -89,12 +89,12 @@ func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer
 
 // asked is what a contest was asked for, in one line: the title of the request whose policy it drafts, or the beginning of its
 // own prompt.
-func (t contestTexts) asked(k *contest.Contest, most int) string {
+func (t contestTexts) asked(k *contest.Contest) string {
 	text := k.UserPrompt
 	if k.ForKind != "" {
 		text = cmp.Or(k.Title, t.ForTask)
 	}
-	return cmp.Or(card.OneLine(legible.Beginning(text, most)), t.Title)
+	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Title)
 }
 
 // taskPath is the address of the request whose policy a contest drafts; empty of one that stands alone.
@@ -107,7 +107,7 @@ func taskPath(k *contest.Contest) string {
 
 func contestInList(k contest.Contest, words contestTexts) contestRow {
 	row := contestRow{
-		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k, mostText), Task: taskPath(&k), Teams: k.TotalTeams,
+		Path: contestPath(k.ExecutionID), Prompt: words.asked(&k), Task: taskPath(&k), Teams: k.TotalTeams,
 		Cost: k.Usage.Cost.String(), Began: k.CreatedAt,
 	}
 	row.Status, row.Badge = words.stands(&k, k.Outcome)
@@ -187,7 +187,7 @@ func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) e
 		b := &board.Items[i]
 		row, of := boardRowOf(i+1, b), asked[b.ExecutionID]
 		row.Path = contestPath(b.ExecutionID)
-		row.Asked, row.Task = words.asked(&of, mostAsked), taskPath(&of)
+		row.Asked, row.Task = words.asked(&of), taskPath(&of)
 		p.Rows = append(p.Rows, row)
 		if p.Team != "" {
 			p.Name = row.Team

@@ -150,9 +150,9 @@ func strangersSeeNoContest(t *testing.T, w *world) {
 	member.get(alone.page()+"/compare").says(t, http.StatusNotFound)
 	of.plays(1, 1, 0.8, "読める案")
 	page := member.get(of.page()) // who may read the request may read what was drafted for it, not what models were told
-	page.says(t, http.StatusOK, "読める案")
-	lacks(t, page, "勤怠の方針")
-	w.as(workspace.Suzuki).get(of.page()).says(t, http.StatusOK, "勤怠の方針")
+	page.says(t, http.StatusOK, "読める案", "勤怠の方針")
+	lacks(t, page, "&lt;data&gt;")
+	w.as(workspace.Suzuki).get(of.page()).says(t, http.StatusOK, "&lt;data&gt;勤怠の方針")
 	other.as(workspace.Suzuki).get(of.page()).says(t, http.StatusNotFound)
 }
 

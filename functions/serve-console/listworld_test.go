@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/contest"
 	"ringi/shared/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -76,7 +77,37 @@ func (w *world) filled(n int, of func(n int) (user, channel, title string)) {
 		}
 		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
 	}
-	for batch := range slices.Chunk(puts, 25) {
+	w.put(puts)
+}
+
+func (w *world) put(rows []types.WriteRequest) {
+	w.T.Helper()
+	for batch := range slices.Chunk(rows, 25) {
 		expect.Value(w.db.BatchWriteItem(w.T.Context(), &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{w.table: batch}}))(w.T)
 	}
+}
+
+// competed puts the rows of many contests into the table, as the store writes them, and returns their ids, the newest first.
+func (w *world) competed(n int, of func(n int, k *contest.Contest)) []string {
+	w.T.Helper()
+	var puts []types.WriteRequest
+	var ids []string
+	for i := range n {
+		made := w.Now().Add(-time.Duration(i) * time.Second)
+		k := contest.Contest{ExecutionID: contest.NewID(), TenantID: w.tenant.ID, Locale: "ja", TotalTeams: 3, CreatedAt: made}
+		of(i, &k)
+		var it map[string]any
+		expect.NoError(w.T, json.Unmarshal(expect.Value(json.Marshal(k))(w.T), &it))
+		at := aggregate.TimeText(made)
+		for name, value := range map[string]any{
+			"PK": "CONTEST#" + w.tenant.ID + "#" + k.ExecutionID, "SK": k.Key(), "type": "contest", "schema_version": 1, "rev": 1,
+			"created_at": at, "updated_at": at, "GSI1PK": contest.All(w.tenant.ID), "GSI1SK": at + "#" + k.ExecutionID,
+		} {
+			it[name] = value
+		}
+		puts = append(puts, types.WriteRequest{PutRequest: &types.PutRequest{Item: expect.Value(attributevalue.MarshalMap(it))(w.T)}})
+		ids = append(ids, k.ExecutionID)
+	}
+	w.put(puts)
+	return ids
 }
