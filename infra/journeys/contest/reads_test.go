@@ -25,7 +25,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	s := start(t)
 	desk := driver.Administrator(t, s, workspace.Suzuki)
 	decide(t, desk, "allow", url.Values{"effect": {"read"}})
-	t.Cleanup(func() { decide(t, desk, "forbid", nil) })
+	defer decide(t, desk, "forbid", nil)
 	decide(t, desk, "contests", nil)
 
 	const said = "使った後はホワイトボードを消してください。"
