@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
@@ -15,6 +17,7 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/expect"
 	"ringi/shared/kinds"
+	"ringi/shared/result"
 	"ringi/shared/submission"
 	"ringi/shared/tenancy"
 )
@@ -82,13 +85,16 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 // searched has teams draft a policy in one round, and is what the member that searches submitted.
 func searched(t *testing.T, s *stack.Stack) (execution string, m submission.MemberSubmission) {
 	t.Helper()
-	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 1 })
+	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 2 })
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	execution = d.Load().Prompt().Contest.ExecutionID
-	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), nil)
+	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), result.Store{S3: s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: s.BucketName})
 	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
 	expect.NoError(t, err)
+	if record == nil {
+		t.Fatalf("the team has no round: %+v", d.Load().Prompt().Contest)
+	}
 	for _, m := range record.Submissions {
 		if m.AgentType == submission.WebSearch {
 			return execution, m
