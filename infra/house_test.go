@@ -10,9 +10,9 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "submission", "websession"},
+	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
 	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
-	{"agent", "fact", "modelname", "sandbox/invoke", "web", "workspace"},
+	{"agent", "fact", "modelname", "sandbox/invoke", "submission", "web", "workspace"},
 	{"contest", "payload", "teamconfig", "tenancy", "workspace/versions"},
 	{"task"},
 	{"session"},

@@ -84,7 +84,7 @@ func (w *world) waits(what string) {
 func testTakeADraft(t *testing.T, w *world) {
 	p := w.contested()
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
-	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "Coverage (79): exceptions are missing") {
+	if shown := text(w.view(workspace.Suzuki)); !strings.Contains(shown, drafts["b"]) || !strings.Contains(shown, "80.00 点") || !strings.Contains(shown, "網羅性 (79): exceptions are missing") {
 		t.Fatal(shown)
 	}
 	w.turn(workspace.Suzuki, card.ReviewTurn+"on")

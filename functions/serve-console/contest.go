@@ -51,13 +51,13 @@ type teamRow struct {
 
 // roundRow is one round of a team.
 type roundRow struct {
-	Key, Team, Score, Took, Feedback string
-	Number                           int
-	Best                             bool
-	At                               time.Time
-	Metrics                          []metricRow
-	Judge, Reasoning, Sure           string
-	Tokens                           int64
+	Key, Team, Score, Took string
+	Number                 int
+	Best                   bool
+	At                     time.Time
+	Metrics                []metricRow
+	Judge, Reasoning, Sure string
+	Tokens                 int64
 }
 
 type metricRow struct{ Name, Score, Comment string }
@@ -244,7 +244,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 	}
 	slices.SortFunc(board, contest.ByRank)
 	for i, b := range board {
-		row := boardRowOf(i+1, b)
+		row := boardRowOf(i+1, b, locale)
 		p.Board = append(p.Board, row)
 		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Round, row.Round, row.Score)})
 	}
@@ -272,10 +272,10 @@ func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	row := roundRow{
 		Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Number: x.RoundNumber, Score: shownScore(x.EvaluationScore), Best: k.BestRound == x.RoundNumber,
-		Took: t.length(x.ExecutionTimeSeconds), Feedback: card.Prose(submission.InPoints(x.EvaluationFeedback)), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
+		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	for _, m := range x.Metrics {
-		row.Metrics = append(row.Metrics, metricRow{card.OneLine(m.MetricName), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
+		row.Metrics = append(row.Metrics, metricRow{card.OneLine(submission.MetricName(m.MetricName, t.Locale)), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
 		row.Judge, row.Reasoning, row.Sure = t.Stops, card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore, 'f', 2, 64)

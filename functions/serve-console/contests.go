@@ -185,7 +185,7 @@ func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) e
 	}
 	for i := range board.Items {
 		b := &board.Items[i]
-		row, of := boardRowOf(i+1, b), asked[b.ExecutionID]
+		row, of := boardRowOf(i+1, b, v.Locale), asked[b.ExecutionID]
 		row.Path = contestPath(b.ExecutionID)
 		row.Asked, row.Task = words.asked(&of), taskPath(&of)
 		p.Rows = append(p.Rows, row)
@@ -204,10 +204,10 @@ func (c *Console) statisticsOf(ctx context.Context, tenant, team string) (*teamS
 	return &teamStats{s.TotalRounds, shownScore(s.AvgScore), shownScore(s.BestScore), int64(s.TotalInputTokens), int64(s.TotalOutputTokens)}, nil
 }
 
-func boardRowOf(rank int, b *contest.Board) boardRow {
+func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
 	return boardRow{
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)), TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(submission.InPoints(b.EvaluationFeedback)), Best: b.IsBest, At: b.CreatedAt,
+		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(submission.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
 		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber), Begins: card.Prose(b.SubmissionContent),
 		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
 	}

@@ -100,7 +100,7 @@ func wholeContest(t *testing.T, w *world) {
 	}
 	k.plays(1, 1, 0.8, "一行目\n二行目")
 	k.plays(2, 1, 0.75, "一行目\n別の行")
-	b.get(k.page()).says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "確信度 0.75", "調べました", "二行目")
+	b.get(k.page()).says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "調べました", "二行目")
 	k.ends(1, submission.MaxRoundsReached, "")
 	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
@@ -115,7 +115,7 @@ func wholeContest(t *testing.T, w *world) {
 	b.get(k.page()+"/compare").says(t, http.StatusOK, "- 別の行", "+ 二行目", "80.00")
 	b.get(k.page()+"/compare?a=x.1&b=y.2").says(t, http.StatusNotFound)
 	b.get("/console/contests").says(t, http.StatusOK, "堅実", "80.00")
-	b.get("/console/contests/board").says(t, http.StatusOK, "高いものから 10 件まで", "80.00", "75.00", "Relevance (90): 要点がそろって")
+	b.get("/console/contests/board").says(t, http.StatusOK, "高いものから 10 件まで", "80.00", "75.00", "関連性 (90): 要点がそろって")
 	b.get("/console/contests/board?team=team-a").says(t, http.StatusOK, "80.00", "チームの成績")
 	b.get("/console/contests/board?team=nobody").says(t, http.StatusOK, "nobody", "まだありません")
 	log := b.get("/console/audit")

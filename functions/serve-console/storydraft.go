@@ -77,7 +77,7 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 		return err
 	}
 	text := draft.SubmissionContent
-	page.Feedback = card.Prose(submission.InPoints(draft.EvaluationFeedback))
+	page.Feedback = card.Prose(submission.InPoints(draft.EvaluationFeedback, v.Locale))
 	named := c.naming(r.Context(), v, text+p.Content)
 	page.Text = named.Named(card.Prose(text))
 	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)

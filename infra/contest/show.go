@@ -119,7 +119,7 @@ func show(out io.Writer, s summary) {
 	}
 	best := s.Teams[0].best()
 	fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace(best.SubmissionContent))
-	for l := range strings.SplitSeq(submission.InPoints(best.EvaluationFeedback), "\n") {
+	for l := range strings.SplitSeq(submission.InPoints(best.EvaluationFeedback, "en"), "\n") {
 		fmt.Fprintln(out, still(l))
 	}
 }

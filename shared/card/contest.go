@@ -55,7 +55,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, 
 	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
 	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
-		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(submission.InPoints(said), 1).blocks...)
+		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(submission.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {

@@ -1,11 +1,14 @@
 package submission
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"ringi/shared/language"
 )
 
 // MetricScore is what an evaluator gave for one metric.
@@ -27,14 +30,23 @@ func Feedback(metrics []MetricScore) string {
 
 var scoreOfLine = regexp.MustCompile(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
 
-// InPoints is a Feedback with its scores out of hundred, as people are shown scores.
-func InPoints(feedback string) string {
+// InPoints is a Feedback as people are shown it: its scores out of hundred, and its metrics by their names.
+func InPoints(feedback, locale string) string {
 	return scoreOfLine.ReplaceAllStringFunc(feedback, func(line string) string {
 		m := scoreOfLine.FindStringSubmatch(line)
 		points, _ := strconv.Atoi(m[2] + m[3])
-		return fmt.Sprintf("%s (%d):", m[1], points)
+		return fmt.Sprintf("%s (%d):", MetricName(m[1], locale), points)
 	})
 }
+
+// metricNames are what people call the metrics that need no instruction.
+var metricNames = language.InEach(
+	map[string]string{"ClarityCoherence": "明確さと一貫性", "Coverage": "網羅性", "Relevance": "関連性"},
+	map[string]string{"ClarityCoherence": "Clarity and coherence", "Coverage": "Coverage", "Relevance": "Relevance"},
+)
+
+// MetricName is what people call a metric: one of an evaluator's file by the name that it has there.
+func MetricName(name, locale string) string { return cmp.Or(metricNames.In(locale)[name], name) }
 
 func newline(r rune) bool {
 	return r == '\n' || r == '\r' || r == '\v' || r == '\f' || r == 0x85 || r == 0x2028 || r == 0x2029

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/expect"
 	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
 )
 
 var at = time.Date(2025, 11, 5, 10, 0, 15, 0, time.UTC)
@@ -170,11 +171,24 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 	if want := "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):"; got != want {
 		t.Errorf("%q", got)
 	}
-	if shown, want := submission.InPoints(got+"\nWhole (1.00): 3 (0.50): x"), "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): 3 (0.50): x"; shown != want {
-		t.Errorf("people are shown %q", shown)
+	for locale, want := range map[string]string{
+		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n明確さと一貫性 (7):",
+		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\nClarity and coherence (7):",
+	} {
+		if shown := submission.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale); shown != want {
+			t.Errorf("%s: people are shown %q", locale, shown)
+		}
 	}
 	if submission.Round2(84.994999) != 84.99 || submission.Round2(84.995001) != 85 || submission.Scaled(70.59) != 0.7059 || !math.IsNaN(submission.Round2(math.NaN())) {
 		t.Error("two decimals")
+	}
+}
+
+func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
+	for _, m := range teamconfig.BuiltIn {
+		if name := submission.MetricName(m.Name, "ja"); name == m.Name {
+			t.Errorf("people are shown %q", name)
+		}
 	}
 }
 
