@@ -84,11 +84,12 @@ type drawing struct {
 	a        aggregate.Aggregate
 	head     *aggregate.Head // of a
 	settings tenancy.Settings
-	by       string // this invocation
-	told     bool   // the requester knows that a card can't be shown
-	last     bool   // the card that is being drawn is the last one to draw
-	drew     bool   // something was posted or updated
-	noted    bool   // a card's row says that all cards are shown
+	by       string    // this invocation
+	told     bool      // the requester knows that a card can't be shown
+	last     bool      // the card that is being drawn is the last one to draw
+	drew     bool      // something was posted or updated
+	noted    bool      // a card's row says that all cards are shown
+	tried    time.Time // when the card that is being posted was claimed, or its post was sent
 
 	urgency map[string]urgency // of each card
 	short   map[string]short   // methods for which no call is left

@@ -17,6 +17,8 @@ const (
 	slackTimeout = 10 * time.Second
 	// stale is the age at which a claim's invocation must have ended: the function's timeout.
 	stale = 30 * time.Second
+	// clocks is how much two invocations' clocks may differ.
+	clocks = time.Second
 	// soon is when a message looks again at a card that another invocation holds.
 	soon = 3 * time.Second
 	// lookAfter is how long a message whose answer was lost may take to be found.
@@ -44,6 +46,7 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	if err != nil {
 		return fmt.Errorf("claim: %w", err)
 	}
+	d.tried = now
 	if c.Channel == "" { // a copy, whose row names a person
 		if c.Channel, err = d.Slack.OpenDM(ctx, c.User); err != nil {
 			return d.notPosted(ctx, c, err)
@@ -52,12 +55,13 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	if c.State == aggregate.CardPosting { // the invocation that claimed it did not record whether it posted
 		found, err := d.find(ctx, c)
 		if err != nil {
-			return later{stale, err.Error()}
+			return d.afterClaim(err.Error())
 		}
 		if len(found) > 0 {
 			return d.adopt(ctx, c, found, m, hash, false)
 		}
 	}
+	d.tried = d.Now()
 	ts, err := d.Slack.Post(ctx, c.Channel, d.place.Thread, m, d.about(c))
 	err = d.limited(ctx, methodPost, err)
 	var unknown slackapi.Unknown
@@ -74,6 +78,12 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	}
 	d.suggest(ctx, c)
 	return nil
+}
+
+// afterClaim says to come back when the claim is free. A post that was sent meanwhile has as long to appear: only then is
+// it looked for again, and posted anew if it is not there.
+func (d *drawing) afterClaim(cause string) error {
+	return later{max(0, d.tried.Add(stale+clocks).Sub(d.Now())), cause}
 }
 
 // wait says when to look again at a card that another invocation is posting: most
@@ -95,7 +105,7 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
 	if !isOther(err) {
 		if err != nil {
-			return later{stale, fmt.Sprintf("save the message: %s", err)}
+			return d.afterClaim(fmt.Sprintf("save the message: %s", err))
 		}
 		d.noted = all != nil
 		return nil
@@ -123,18 +133,18 @@ func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, h
 	}
 	for _, wait := range looks {
 		if err := d.Wait(ctx, wait); err != nil {
-			return later{stale, cause.Error()}
+			return d.afterClaim(cause.Error())
 		}
 		found, err := d.find(ctx, c)
 		if err != nil {
-			return later{stale, cause.Error()}
+			return d.afterClaim(cause.Error())
 		}
 		if len(found) > 0 {
 			return d.adopt(ctx, c, found, m, hash, true)
 		}
 	}
 	if !cause.Over {
-		return later{stale, cause.Error()}
+		return d.afterClaim(cause.Error())
 	}
 	d.release(ctx, c)
 	return errNotPosted

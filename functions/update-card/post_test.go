@@ -48,7 +48,7 @@ func testLostAnswer(t *testing.T, w *world) {
 
 func testNeverArrived(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable})
-	w.back(30, 38)
+	w.back(31, 39)
 	w.back(3, 4) // too early: whoever posted may still be at it
 	if n := len(w.slack.Calls("chat.postMessage")); n != 1 {
 		t.Errorf("posted %d times", n)
@@ -56,6 +56,69 @@ func testNeverArrived(t *testing.T, w *world) {
 	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
+}
+
+// hangs is a Slack that never answers a post. What was posted is there once show was called.
+type hangs struct {
+	Slack
+	w     *world
+	posts int
+	show  func()
+}
+
+func (s *hangs) Post(_ context.Context, channel, thread string, m cardMessage, about slackapi.Metadata) (string, error) {
+	s.w.Later(slackTimeout)
+	s.posts++
+	s.show = func() { expect.Value(s.Slack.Post(s.w.T.Context(), channel, thread, m, about))(s.w.T) }
+	return "", slackapi.Unknown{Cause: "no answer"}
+}
+
+func (w *world) hangs() *hangs {
+	s := &hangs{Slack: w.slack.Client, w: w}
+	w.h.Slack = s
+	w.h.Wait = func(_ context.Context, d time.Duration) error { w.Later(d); return nil }
+	return s
+}
+
+func testHangs(_ *testing.T, w *world) {
+	s := w.hangs()
+	w.back(19, 24) // what is left of the claim, which the call and the search took 12 s of
+	w.Later(19 * time.Second)
+	w.h.Slack = s.Slack
+	w.done()
+	w.shows("受け付けました")
+}
+
+func testHangsAndShowsLate(t *testing.T, w *world) {
+	s := w.hangs()
+	w.back(19, 24)
+	w.Later(18 * time.Second)
+	s.show()
+	w.back(1, 2)
+	w.Later(time.Second)
+	w.done()
+	w.shows("受け付けました")
+	if s.posts != 1 {
+		t.Errorf("posted %d times", s.posts)
+	}
+}
+
+func testHangsAfterASlowSearch(_ *testing.T, w *world) {
+	s := w.hangs()
+	w.back(19, 24)
+	w.Later(20 * time.Second)
+	w.h.Slack = slowSearch{s}
+	w.back(19, 24) // counted from the post, not from the claim before the search
+}
+
+// slowSearch is a Slack that takes a while to find nothing.
+type slowSearch struct{ *hangs }
+
+func (s slowSearch) FindCards(context.Context, string, string, slackapi.Metadata) ([]string, error) {
+	if s.posts == 1 {
+		s.w.Later(8 * time.Second)
+	}
+	return nil, nil
 }
 
 func testOwnFault(t *testing.T, w *world) {
@@ -109,7 +172,7 @@ func (crashed) PostedCard(context.Context, aggregate.Ref, string, string, string
 
 func testCrash(t *testing.T, w *world) {
 	w.h.Rows = crashed{w.Store}
-	w.back(30, 38)
+	w.back(31, 39)
 	first := w.shows("受け付けました")[0].TS
 	// Another invocation's late try, which the first one's claim did not stop.
 	expect.Value(w.slack.Client.Post(t.Context(), workspace.HR, w.root, message(), slackapi.Metadata{Task: w.Ref.ID, Card: "CARD#task"}))(t)
@@ -134,11 +197,11 @@ func testClaimed(_ *testing.T, w *world) {
 
 func testNoSearch(t *testing.T, w *world) {
 	w.h.Rows = crashed{w.Store}
-	w.back(30, 38)
+	w.back(31, 39)
 	w.h = w.handler()
 	w.Later(31 * time.Second)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.RateLimited, RetryAfter: time.Second})
-	w.back(30, 38)
+	w.back(31, 39)
 	w.Later(31 * time.Second)
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	w.done()
