@@ -63,13 +63,17 @@ func (e *Error) Unwrap() error { return e.Err }
 type OutputError struct {
 	Purpose  Purpose
 	Problems []string
-	CutOff   bool // the last answer was too long
-	People   int  // whom the last answer mentions, if that is more than task.MaxMentioned
+	CutOff   bool   // the last answer was too long
+	TooLong  string // why no card can show the last answer's steps whole
+	People   int    // whom the last answer mentions, if that is more than task.MaxMentioned
 }
 
 func (e *OutputError) Error() string {
 	if e.CutOff {
 		return fmt.Sprintf("model output for %s is cut off", e.Purpose)
+	}
+	if e.TooLong != "" {
+		return fmt.Sprintf("model output for %s is unusable: %s", e.Purpose, e.TooLong)
 	}
 	return fmt.Sprintf("model output for %s is unusable: %d problems", e.Purpose, len(e.Problems))
 }
@@ -105,6 +109,8 @@ func Failure(err error) task.Failure {
 		return task.Failure{Reason: task.ReasonModelCutOff}
 	case errors.As(err, &output) && output.People > 0:
 		return task.Failure{Reason: task.ReasonTooManyPeople, Detail: fmt.Sprintf("%d/%d", output.People, task.MaxMentioned)}
+	case errors.As(err, &output) && output.TooLong != "":
+		return task.Failure{Reason: task.ReasonPlanTooLong}
 	case errors.As(err, &output):
 		return task.Failure{Reason: task.ReasonModelBadOutput}
 	case errors.As(err, &e):

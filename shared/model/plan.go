@@ -3,8 +3,10 @@ package model
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -48,11 +50,18 @@ func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, re
 		accept: func(answer []byte) (problems []string) {
 			steps, remarks, lacks, problems = readPlan(answer, in)
 			if len(problems) == 0 && len(lacks) == 0 && in.Fits != nil && !in.Fits(steps, remarks) {
-				problems = []string{"the steps can't be shown whole to the people who approve them: use fewer steps, shorter titles and shorter arguments"}
+				problems = []string{tooLong + ": use fewer steps, shorter titles and shorter arguments"}
 			}
 			return problems
 		},
 	})
+	var unusable *OutputError
+	if errors.As(err, &unusable) {
+		i := slices.IndexFunc(unusable.Problems, func(p string) bool { return strings.HasPrefix(p, tooLong) })
+		if i >= 0 {
+			unusable.TooLong = unusable.Problems[i]
+		}
+	}
 	if err == nil && len(lacks) > 0 {
 		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools)}
 	}
@@ -61,6 +70,9 @@ func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, re
 	}
 	return steps, remarks, usage, nil
 }
+
+// tooLong begins the problems of steps that no card can show whole. What follows names no content.
+const tooLong = "the steps can't be shown whole to the people who approve them"
 
 // PlanData is what the model sees of a PlanInput.
 type PlanData struct {
@@ -170,8 +182,12 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 		lacks, problems := readLacks(a.Missing, in)
 		return nil, "", lacks, problems
 	}
-	if len(a.Steps) == 0 || len(a.Steps) > task.MaxSteps {
-		return nil, "", nil, []string{fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), task.MaxSteps)}
+	count := fmt.Sprintf("there are %d steps, there must be 1 to %d", len(a.Steps), task.MaxSteps)
+	switch {
+	case len(a.Steps) == 0:
+		return nil, "", nil, []string{count}
+	case len(a.Steps) > task.MaxSteps:
+		return nil, "", nil, []string{tooLong + ": " + count}
 	}
 	var steps []task.Step
 	remarks, problems := readRemarks(a.Remarks, len(in.Earlier) > 0)
@@ -185,7 +201,7 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 	if b, err := json.Marshal(steps); err != nil {
 		problems = append(problems, err.Error())
 	} else if len(b) > MaxStepsBytes {
-		problems = append(problems, fmt.Sprintf("the steps are %d bytes, the limit is %d", len(b), MaxStepsBytes))
+		problems = append(problems, fmt.Sprintf("%s: they are %d bytes, the limit is %d", tooLong, len(b), MaxStepsBytes))
 	}
 	return steps, remarks, nil, problems
 }

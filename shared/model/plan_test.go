@@ -80,6 +80,36 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
+// Trying again seldom helps people whose request needs more than a card shows: they are told to ask for less.
+func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
+	many, long := []step{}, []step{}
+	for n := range 61 {
+		many = append(many, listStep(n+1))
+		if n < 60 {
+			long = append(long, listStep(n+1).with("description", strings.Repeat("勤", 1000)).with("expectedOutput", strings.Repeat("怠", 1000)))
+		}
+	}
+	for name, test := range map[string]struct {
+		steps  []step
+		logged string
+	}{
+		"what does not fit":   {[]step{listStep(1)}, "fewer steps"},
+		"more than there may": {many, "there are 61 steps"},
+		"more than is kept":   {long, "bytes, the limit is"},
+	} {
+		in := planInput(t)
+		in.Fits = func([]task.Step, string) bool { return false }
+		_, _, _, err := model.Plan(t.Context(), says(answer(t, test.steps...), answer(t, test.steps...)), in)
+		if f := model.Failure(err); f.Reason != task.ReasonPlanTooLong || !strings.Contains(err.Error(), test.logged) {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+		_, _, _, err = model.Plan(t.Context(), says(answer(t, test.steps...), answer(t, listStep(2))), in)
+		if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
+			t.Errorf("%s, then another mistake: %+v, %v", name, f, err)
+		}
+	}
+}
+
 func TestPlanIsBoundToTheCatalog(t *testing.T) {
 	g := says(answer(t, listStep(1).with("toolInput", "{\n \"status\": \"active\", \"status\": \"all\", \"department\": null }")))
 	steps, _, _, err := model.Plan(t.Context(), g, planInput(t))
