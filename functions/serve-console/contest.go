@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -73,6 +74,7 @@ type draftView struct {
 // memberRow is what the leader had a member do.
 type memberRow struct {
 	Name, Kind, Text, Error, Took string
+	Calls                         string // which tools it called, and how often; not with what
 	Failed                        bool
 	Tokens                        int64
 }
@@ -184,6 +186,7 @@ func (p *contestPage) bound() {
 	if p.Winner != nil {
 		for i := range p.Winner.Members {
 			shorten(&p.Winner.Members[i].Text)
+			shorten(&p.Winner.Members[i].Calls)
 		}
 	}
 	for _, t := range p.Teams {
@@ -286,6 +289,27 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 	return row
 }
 
+// calls are the tools that a member called, in the order of its first calls, each with how often.
+func (t contestTexts) calls(messages []submission.ModelMessage) string {
+	var names, shown []string
+	times := map[string]int{}
+	for _, m := range messages {
+		for _, p := range m.Parts {
+			if p.PartKind != submission.ToolCall {
+				continue
+			}
+			name := card.OneLine(p.ToolName)
+			if times[name]++; times[name] == 1 {
+				names = append(names, name)
+			}
+		}
+	}
+	for _, name := range names {
+		shown = append(shown, fmt.Sprintf(t.Times, name, times[name]))
+	}
+	return strings.Join(shown, t.And)
+}
+
 // length is how long something took, in words.
 func (t contestTexts) length(seconds float64) string {
 	return story.Length(t.Locale, time.Duration(seconds*float64(time.Second)))
@@ -325,7 +349,7 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 	d.Text = card.Prose(text)
 	words := contestsWords.In(v.Locale)
 	for _, s := range record.Submissions {
-		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Failed: s.Status != submission.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
+		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages), Failed: s.Status != submission.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
 		if s.ErrorMessage != nil {
 			row.Error = card.Prose(*s.ErrorMessage)
 		}

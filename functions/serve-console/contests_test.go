@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -32,6 +33,7 @@ func TestContestsOfTeams(t *testing.T) {
 		"what models were sent":              sentToModels,
 		"one whose runs died":                brokenOff,
 		"what is too long for a page":        longTalks,
+		"which tools members called":         toolsOfMembers,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -213,6 +215,39 @@ func longTalks(t *testing.T, w *world) {
 	page.says(t, http.StatusOK, "案", "59 番目に", "講評")
 	if len(page.body) > 2<<20 {
 		t.Errorf("the page has %d bytes", len(page.body))
+	}
+}
+
+func toolsOfMembers(t *testing.T, w *world) {
+	w.ask()
+	ref := w.Ref
+	k := w.compete("勤怠の方針", &ref)
+	call := func(name string) submission.Part {
+		return submission.Part{PartKind: submission.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`), ToolCallID: "call_1_1"}
+	}
+	back := submission.Part{PartKind: submission.ToolReturn, ToolName: "list_departments", Content: submission.Says("result"), ToolCallID: "call_1_1"}
+	a := expect.Value(w.c.Contests.Load(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
+	team := expect.Value(w.c.Contests.Enter(t.Context(), a, 1))(t)
+	played := conteststest.Round(k.id, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
+	said := submission.MemberSubmission{AgentName: "analyst", AgentType: submission.Plain, Content: "調べました", Status: submission.Success, Timestamp: k.Now()}
+	silent := said
+	said.AllMessages = []submission.ModelMessage{
+		{Kind: submission.KindResponse, Parts: []submission.Part{call("list_departments"), call("<b>made up\n")}},
+		{Kind: submission.KindRequest, Parts: []submission.Part{back}},
+		{Kind: submission.KindResponse, Parts: []submission.Part{call("list_departments")}},
+	}
+	played.Record.Submissions = []submission.MemberSubmission{said, silent}
+	expect.Value(w.c.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
+	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // who asked, and an administrator
+		b := w.as(user)
+		page := b.get(k.page())
+		page.says(t, http.StatusOK, "呼び出したツール: list_departments 2 回、&lt;b&gt;made up 1 回")
+		lacks(t, page, "argument", "result", "<b>made up")
+		if n := strings.Count(page.body, "呼び出したツール"); n != 1 {
+			t.Errorf("tools of %d members, though one called any", n)
+		}
+		b.locale = "en"
+		b.get(k.page()).says(t, http.StatusOK, "Tools called: list_departments × 2, &lt;b&gt;made up × 1")
 	}
 }
 

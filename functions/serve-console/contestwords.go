@@ -22,6 +22,7 @@ type contestTexts struct {
 	Winner, NoWinner, NoScoreYet, NothingYet, Standing, Ended            string
 	Compare, CompareAbout, With, ShowCompare, FewToCompare               string
 	Submission, NotKept, Members, Member, Kind, Answer, Failure, NoCalls string
+	Calls, Times, And                                                    string
 	Metrics, Metric, Comment, Judge, GoesOn, Stops, Sure, Same           string
 	Cancel, CancelAbout, CancelSure, Ending, WithTask, ToContest         string
 	Left, Right, Differences, Summary, Sent                              string
@@ -45,6 +46,7 @@ var contestsWords = language.InEach(
 		Winner: "最良の案", NoWinner: "点数のついた案は 1 つもありませんでした。", NoScoreYet: "まだ採点されていません", NothingYet: "チームはまだ始まっていません。", Standing: "チームの様子", Ended: "終わった理由",
 		Compare: "2 つの案を比べる", CompareAbout: "左の案から右の案へ、どの行が変わったかを示します。", With: "比べる案", ShowCompare: "比べる", FewToCompare: "比べられるのは、採点された案が 2 つ以上あるときです。",
 		Submission: "提出した案", NotKept: "保存期間が過ぎたため、本文は残っていません。", Members: "メンバーへの依頼", Member: "メンバー", Kind: "種類", Answer: "答え", Failure: "失敗の理由", NoCalls: "リーダーは、だれにも頼みませんでした。",
+		Calls: "呼び出したツール", Times: "%s %d 回", And: "、",
 		Metrics: "採点", Metric: "観点", Comment: "コメント", Judge: "続けるかの判定", GoesOn: "続ける", Stops: "ここまで", Sure: "確信度", Same: "2 つの案は同じです。",
 		Cancel: "コンテストを中止する", CancelAbout: "呼び出し中の AI が答えたところで止まります。それまでの案と、かかった費用は残ります。", CancelSure: "このコンテストを中止しますか。元に戻せません。", Ending: "中止しました。呼び出し中の AI の答えを待って終わります。",
 		ToContest: "コンテストに戻る", WithTask: "このコンテストは、依頼を取り消すと一緒に終わります。",
@@ -70,6 +72,7 @@ var contestsWords = language.InEach(
 		Winner: "Best draft", NoWinner: "No draft was scored.", NoScoreYet: "not scored yet", NothingYet: "No team has begun yet.", Standing: "How the teams stand", Ended: "Why it ended",
 		Compare: "Compare two drafts", CompareAbout: "Which lines changed from the draft on the left to the one on the right.", With: "Draft", ShowCompare: "Compare", FewToCompare: "There must be two scored drafts to compare.",
 		Submission: "What was submitted", NotKept: "The text is gone: its retention is over.", Members: "What members were asked", Member: "Member", Kind: "Kind", Answer: "Answer", Failure: "Why it failed", NoCalls: "The leader asked nobody.",
+		Calls: "Tools called", Times: "%s × %d", And: ", ",
 		Metrics: "Scores", Metric: "Metric", Comment: "Comment", Judge: "Is another round worth it", GoesOn: "Yes", Stops: "No", Sure: "confidence", Same: "The two drafts are the same.",
 		Cancel: "Cancel the contest", CancelAbout: "It stops when the AI calls under way have answered. The drafts so far stay, and so does what they cost.", CancelSure: "Cancel this contest? This can’t be undone.", Ending: "Cancelled. It ends when the AI calls under way have answered.",
 		ToContest: "Back to the contest", WithTask: "This contest ends when its request is cancelled.",
