@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 
 	"ringi/shared/teamconfig"
 )
@@ -116,5 +117,10 @@ func (p program) parse(f *flag.FlagSet, args []string) (code int, ok bool) {
 }
 
 func (p program) workspace() (teamconfig.Workspace, error) {
-	return teamconfig.Open(p.env(teamconfig.Environment), nil)
+	folder := p.env(teamconfig.Environment)
+	w, err := teamconfig.Open(folder, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s: there is no folder %q. contest init makes it, with sample files", teamconfig.Environment, folder)
+	}
+	return w, err
 }

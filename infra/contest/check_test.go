@@ -91,7 +91,7 @@ func TestMisuseIsToldFromAnInvalidFile(t *testing.T) {
 		says   string
 	}{
 		"no workspace":          {"", []string{"check", "a.toml"}, 2, "MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace"},
-		"no folder":             {folder + "/none", []string{"check", "a.toml"}, 2, "no such file or directory"},
+		"no folder":             {folder + "/none", []string{"check", "a.toml"}, 2, "/none\". contest init makes it"},
 		"no file":               {folder, []string{"check"}, 2, "usage"},
 		"no command":            {folder, nil, 2, "usage"},
 		"another command":       {folder, []string{"cheque"}, 2, "usage"},

@@ -159,12 +159,20 @@ func (p program) plan(x execution, c teamconfig.Contest, names []string) int {
 	if x.asJSON {
 		return p.json(plan, exitDone)
 	}
-	fmt.Fprintf(p.out, "%d teams, %d to %d rounds, %d s for each team; files and keys are in order\n", len(plan.Teams), plan.MinRounds, plan.MaxRounds, plan.Timeout)
+	fmt.Fprintf(p.out, "%s, %d to %d rounds, %d s for each team; files and keys are in order\n", counted(len(plan.Teams), "team"), plan.MinRounds, plan.MaxRounds, plan.Timeout)
 	for _, t := range plan.Teams {
-		fmt.Fprintf(p.out, "  %s: %d members\n", still(t.TeamID), t.Members)
+		fmt.Fprintf(p.out, "  %s: %s\n", still(t.TeamID), counted(t.Members, "member"))
 	}
 	fmt.Fprintf(p.out, "models: %s\n", strings.Join(names, ", "))
 	return exitDone
+}
+
+// counted is a number of things in words.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
 }
 
 // hold lets the teams compete and prints what came of it.

@@ -124,6 +124,7 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		"no time":          {folder, "must be more than 0", []string{"--timeout", "0", "x"}},
 		"another language": {folder, "-locale must be ja or en", []string{"-locale", "fr", "x"}},
 		"no workspace":     {"", "MIXSEEK_WORKSPACE environment variable is not set.", []string{"-model", "demo", "x"}},
+		"no folder":        {folder + "/none", "there is no folder", []string{"-model", "demo", "x"}},
 		"a long prompt":    {folder, "at most 65536 bytes", []string{"-model", "demo", strings.Repeat("x", 70000)}},
 	} {
 		if r := run(t, c.folder, append([]string{"exec"}, c.args...)...); r.code != 2 || !strings.Contains(r.problem, c.says) || strings.Contains(r.out, "LEADER") {
@@ -136,7 +137,7 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	if r := run(t, folder, "exec", "--dry-run"); r.code != 2 || strings.Count(r.problem, "ANTHROPIC_API_KEY") != 2 {
 		t.Errorf("a dry run without keys: %+v", r)
 	}
-	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "models: demo") {
+	if r := run(t, folder, "exec", "--dry-run", "-model", "demo"); r.code != 0 || !strings.Contains(r.out, "3 teams, 2 to 3 rounds, 300 s for each team") || !strings.Contains(r.out, "careful: 3 members\n") || !strings.Contains(r.out, "swift: 1 member\n") || !strings.Contains(r.out, "models: demo") {
 		t.Errorf("a dry run: %+v", r)
 	}
 }
