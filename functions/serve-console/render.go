@@ -89,7 +89,7 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 
 // pageFuncs are what templates may call.
 var pageFuncs = template.FuncMap{
-	"when": when, "count": count, "count64": func(n int) string { return count(int64(n)) },
+	"when": when, "apart": apart, "count": count, "count64": func(n int) string { return count(int64(n)) },
 	"pair": func(a, b any) pair { return pair{a, b} }, "badge": func(status any) string { return statusBadge(fmt.Sprint(status)) },
 	"spelled": legible.Spelled,
 }
@@ -102,11 +102,21 @@ type pair struct{ A, B any }
 var zone = time.FixedZone("JST", 9*60*60)
 
 // when is a time for people, in the zone that the page names at its end.
-func when(t time.Time) template.HTML {
+func when(t time.Time) template.HTML { return written(t, "2006-01-02 15:04") }
+
+// apart is when, with seconds where the time that stands beside it falls into the same minute.
+func apart(t, other time.Time) template.HTML {
+	if t.Truncate(time.Minute).Equal(other.Truncate(time.Minute)) {
+		return written(t, time.DateTime)
+	}
+	return when(t)
+}
+
+func written(t time.Time, layout string) template.HTML {
 	if t.IsZero() {
 		return ""
 	}
-	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(zone).Format("2006-01-02 15:04")))
+	return template.HTML(fmt.Sprintf(`<time datetime="%s">%s</time>`, t.UTC().Format(time.RFC3339), t.In(zone).Format(layout)))
 }
 
 // count writes a number with its thousands apart.

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"io/fs"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
 )
 
@@ -24,6 +27,42 @@ func TestDaysAndTimesAreOfOneZone(t *testing.T) {
 	}
 	if script := b.get("/console/assets/console.js"); script.status != http.StatusOK || strings.Contains(script.body, "new Date(") {
 		t.Errorf("the script writes times of its own: %d", script.status)
+	}
+}
+
+func TestTimesThatStandSideBySideAreToldApart(t *testing.T) {
+	began := time.Date(2026, 5, 1, 21, 37, 5, 0, time.UTC)
+	for ends, want := range map[time.Duration]string{40 * time.Second: "2026-05-02 06:37:05", 55 * time.Second: "2026-05-02 06:37", time.Hour: "2026-05-02 06:37"} {
+		if got := string(apart(began, began.Add(ends))); !strings.Contains(got, ">"+want+"<") {
+			t.Errorf("beside %s later: %s", ends, got)
+		}
+	}
+}
+
+// A telephone shows a row of such a table as lines, each with its column's name before it: the heads of columns are hidden.
+func TestEveryCellOfAStackedTableIsNamed(t *testing.T) {
+	cells := regexp.MustCompile(`<td[^>]*>`)
+	seen := map[string]int{}
+	for _, name := range expect.Value(fs.Glob(ui, "ui/*.html"))(t) {
+		page := expect.Value(fs.ReadFile(ui, name))(t)
+		for table := range strings.SplitSeq(string(page), "<table ") {
+			class, _, _ := strings.Cut(table, ">")
+			table, _, _ = strings.Cut(table, "</table>")
+			if !strings.Contains(class, "stacked") {
+				continue
+			}
+			seen[name]++
+			for _, cell := range cells.FindAllString(table, -1) {
+				if !strings.Contains(cell, "data-label") {
+					t.Errorf("%s: %s", name, cell)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"ui/audit.html", "ui/session.html", "ui/story.html"} {
+		if seen[name] == 0 {
+			t.Errorf("the audit log of %s is clipped on a telephone", name)
+		}
 	}
 }
 
