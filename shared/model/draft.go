@@ -66,18 +66,23 @@ type Version struct {
 
 // Draft writes the policy that people approve. Its errors are as Extract's.
 func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, error) {
-	var policy, crowded string
+	var policy, crowded, long string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
 		data: in.data(),
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
+			long = ""
+			if len(problems) > 0 && inSlack(policy) > MaxPolicy {
+				long = problems[0]
+			}
 			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
 				crowded = fmt.Sprintf("policy mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned)
 				return []string{crowded}
 			}
 			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
-				problems = []string{"policy can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"}
+				long = "policy can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"
+				return []string{long}
 			}
 			return problems
 		},
@@ -85,6 +90,9 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 	var unusable *OutputError
 	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
 		unusable.People = len(task.Mentioned(policy))
+	}
+	if unusable != nil {
+		unusable.TooLong = long
 	}
 	if err != nil {
 		return "", usage, err

@@ -64,7 +64,7 @@ type OutputError struct {
 	Purpose  Purpose
 	Problems []string
 	CutOff   bool   // the last answer was too long
-	TooLong  string // why no card can show the last answer's steps whole
+	TooLong  string // why no card can show the last answer whole
 	People   int    // whom the last answer mentions, if that is more than task.MaxMentioned
 }
 
@@ -109,6 +109,8 @@ func Failure(err error) task.Failure {
 		return task.Failure{Reason: task.ReasonModelCutOff}
 	case errors.As(err, &output) && output.People > 0:
 		return task.Failure{Reason: task.ReasonTooManyPeople, Detail: fmt.Sprintf("%d/%d", output.People, task.MaxMentioned)}
+	case errors.As(err, &output) && output.TooLong != "" && output.Purpose == Drafting:
+		return task.Failure{Reason: task.ReasonPolicyTooLong}
 	case errors.As(err, &output) && output.TooLong != "":
 		return task.Failure{Reason: task.ReasonPlanTooLong}
 	case errors.As(err, &output):

@@ -52,3 +52,19 @@ func TestTheDemoTellsOnlySoMany(t *testing.T) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }
+
+// Who asked for more than a card shows is told so, and not that the model can't be read.
+func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
+	long := `{"policy":"` + strings.Repeat("勤怠", model.MaxPolicy) + `"}`
+	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {
+		in := model.DraftInput{Locale: "ja", Now: now(), Try: 1, Fits: func(string) bool { return false }}
+		_, _, err := model.Draft(t.Context(), says(answers[0], answers[1]), in)
+		if f := model.Failure(err); f.Reason != task.ReasonPolicyTooLong {
+			t.Errorf("%s: %+v, %v", name, f, err)
+		}
+		_, _, err = model.Draft(t.Context(), says(answers[0], `{"policy":""}`), in)
+		if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
+			t.Errorf("%s, then another mistake: %+v, %v", name, f, err)
+		}
+	}
+}

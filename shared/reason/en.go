@@ -48,6 +48,7 @@ func english() words {
 			task.ReasonTooManyPeople:    "The policy that the AI model wrote mentions more people than it may{detail}. Name fewer people, or split the request, and ask again.",
 			task.ReasonPlanNever:        "No steps were made, because something that the request needs can't be done{detail}. Trying again would not change that. Ask again for what can be done, and cancel this task in its menu “⋯”.",
 			task.ReasonPlanLacks:        "No steps were made, because something that the request needs can't be done{detail}. Press [🔄 Try again] once an administrator allows it, or ask again for what can be done.",
+			task.ReasonPolicyTooLong:    "The policy is too long to be shown whole on the card that people approve{detail}. Ask again for less at once. [🔄 Try again] sometimes brings a shorter one.",
 			task.ReasonPlanTooLong:      "The steps are too many or too long to be shown whole on the card that people approve{detail}. Ask again for less at once: a shorter period, or fewer people. [🔄 Try again] sometimes brings fewer or shorter steps.",
 			task.ReasonRunFailed:        "Something went wrong inside Ringi{detail}. Please try again with the button below; if it persists, tell an administrator.",
 			task.ReasonToolValue:        "This can't be done as it was approved{detail}. Running it again gives the same result; please ask again with the right values.",

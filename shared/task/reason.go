@@ -50,6 +50,7 @@ const (
 	ReasonTooManyPeople    aggregate.Reason = "too_many_people" // the policy mentions more than MaxMentioned
 	ReasonPlanLacks        aggregate.Reason = "plan_lacks"      // something that the request needs can't be done
 	ReasonPlanNever        aggregate.Reason = "plan_never"      // no tool does it, or nobody gave a value for it: trying again brings the same
+	ReasonPolicyTooLong    aggregate.Reason = "policy_too_long" // the policy can't be shown whole on the card that people approve
 	ReasonPlanTooLong      aggregate.Reason = "plan_too_long"   // its steps can't be shown whole on the card that people approve
 	ReasonRunFailed        aggregate.Reason = "run_failed"      // anything that is our own fault
 
@@ -76,7 +77,7 @@ var Reasons = []aggregate.Reason{
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
 	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
-	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPlanTooLong, ReasonRunFailed,
+	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
 	ReasonStepsChanged, ReasonTimeout, ReasonInterruptedRead,
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
