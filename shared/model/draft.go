@@ -72,7 +72,6 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		data: in.data(),
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
-			long = ""
 			if len(problems) > 0 && inSlack(policy) > MaxPolicy {
 				long = problems[0]
 			}
@@ -88,11 +87,13 @@ func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, erro
 		},
 	})
 	var unusable *OutputError
-	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) {
-		unusable.People = len(task.Mentioned(policy))
-	}
-	if unusable != nil {
-		unusable.TooLong = long
+	if errors.As(err, &unusable) { // of the last answer, which may not have come as far as that
+		switch {
+		case slices.Contains(unusable.Problems, crowded):
+			unusable.People = len(task.Mentioned(policy))
+		case slices.Contains(unusable.Problems, long):
+			unusable.TooLong = long
+		}
 	}
 	if err != nil {
 		return "", usage, err

@@ -62,9 +62,11 @@ func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 		if f := model.Failure(err); f.Reason != task.ReasonPolicyTooLong {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
-		_, _, err = model.Draft(t.Context(), says(answers[0], `{"policy":""}`), in)
-		if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
-			t.Errorf("%s, then another mistake: %+v, %v", name, f, err)
+		for _, other := range []string{`{"policy":""}`, "目的", `{"plan":"目的"}`} {
+			_, _, err = model.Draft(t.Context(), says(answers[0], other), in)
+			if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
+				t.Errorf("%s, then %s: %+v, %v", name, other, f, err)
+			}
 		}
 	}
 }
