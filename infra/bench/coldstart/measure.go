@@ -86,7 +86,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	binaries, release, err := o.binaries(ctx, root, described.Functions)
+	binaries, release, err := lambda.Binaries(ctx, root, o.Artifacts, described.Functions)
 	if err != nil {
 		return nil, err
 	}
@@ -119,27 +119,6 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 	}
 	return r, nil
-}
-
-// binaries are the functions', by logical id, until they are released.
-func (o Options) binaries(ctx context.Context, root string, functions []template.Function) (byID map[string]string, release func(), err error) {
-	if o.Artifacts != "" {
-		var ids []string
-		for _, f := range functions {
-			ids = append(ids, f.ID)
-		}
-		byID, err = lambda.Artifacts(o.Artifacts, ids)
-		return byID, func() {}, err
-	}
-	built, err := lambda.Build(ctx, root)
-	if err != nil {
-		return nil, nil, err
-	}
-	byID = map[string]string{}
-	for _, f := range functions {
-		byID[f.ID] = built.Binaries[f.Folder]
-	}
-	return byID, built.Release, nil
 }
 
 // slackSecret answers the one thing that functions ask while they start.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
+	"ringi/infra/local/template"
 )
 
 // keepBuilds is how long a binary that is not running is kept, so that an edit
@@ -86,6 +87,33 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 		return nil, err
 	}
 	return built, nil
+}
+
+// Binaries are a template's functions by logical id: those in a folder of `sam build`, or, if artifacts is "", compiled from
+// root. They stay until release.
+func Binaries(ctx context.Context, root, artifacts string, functions []template.Function) (byID map[string]string, release func(), err error) {
+	if artifacts != "" {
+		var ids []string
+		for _, f := range functions {
+			ids = append(ids, f.ID)
+		}
+		byID, err = Artifacts(artifacts, ids)
+		return byID, func() {}, err
+	}
+	built, err := Build(ctx, root)
+	if err != nil {
+		return nil, nil, err
+	}
+	byID = map[string]string{}
+	for _, f := range functions {
+		path, ok := built.Binaries[f.Folder]
+		if !ok {
+			built.Release()
+			return nil, nil, fmt.Errorf("there is no functions/%s for %s", f.Folder, f.ID)
+		}
+		byID[f.ID] = path
+	}
+	return byID, built.Release, nil
 }
 
 // Artifacts are the binaries that `sam build` left: <folder>/<logical id>/bootstrap.

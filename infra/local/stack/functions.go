@@ -23,26 +23,11 @@ import (
 
 // binaries are the bootstraps by logical id.
 func (s *Stack) binaries(ctx context.Context) (map[string]string, error) {
-	if s.options.Artifacts != "" {
-		var ids []string
-		for _, f := range s.Template.Functions {
-			ids = append(ids, f.ID)
-		}
-		return lambda.Artifacts(s.options.Artifacts, ids)
-	}
-	built, err := lambda.Build(ctx, filepath.Dir(s.options.Template))
+	byID, release, err := lambda.Binaries(ctx, filepath.Dir(s.options.Template), s.options.Artifacts, s.Template.Functions)
 	if err != nil {
 		return nil, err
 	}
-	byID := map[string]string{}
-	s.onClose(built.Release)
-	for _, f := range s.Template.Functions {
-		path, ok := built.Binaries[f.Folder]
-		if !ok {
-			return nil, fmt.Errorf("there is no functions/%s for %s", f.Folder, f.ID)
-		}
-		byID[f.ID] = path
-	}
+	s.onClose(release)
 	return byID, nil
 }
 
