@@ -55,7 +55,7 @@ func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 	p := sentListPage{Back: back}
 	for _, u := range uses[:min(len(uses), callsOfPage)] {
 		row := sentRow{At: u.CreatedAt, Model: legible.OneLine(u.Model), Prompt: legible.OneLine(u.Prompt)}
-		if u.Kept() && aggregate.ValidID(u.ID) {
+		if wasKept(&u) {
 			row.Path = back + "/sent/" + u.ID
 		}
 		p.Calls = append(p.Calls, row)
