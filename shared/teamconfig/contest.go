@@ -4,8 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"ringi/shared/modelname"
 	"slices"
+
+	"ringi/shared/modelname"
 )
 
 // The bounds of a contest.
