@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"time"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
@@ -13,8 +12,8 @@ import (
 )
 
 // spot is where a person would put the pointer: the middle of the first visible
-// match, once it has stopped moving, can be pressed and lies under nothing else. What is
-// pressed next is noted: the page may still move before the finger is there.
+// match, once it has stopped moving, can be pressed and lies under nothing else. What the pointer goes
+// down on, and what is clicked, is noted: the page may still move before the finger is there, or under it.
 const spot = `(() => {
   const selector = %q;
   const el = [...document.querySelectorAll(selector)].find((e) => e.checkVisibility({ visibilityProperty: true }));
@@ -25,13 +24,17 @@ const spot = `(() => {
   const still = String(window.lastSpot) === String(at);
   window.lastSpot = at;
   if (!still || !el.contains(document.elementFromPoint(...at))) return null;
-  window.landed = undefined;
-  addEventListener("pointerdown", (e) => { window.landed = e.composedPath().includes(el) || !!e.target.closest?.(selector); }, { capture: true, once: true });
+  window.press?.done.abort();
+  const press = window.press = { done: new AbortController() };
+  for (const kind of ["pointerdown", "click"]) {
+    addEventListener(kind, (e) => { press[kind] = e.composedPath().includes(el) || !!e.target.closest?.(selector); }, { capture: true, signal: press.done.signal });
+  }
+  for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => { press.up = performance.now(); }, { capture: true, signal: press.done.signal });
   return at;
 })()`
 
-// Press clicks with the mouse, or taps on a phone, where a person would; and again, as
-// a person would, when the page moved and something else was under the pointer.
+// Press clicks with the mouse, or taps on a phone, where a person would; and again, as a person
+// would, when the page moved and something else was under the pointer, before the press or during it.
 func (p *Tab) Press(selector string) {
 	p.t.Helper()
 	for range 5 {
@@ -63,11 +66,15 @@ func (p *Tab) spotOf(selector string) []float64 {
 	return at
 }
 
-// landed reports whether the last press was on what it was meant for. A page that
-// was left by it, or says nothing of it, has taken it.
+// landed reports whether the last press was on what it was meant for, from its beginning to its
+// end: what is drawn anew during a press is clicked by nobody. A page that was left has taken it.
 func (p *Tab) landed() bool {
-	where, err := chromedp.Run(p.ctx, chromedp.Poll[string](`window.lastSpot === undefined ? "left" : window.landed === undefined ? "" : String(window.landed)`,
-		chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(time.Second)))
+	const came = `((press) => {
+		if (press === undefined) return "left";
+		if (press.pointerdown === false || press.up < performance.now() - 3000) return String(!!press.click);
+		return press.click === undefined ? "" : String(press.click);
+	})(window.press)`
+	where, err := chromedp.Run(p.ctx, chromedp.Poll[string](came, chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
 	return err != nil || where != "false"
 }
 
