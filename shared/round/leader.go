@@ -68,6 +68,9 @@ func (l *leader) submit(ctx context.Context) (string, error) {
 			l.answer(results)
 			continue
 		}
+		if l.Accept != nil {
+			text = strings.TrimSpace(legible.Paragraphs(text))
+		}
 		problems := l.problems(text)
 		if len(problems) == 0 {
 			return text, nil

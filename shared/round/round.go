@@ -32,7 +32,8 @@ type Play struct {
 	Ranking   []Standing               // each team's best so far, the best first
 	Until     time.Time                // the team's end; zero: none
 	Locale    string                   // of the built-in prompts and of sentences for people
-	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken.
+	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is accepted
+	// has nothing that a card folds away: what people approve is what is planned from.
 	Accept func(submission string) (problems []string)
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/chat"
 	"ringi/shared/expect"
+	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/round"
 	"ringi/shared/submission"
@@ -306,6 +307,22 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "never", err, submission.PartialFailure, round.Leader)
+}
+
+// Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that are younger
+// than the tables, are such where they stand alone. Models read them.
+func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
+	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
+	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines
+	p := p2(play(), "leader")
+	p.Accept = func(string) []string { return nil }
+	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
+		m := models{"leader": func(context.Context, chat.Request) (chat.Response, error) { return text(said) }}
+		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
+		if got != legible.Paragraphs(said) || strings.Contains(got, young) || strings.Contains(got, above) {
+			t.Errorf("submitted is %+q", got)
+		}
+	}
 }
 
 func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
