@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"ringi/shared/language"
 )
 
 // Whatever mark our own texts speak with, nobody else's text can show.
@@ -12,6 +14,11 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 	all := map[string]string{}
 	texts(reflect.ValueOf(*japanese()), "", all)
 	texts(reflect.ValueOf(*english()), "", all)
+	for _, locale := range language.All {
+		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale), "ask": *askWordsOf(locale), "talk": *talkWordsOf(locale)} {
+			texts(reflect.ValueOf(words), locale+"."+of, all)
+		}
+	}
 	for _, s := range []string{"⬜", "🔄", "✅", "❌", "❓", "🔍"} { // of steps
 		all[s] = s
 	}
