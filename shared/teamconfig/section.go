@@ -74,6 +74,9 @@ func (s *section) record(key string, warning bool, message string) {
 	if _, list := value.([]any); list && !strings.HasPrefix(message, "must be") {
 		value = nil // it is about what is in the list, and names that
 	}
+	if !s.taken[key] && secretive(key) {
+		value = nil // cards and consoles repeat it
+	}
 	s.r.found = append(s.r.found, Finding{File: file, Field: field, Value: written(value), Message: message, Warning: warning})
 }
 
@@ -307,6 +310,11 @@ func (s *section) end() {
 			s.refuse(key, "is not a field that is known here")
 		}
 	}
+}
+
+// secretive reports whether people keep under such a key what few may read.
+func secretive(key string) bool {
+	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "credential", "auth"}, func(of string) bool { return strings.Contains(strings.ToLower(key), of) })
 }
 
 // blank reports whether a text has nothing in it; an ideographic space is nothing too.
