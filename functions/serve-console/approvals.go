@@ -267,7 +267,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 func namedEffects(reader story.Reader, steps []task.Step) []string {
 	out := reader.Effects(steps)
 	for i, s := range steps {
-		out[i] = card.OneLine(s.Name()) + ": " + out[i]
+		out[i] = legible.Isolated(card.OneLine(s.Name())) + ": " + out[i]
 	}
 	return out
 }

@@ -2,7 +2,10 @@
 // what cards show follows this one rule; otherwise a text could have words for the model that people don't see.
 package legible
 
-import "unicode"
+import (
+	"strings"
+	"unicode"
+)
 
 const (
 	zwnj = '\u200c'
@@ -73,4 +76,12 @@ func RightToLeft(r rune) bool {
 		return true
 	}
 	return r >= 0x10800 && r <= 0x10fff || r >= 0x1e800 && r <= 0x1efff
+}
+
+// Isolated is a text that does not turn what stands beside it, where it is written from right to left.
+func Isolated(s string) string {
+	if !strings.ContainsFunc(s, RightToLeft) {
+		return s
+	}
+	return "\u2068" + s + "\u2069"
 }

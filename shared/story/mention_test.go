@@ -8,6 +8,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/task"
+	"ringi/shared/tool/line"
 )
 
 // Whoever reads who will be written to reads a name: wherever people or models mention somebody, and at most so many.
@@ -34,4 +35,20 @@ func TestPeopleWhoAreMentionedHaveTheirNames(t *testing.T) {
 		crowd = append(crowd, fmt.Sprintf("<@U2CROWD%d>", i))
 	}
 	expect.Same(t, 1, strings.Count(r.Named(strings.Join(crowd, " ")), "<@"))
+}
+
+// A browser draws what stands between two words from right to left in their direction: [「אלפא」, 100, 900] would be read as 900, 100.
+func TestAValueFromRightToLeftTurnsNothingBesideIt(t *testing.T) {
+	r := Reader{Locale: "ja", Person: func(id string) string { return "יעל" }}
+	for input, want := range map[aggregate.JSON]string{
+		`{"amounts":["אלפא",100,900]}`: "[「\u2068אלפא\u2069」, 100, 900]",
+		`{"amounts":["a",100,900]}`:    "[「a」, 100, 900]",
+	} {
+		if got := r.Effects([]task.Step{{Tool: "bank.pay", ToolInput: input}})[0]; !strings.Contains(got, want) {
+			t.Errorf("%s is shown as %+q", input, got)
+		}
+	}
+	if got := r.effect([]line.Piece{{Kind: line.Person, Text: "U1"}}); got != "\u2068יעל (U1)\u2069" {
+		t.Errorf("a person is %+q", got)
+	}
 }

@@ -165,9 +165,9 @@ func (r Reader) effect(pieces []line.Piece) string {
 	for _, p := range pieces {
 		switch p.Kind {
 		case line.Person:
-			b.WriteString(r.called(p.Text))
+			b.WriteString(legible.Isolated(r.called(p.Text)))
 		default:
-			b.WriteString(p.Text)
+			b.WriteString(legible.Isolated(p.Text))
 		}
 	}
 	return b.String()
