@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"sync"
 	"time"
-
-	"ringi/shared/sleep"
 )
 
 // The tools whose calls arrive here.
@@ -29,9 +27,15 @@ func Tools() []string {
 type faults struct {
 	mu    sync.Mutex
 	fail  map[string]int
-	hang  map[string]time.Duration
+	hang  map[string]hanging
 	drop  map[string]cut
 	calls map[string]int
+}
+
+// hanging is how long calls wait, and what ends that earlier.
+type hanging struct {
+	d    time.Duration
+	over chan struct{}
 }
 
 // cut is how much of an answer is lost.
@@ -44,7 +48,7 @@ const (
 )
 
 func newFaults() *faults {
-	return &faults{fail: map[string]int{}, hang: map[string]time.Duration{}, drop: map[string]cut{}, calls: map[string]int{}}
+	return &faults{fail: map[string]int{}, hang: map[string]hanging{}, drop: map[string]cut{}, calls: map[string]int{}}
 }
 
 // Fail answers a tool's calls with an HTTP status, without doing anything, until switched off.
@@ -58,11 +62,17 @@ func (v *Vendors) Fail(tool string, status int, on bool) {
 	}
 }
 
-// Hang keeps a tool's calls waiting before they are done; 0 ends that.
+// Hang keeps a tool's calls waiting before they are done; 0 ends that, for those that wait too.
 func (v *Vendors) Hang(tool string, d time.Duration) {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
-	v.faults.hang[tool] = d
+	if before := v.faults.hang[tool]; before.over != nil {
+		close(before.over)
+	}
+	v.faults.hang[tool] = hanging{}
+	if d > 0 {
+		v.faults.hang[tool] = hanging{d, make(chan struct{})}
+	}
 }
 
 // Drop does a tool's next call and closes the connection without an answer.
@@ -98,7 +108,7 @@ func (v *Vendors) Calls(tool string) int {
 }
 
 // next counts a call and says what is to happen to it.
-func (f *faults) next(tool string) (fail int, hang time.Duration, drop cut) {
+func (f *faults) next(tool string) (fail int, hang hanging, drop cut) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls[tool]++
@@ -115,14 +125,17 @@ func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do h
 		return
 	}
 	fail, hang, drop := f.next(tool)
-	if hang > 0 {
+	if hang.over != nil {
 		// Only a server that has read the body sees the client hang up.
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
 			return
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		if sleep.For(r.Context(), hang) != nil {
+		select {
+		case <-time.After(hang.d):
+		case <-hang.over:
+		case <-r.Context().Done():
 			return
 		}
 	}

@@ -291,19 +291,16 @@ func testReconnected(t *testing.T, w *world) {
 
 func testImpatient(t *testing.T, w *world) {
 	first := w.connect(t, "freee")
-	w.vendors.Hang("freee_token", 2*time.Second)
-	began := make(chan struct{})
+	before := w.vendors.Calls("freee_token")
+	w.vendors.Hang("freee_token", time.Minute)
+	caller, goes := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		close(began)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // its caller goes, the exchange is finished
-		defer cancel()
-		if _, err := w.Renew(ctx, tenant, "freee", first.Access); err != nil {
+		if _, err := w.Renew(caller, tenant, "freee", first.Access); err != nil {
 			t.Errorf("who refreshes: %v", err)
 		}
 	})
-	<-began
-	for w.row(t, "freee").Refreshing == nil {
+	for w.vendors.Calls("freee_token") == before || w.row(t, "freee").Refreshing == nil {
 		if t.Context().Err() != nil {
 			t.Fatal("nobody refreshes")
 		}
@@ -313,6 +310,8 @@ func testImpatient(t *testing.T, w *world) {
 	if _, err := w.Renew(ctx, tenant, "freee", first.Access); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("who waits: %v", err)
 	}
+	goes() // and the exchange is finished
+	w.vendors.Hang("freee_token", 0)
 	all.Wait()
 	if row := w.row(t, "freee"); row.Refreshing != nil || row.Status != tenancy.Connected {
 		t.Errorf("%+v", row)
