@@ -67,7 +67,7 @@ type trace struct {
 	refuse      map[string]int           // calls of this kind are answered with this status
 	hold        map[string]chan struct{} // calls of this kind, or this moment, wait until it is closed
 	held        map[string]chan struct{} // calls that wait at a moment, by invocation and what they send: sent again, they wait for the same
-	freeze      map[string]time.Duration // processes stand still in this moment, their time is up that much later
+	freeze      map[string]lambda.Fault  // processes stand still in this moment, their time is up that much later
 	instead     map[string]http.Handler  // answers this moment in the service's place
 	dying       func(lambda.Call)        // may be nil
 	warm        map[string]bool          // functions that need no new process (any more)
@@ -77,7 +77,7 @@ type trace struct {
 func newTrace(kills ...point) *trace {
 	return &trace{
 		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
-		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]time.Duration{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
+		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
 	}
 }
 
@@ -105,7 +105,8 @@ func (t *trace) meet(c lambda.Call) lambda.Fault {
 	t.counts[key]++
 	here := point{function: c.Function, kind: c.Kind, ordinal: t.counts[key]}
 	t.order = append(t.order, moment{here, c.RequestID})
-	fault := lambda.Fault{Freeze: t.freeze[here.moment()], Instead: t.instead[here.moment()]}
+	fault := t.freeze[here.moment()]
+	fault.Instead = t.instead[here.moment()]
 	for i, k := range t.kills {
 		if k.function == here.function && k.kind == here.kind && k.ordinal == here.ordinal {
 			fault.Kill = k.kill
@@ -153,11 +154,13 @@ func (t *trace) answers(at point, h http.Handler) {
 	t.instead[at.moment()] = h
 }
 
-// freezes makes the process that meets a moment stand still there, until its time is up.
-func (t *trace) freezes(at point, left time.Duration) {
+// freezes makes the process that meets a moment stand still there, until its time is up or what it returns is called.
+func (t *trace) freezes(at point, left time.Duration) (end func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.freeze[at.moment()] = left
+	over := make(chan struct{})
+	t.freeze[at.moment()] = lambda.Fault{Freeze: left, Over: over}
+	return sync.OnceFunc(func() { close(over) })
 }
 
 // refuses answers calls of a kind with a status instead of making them; 0 makes them again.

@@ -3,7 +3,6 @@ package faults
 import (
 	"context"
 	"net/http"
-	"time"
 
 	"ringi/infra/local/sandbox/workspace"
 )
@@ -78,13 +77,15 @@ func scenarios() []scenario {
 			d.untilEnded()
 		}},
 		{name: "settled", text: "従業員一覧を取得して", kills: func(p point) bool { return p.function == sweeper }, act: func(d *scenarioRun) {
-			d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, 5*time.Second)
+			end := d.freezes(point{function: execute, kind: readStaff, ordinal: 1}, stepTimeout)
+			defer end()
 			d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
 			d.Eventually("the call is out", func() bool { return d.met(execute, readStaff) > 0 })
 			d.ClickUntilTaken(workspace.Tanaka, "CARD#execution", "cancel_execution")
 			d.clock.expire(d, true)
 			d.clock.sweepFor(d)
+			end()
 			d.untilEnded()
 		}},
 	}

@@ -51,12 +51,12 @@ type invocation struct {
 	payload  []byte
 	deadline time.Time // set when the process takes it
 	taken    chan struct{}
-	frozen   chan time.Duration // how long it has from now on
+	frozen   chan Fault // how long it has from now on
 	answer   chan Result
 }
 
 func newInvocation(payload []byte) *invocation {
-	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), frozen: make(chan time.Duration, 1), answer: make(chan Result, 1)}
+	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), frozen: make(chan Fault, 1), answer: make(chan Result, 1)}
 }
 
 func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
@@ -106,12 +106,17 @@ func (e *environment) invoke(inv *invocation, fresh bool) (result Result, taken 
 	<-inv.taken
 	limit := time.NewTimer(time.Until(inv.deadline))
 	defer limit.Stop()
+	var over <-chan struct{}
 	for ended := false; !ended; {
 		select {
 		case result = <-inv.answer:
 			return result, true
-		case left := <-inv.frozen:
-			limit.Reset(min(left, time.Until(inv.deadline)))
+		case fault := <-inv.frozen:
+			limit.Reset(min(fault.Freeze, time.Until(inv.deadline)))
+			over = fault.Over
+		case <-over:
+			limit.Reset(0)
+			over = nil
 		case <-limit.C:
 			e.process.Kill()
 			return failure(inv.id, timedOut, "RequestId: %s Error: Task timed out after %.2f seconds", inv.id, e.function.Timeout.Seconds()), true

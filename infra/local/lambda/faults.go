@@ -36,8 +36,9 @@ type Fault struct {
 	Kill    Moment
 	Instead http.Handler // answers the call in the service's place; nil makes it
 	// Freeze stops the process here (SIGSTOP) and times its invocation out after this long, or
-	// at the function's timeout if that is sooner. The call goes on without it. 0 freezes nothing.
+	// at the function's timeout or when Over is closed if that is sooner. The call goes on without it. 0 freezes nothing.
 	Freeze time.Duration
+	Over   <-chan struct{} // may be nil
 }
 
 // Faults decides about every moment of every invocation. Its methods are called

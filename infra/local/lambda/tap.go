@@ -82,7 +82,7 @@ func (t *tap) serve(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		next = fate.Instead
 	}
 	if fate.Freeze > 0 {
-		t.env.freeze(fate.Freeze)
+		t.env.freeze(fate)
 	}
 	switch fate.Kill {
 	case Before:
@@ -142,13 +142,13 @@ func (e *environment) initDies() bool {
 }
 
 // freeze stops the process where it is, until its invocation's time is up.
-func (e *environment) freeze(left time.Duration) {
+func (e *environment) freeze(fault Fault) {
 	<-e.started
 	// An error means that the process has ended.
 	_ = syscall.Kill(-e.process.PID(), syscall.SIGSTOP)
 	if inv := e.underWay(); inv != nil {
 		select {
-		case inv.frozen <- left:
+		case inv.frozen <- fault:
 		default: // it stands still already
 		}
 	}
