@@ -28,10 +28,10 @@ func (r *Request) Click(user, key, action string) (p Press) {
 	p.Card = r.Card(key, action)
 	again := false
 	for end := time.Now().Add(r.Timeout); time.Now().Before(end) && r.T.Context().Err() == nil; again = true {
-		before := r.unsaved(user)
+		before := r.AskedAgain(user)
 		p.At = time.Now()
 		err := r.S.Sandbox.Click(user, r.Channel, p.Card.TS, action)
-		if err == nil && r.unsaved(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
+		if err == nil && r.AskedAgain(user) == before || again && errors.Is(err, sandbox.ErrNoButton) {
 			return p
 		}
 		if trouble := (sandbox.InteractionError{}); err != nil && !errors.As(err, &trouble) {
@@ -83,8 +83,8 @@ func (r *Request) untilTaken(key, action string, press func(ts string)) {
 	})
 }
 
-// unsaved counts the notes that ask a person to try again.
-func (r *Request) unsaved(user string) (n int) {
+// AskedAgain counts the notes that ask a person to try again.
+func (r *Request) AskedAgain(user string) (n int) {
 	for _, note := range r.Notes(user) {
 		if asksAgain(note) {
 			n++
@@ -109,8 +109,11 @@ const reasonBlock = "rejection_reason_block"
 // Reject presses 却下, fills in the reason and sends it; told that it could not be saved, a person sends it again.
 func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Helper()
-	r.Click(user, key, action)
-	views := r.S.Sandbox.Views(user)
+	var views []workspace.View
+	for tries := 0; tries < 5 && len(views) == 0; tries++ {
+		r.Click(user, key, action)
+		views = r.S.Sandbox.Views(user)
+	}
 	if len(views) != 1 {
 		r.T.Fatalf("%d dialogs are open; notes: %v", len(views), r.Notes(user))
 	}
@@ -127,13 +130,32 @@ func (r *Request) Reject(user, key, action, reason string) {
 	r.T.Fatal("the reason is never saved")
 }
 
-// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the
-// dialog; told that it could not be saved, a person says yes again.
+// Cancel chooses 「取り消す・終える」 in the menu of a message and says yes to the dialog; where
+// that could not be done in time, a person does it again.
 func (r *Request) Cancel(user, ts string) {
 	r.T.Helper()
-	if err := r.TryCancel(user, ts); err != nil {
+	err := r.TryCancel(user, ts)
+	for tries := 0; tries < 4 && err != nil; tries++ {
+		r.T.Logf("not cancelled in time: %v", err)
+		err = r.TryCancel(user, ts)
+	}
+	if err != nil {
 		r.T.Fatal(err)
 	}
+}
+
+// Menu chooses 「取り消す・終える」 and stops there; told that it could not be done in time, a person chooses it again.
+func (r *Request) Menu(user, ts string) {
+	r.T.Helper()
+	for range 5 {
+		before := r.AskedAgain(user)
+		err := r.S.Sandbox.Shortcut(user, r.Channel, ts, "cancel_task")
+		if err == nil && r.AskedAgain(user) == before {
+			return
+		}
+		r.T.Logf("the menu was not answered in time: %v", err)
+	}
+	r.T.Fatal("the menu is never answered")
 }
 
 // TryCancel is Cancel where Slack or the app may not answer.
@@ -170,6 +192,11 @@ func (r *Request) Notes(user string) []string {
 		}
 	}
 	return out
+}
+
+// Told are the notes that don't ask the person to try again; what was said twice, of one press that was repeated, is one.
+func (r *Request) Told(user string) []string {
+	return slices.Compact(slices.DeleteFunc(r.Notes(user), asksAgain))
 }
 
 // Notified counts the direct messages that this task's steps sent to a person.

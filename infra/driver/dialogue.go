@@ -141,22 +141,9 @@ func (d *Dialogue) Reject(user string, m workspace.Message, reason string) {
 	})
 }
 
-// pressAgain is after how long a person presses a button again that still stands there.
-const pressAgain = 5 * time.Second
-
 func (d *Dialogue) untilTaken(m workspace.Message, action string, press func()) {
 	d.T.Helper()
-	var pressed time.Time
-	d.Eventually(action+" is taken", func() bool {
-		if !d.offers(m.TS, action) {
-			return true
-		}
-		if time.Since(pressed) > pressAgain {
-			press()
-			pressed = time.Now()
-		}
-		return false
-	})
+	UntilTaken(d.T, action+" is taken", press, func() bool { return !d.offers(m.TS, action) })
 }
 
 // offers reports whether a message has a button.
@@ -224,7 +211,8 @@ func (d *Dialogue) Rests() *session.Aggregate {
 	var a *session.Aggregate
 	d.Eventually("it rests", func() bool {
 		a = d.Load()
-		return a.Head.Resting && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev
+		idle := a.Next(time.Now()).State == aggregate.StateFinish // what was just approved may not have begun
+		return a.Head.Resting && idle && len(a.Inbox) == 0 && a.Head.ShownRev >= a.Head.Rev
 	})
 	return a
 }

@@ -139,6 +139,25 @@ func Eventually(t T, what string, holds func() bool) {
 	}
 }
 
+// pressAgain is after how long a person presses a button again of which nothing came.
+const pressAgain = 5 * time.Second
+
+// UntilTaken presses something, again and again, until a person sees that it was taken.
+func UntilTaken(t T, what string, press func(), taken func() bool) {
+	t.Helper()
+	var pressed time.Time
+	Eventually(t, what, func() bool {
+		if taken() {
+			return true
+		}
+		if time.Since(pressed) > pressAgain {
+			press()
+			pressed = time.Now()
+		}
+		return false
+	})
+}
+
 // attempt is a T without a test.
 type attempt struct{ ctx context.Context }
 

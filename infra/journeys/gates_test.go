@@ -2,15 +2,20 @@ package journeys
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
 	"ringi/infra/driver"
+	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/task"
@@ -80,7 +85,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	for _, user := range []string{workspace.Tanaka, workspace.Guest} {
 		d.Click(user, "CARD#prompt#0001", "approve_prompt")
-		if notes := d.Notes(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
+		if notes := d.Told(user); len(notes) != 1 || !strings.Contains(notes[0], "👥 承認・却下できる人: <@"+workspace.Suzuki+">") {
 			t.Errorf("%s got the notes %q", user, notes)
 		}
 	}
@@ -91,7 +96,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Users = []string{} })
 	d.Card("CARD#prompt#0001", "なし(承認者が登録されていません") // without a click
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
-	if notes := d.Notes(workspace.Suzuki); len(notes) != 1 {
+	if notes := d.Told(workspace.Suzuki); len(notes) != 1 {
 		t.Errorf("an empty list of approvers: notes %q", notes)
 	}
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.Approvers.Usergroups = []string{workspace.Approvers} })
@@ -106,8 +111,7 @@ func TestWhoMayNotStampIsToldWhy(t *testing.T) {
 func TestAnOutsiderCantStamp(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
-	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	expect.NoError(t, s.Sandbox.Click(workspace.Alex, d.Channel, m.TS, "approve_prompt"))
+	d.Click(workspace.Alex, "CARD#prompt#0001", "approve_prompt")
 	if p := d.Load().Prompt(); p.Status != aggregate.PendingApproval {
 		t.Errorf("the policy is %s, by %s", p.Status, p.ApprovedBy)
 	}
@@ -116,19 +120,44 @@ func TestAnOutsiderCantStamp(t *testing.T) {
 
 func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 	s := start(t)
+	for range 5 {
+		if oneDecision(t, s) {
+			return
+		}
+		t.Log("somebody was not answered in time")
+	}
+	t.Error("somebody is never answered in time")
+}
+
+// oneDecision reports whether everybody who pressed was answered in time, else nobody knows what they are told.
+func oneDecision(t *testing.T, s *stack.Stack) (answered bool) {
+	t.Helper()
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
 	var clicks sync.WaitGroup
+	var missed atomic.Int32
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka, workspace.Suzuki, workspace.Tanaka, workspace.Suzuki} {
 		clicks.Go(func() {
-			if err := s.Sandbox.Click(user, d.Channel, m.TS, "approve_prompt"); err != nil {
+			if err := s.Sandbox.Click(user, d.Channel, m.TS, "approve_prompt"); errors.As(err, new(sandbox.InteractionError)) {
+				missed.Add(1)
+			} else if err != nil {
 				t.Errorf("%s: %v", user, err)
 			}
 		})
 	}
 	clicks.Wait()
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		missed.Add(int32(d.AskedAgain(user)))
+	}
+	if missed.Load() > 0 {
+		d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	}
 	d.Card("CARD#process#0001", "approve_process")
 	a := d.Load()
+	expect.Same(t, []string{"task.created by system", "prompt.approved by " + a.Prompt().ApprovedBy}, d.Audit())
+	if missed.Load() > 0 {
+		return false
+	}
 	loser := map[string]string{workspace.Suzuki: workspace.Tanaka, workspace.Tanaka: workspace.Suzuki}[a.Prompt().ApprovedBy]
 	if notes := d.Notes(loser); len(notes) == 0 || !strings.Contains(notes[0], "<@"+a.Prompt().ApprovedBy+">") {
 		t.Errorf("who was second is told %q, not who was first", notes)
@@ -136,7 +165,7 @@ func TestOneDecisionForTwoApproversAndADoubleClick(t *testing.T) {
 	if notes := d.Notes(a.Prompt().ApprovedBy); len(notes) != 0 {
 		t.Errorf("who was first is told %q", notes)
 	}
-	expect.Same(t, []string{"task.created by system", "prompt.approved by " + a.Prompt().ApprovedBy}, d.Audit())
+	return true
 }
 
 func TestAnApprovalExpires(t *testing.T) {
@@ -161,7 +190,7 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	s := start(t)
 	d := driver.Ask(t, s, workspace.Sato, "従業員一覧を取得して")
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
-	expect.NoError(t, s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"))
+	d.Menu(workspace.Sato, m.TS)
 	if views := s.Sandbox.Views(workspace.Sato); len(views) != 1 || d.Load().Head.Ended != nil {
 		t.Fatalf("%d dialogs ask whether that is meant; ended: %v", len(views), d.Load().Head.Ended)
 	}
@@ -171,8 +200,8 @@ func TestATaskIsWithdrawnWhileItWaits(t *testing.T) {
 	d.Cancel(workspace.Sato, m.TS)
 	card := d.Card("CARD#prompt#0001", "キャンセルされました")
 	d.Card("CARD#task", "⏹️ <@"+workspace.Sato+"> によりキャンセルされました")
-	expect.NoError(t, s.Sandbox.Shortcut(workspace.Sato, d.Channel, m.TS, "cancel_task"))
-	if notes := d.Notes(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
+	d.Menu(workspace.Sato, m.TS)
+	if notes := d.Told(workspace.Sato); len(notes) != 2 || !strings.Contains(notes[1], "にこのタスクをキャンセルしました") {
 		t.Errorf("who cancels again is told %q", notes)
 	}
 	if strings.Contains(driver.Face(card), "approve_prompt") {

@@ -64,7 +64,7 @@ func TestAMentionWhereAPolicyWaits(t *testing.T) {
 	}
 	// What it was beside has been sent back meanwhile: as a reason it comes too late, as a request it does not.
 	request.Click(workspace.Tanaka, "CARD#task", "take_as_reason")
-	if notes := request.Notes(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
+	if notes := request.Told(workspace.Tanaka); len(notes) != 1 || !strings.Contains(notes[0], "却下済みです") {
 		t.Errorf("told %q", notes)
 	}
 	request.Click(workspace.Suzuki, "CARD#task", "take_as_request")

@@ -20,6 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
+	"ringi/infra/driver"
 	"ringi/infra/local/admin"
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
@@ -199,11 +200,11 @@ func (r *request) shows(key string) string {
 	return string(b)
 }
 
+// approve presses a button until the card has it no more: told that nothing was saved, a person presses again.
 func (r *request) approve(key, action string) {
 	r.Helper()
-	r.eventually(action, func() bool {
-		return running.Sandbox.Click(workspace.Suzuki, workspace.HR, r.message(key).TS, action) == nil
-	})
+	press := func() { _ = running.Sandbox.Click(workspace.Suzuki, workspace.HR, r.message(key).TS, action) }
+	driver.UntilTaken(r.T, action, press, func() bool { return !strings.Contains(r.shows(key), action) })
 }
 
 // spoil makes a card's message show something else, and its row forget what it showed, as after a lost update.

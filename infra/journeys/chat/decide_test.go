@@ -128,9 +128,9 @@ func TestAnActionIsDecidedOnItsCopy(t *testing.T) {
 	}
 	asks := copyOf(workspace.Suzuki, x.ActionID, "echo copied", card.RejectAction)
 	copyOf(workspace.Tanaka, x.ActionID, card.ApproveAction)
-	if err := running.Sandbox.Click(workspace.Suzuki, workspace.DirectMessage(workspace.Suzuki), asks.TS, card.ApproveAction); err != nil {
-		t.Fatal(err)
-	}
+	driver.UntilTaken(t, "the copy is stamped", func() {
+		_ = running.Sandbox.Click(workspace.Suzuki, workspace.DirectMessage(workspace.Suzuki), asks.TS, card.ApproveAction)
+	}, func() bool { return d.Count("✅ 承認: <@"+workspace.Suzuki+">") > 0 })
 	d.Shows("操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
 	copyOf(workspace.Tanaka, "操作 #1 完了", "✅ 承認: <@"+workspace.Suzuki+">")
 }

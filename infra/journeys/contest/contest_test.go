@@ -54,13 +54,14 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Card("CARD#prompt#0001", "他の案 (2)")
 	d.Click(workspace.Suzuki, "CARD#prompt#0001", "other_drafts")
-	view := shown(t, s, "この案に替える")
-	expect.NoError(t, s.Sandbox.ClickView(workspace.Suzuki, view.ID, "turn_on", "1"))
-	view = shown(t, s, "2 / 2 件目")
-	if errs, err := s.Sandbox.Submit(workspace.Suzuki, view.ID, nil); err != nil || len(errs) > 0 {
-		t.Fatalf("%v, %v", err, errs)
-	}
-	d.Card("CARD#prompt#0001", "別の案に変更")
+	driver.Eventually(t, "a dialog shows the other drafts", func() bool { return shows(s, "この案に替える") })
+	view := s.Sandbox.Views(workspace.Suzuki)[0]
+	driver.UntilTaken(t, "the page is turned", func() { _ = s.Sandbox.ClickView(workspace.Suzuki, view.ID, "turn_on", "1") }, func() bool {
+		return shows(s, "2 / 2 件目")
+	})
+	driver.UntilTaken(t, "another draft is taken", func() { _, _ = s.Sandbox.Submit(workspace.Suzuki, view.ID, nil) }, func() bool {
+		return d.Shows("CARD#prompt#0001", "別の案に変更")
+	})
 	d.Click(workspace.Tanaka, "CARD#prompt#0002", "approve_prompt")
 	d.Card("CARD#process#0001", "approve_process")
 	n := d.Load().Prompt()
@@ -71,19 +72,11 @@ func TestAnApproverPutsAnotherTeamsDraftInThePlaceOfTheBest(t *testing.T) {
 	named(t, d, task.AuditPromptApproved, *n.Entry)
 }
 
-// shown is the dialog that is open, once it shows a text.
-func shown(t *testing.T, s *stack.Stack, text string) (v workspace.View) {
-	t.Helper()
-	driver.Eventually(t, "a dialog shows "+text, func() bool {
-		all := s.Sandbox.Views(workspace.Suzuki)
-		if len(all) != 1 {
-			return false
-		}
-		v = all[0]
-		b, err := json.Marshal(v)
-		return err == nil && strings.Contains(string(b), text)
-	})
-	return v
+// shows reports whether the dialog that is open shows a text.
+func shows(s *stack.Stack, text string) bool {
+	all := s.Sandbox.Views(workspace.Suzuki)
+	b, err := json.Marshal(all)
+	return len(all) == 1 && err == nil && strings.Contains(string(b), text)
 }
 
 // named asserts that the audit log has an entry of an action with a team and its score.

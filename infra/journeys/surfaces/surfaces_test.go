@@ -55,10 +55,10 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	driver.Settings(t, s, func(x *tenancy.Settings) {
 		x.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Suzuki, workspace.Tanaka}, Usergroups: []string{}}
 	})
-	expect.NoError(t, s.Sandbox.Command(workspace.Sato, workspace.HR, "/ringi 今月の勤怠をまとめて"))
-	if told := s.Sandbox.Ephemerals(workspace.Sato); len(told) == 0 || !strings.Contains(told[len(told)-1].Text, "受け付けました") {
-		t.Errorf("%+v", told)
-	}
+	driver.UntilTaken(t, "the command is accepted", func() { _ = s.Sandbox.Command(workspace.Sato, workspace.HR, "/ringi 今月の勤怠をまとめて") }, func() bool {
+		told := s.Sandbox.Ephemerals(workspace.Sato)
+		return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "受け付けました")
+	})
 	root := newest(t, s, workspace.HR, "> 今月の勤怠をまとめて")
 	d := driver.At(t, s, workspace.HR, root.TS)
 	d.Card("CARD#prompt#0001", "approve_prompt")
@@ -67,8 +67,9 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 	expect.NoError(t, s.Sandbox.OpenHome(workspace.Suzuki))
 	homeShows(t, s, workspace.Suzuki, prompt.ID, true)
 	copied := newest(t, s, workspace.DirectMessage(workspace.Tanaka), prompt.ID)
-	expect.NoError(t, s.Sandbox.ClickHome(workspace.Suzuki, "approve_prompt", prompt.ID))
-	d.Card("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+	driver.UntilTaken(t, "the policy is stamped", func() { _ = s.Sandbox.ClickHome(workspace.Suzuki, "approve_prompt", prompt.ID) }, func() bool {
+		return d.Shows("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")
+	})
 	homeShows(t, s, workspace.Suzuki, prompt.ID, false)
 	driver.Eventually(t, "the copy shows the stamp", func() bool {
 		m, err := s.Sandbox.Workspace().Message(workspace.DirectMessage(workspace.Tanaka), copied.TS, workspace.Tanaka)
@@ -77,8 +78,9 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 
 	d.Card("CARD#process#0001", "approve_process")
 	steps := newest(t, s, workspace.DirectMessage(workspace.Tanaka), d.Load().Process().ID)
-	expect.NoError(t, s.Sandbox.Click(workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), steps.TS, "approve_process"))
-	d.Card("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">")
+	driver.UntilTaken(t, "the steps are stamped", func() {
+		_ = s.Sandbox.Click(workspace.Tanaka, workspace.DirectMessage(workspace.Tanaka), steps.TS, "approve_process")
+	}, func() bool { return d.Shows("CARD#process#0001", "✅ 承認: <@"+workspace.Tanaka+">") })
 	d.Until("it is done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	newest(t, s, workspace.DirectMessage(workspace.Sato), "✅ 完了: ")
 	d.RanOnce()
