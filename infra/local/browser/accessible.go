@@ -41,6 +41,7 @@ func (p *Tab) Accessible(t testing.TB) {
 
 func (p *Tab) violations(t testing.TB) []finding {
 	t.Helper()
+	p.loaded()
 	there, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool]("!!window.axe"))
 	if err == nil && !there {
 		_, err = chromedp.Run(p.ctx, chromedp.Evaluate[chromedp.Void](axe+"; undefined"))

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	lifetime = 8 * time.Minute
+	lifetime = 20 * time.Minute
 	patience = 40 * time.Second // a busy machine takes long; less than the minute after which the sweeper finds what was lost
 	pace     = 30 * time.Millisecond
 )
@@ -60,7 +60,7 @@ func Start(t testing.TB, names ...string) *Browser {
 		}
 		t.Skip("no Chromium on this machine: install chromium to run the browser tests")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox)
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))
 	var rules []string
 	for _, name := range names {
 		rules = append(rules, "MAP "+name+" 127.0.0.1")
@@ -208,11 +208,26 @@ func (p *Tab) poll(js string) error {
 	return err
 }
 
-// Click presses the first element that matches, once it is there.
+// Click presses the first element that matches, once it is there; it may be drawn anew meanwhile.
 func (p *Tab) Click(selector string) {
 	p.t.Helper()
-	p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
-	p.Eval(fmt.Sprintf("document.querySelector(%q).click()", selector))
+	for range 5 {
+		p.Until(fmt.Sprintf("document.querySelector(%q)", selector))
+		pressed, err := chromedp.Run(p.ctx, chromedp.Evaluate[bool](fmt.Sprintf(`((el) => { el?.click(); return !!el })(document.querySelector(%q))`, selector)))
+		if pressed || err != nil && left(err) { // by what was pressed
+			return
+		}
+		if err != nil {
+			p.t.Fatalf("browser: press %s: %v", selector, err)
+		}
+	}
+	p.t.Fatalf("it comes and goes: %s", selector)
+}
+
+// loaded waits until all of the page is there, its styles too.
+func (p *Tab) loaded() {
+	p.t.Helper()
+	p.Until(`document.readyState === "complete"`)
 }
 
 // Clean fails the test when a script of the page failed.
@@ -227,7 +242,11 @@ func (p *Tab) Clean() {
 // Read is what JavaScript says of the page.
 func Read[T any](p *Tab, js string) T {
 	p.t.Helper()
-	v, err := chromedp.Run(p.ctx, chromedp.Evaluate[T](js))
+	var v T
+	err := p.through(func() (err error) {
+		v, err = chromedp.Run(p.ctx, chromedp.Evaluate[T](js))
+		return err
+	})
 	if err != nil {
 		p.t.Fatalf("browser: %s: %v", js, err)
 	}

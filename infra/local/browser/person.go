@@ -127,11 +127,8 @@ const misfits = `((width, phone) => {
 // Fits fails the test when something on the page can't be read or reached.
 func (p *Tab) Fits() {
 	p.t.Helper()
-	found, err := chromedp.Run(p.ctx, chromedp.Evaluate[[]string](fmt.Sprintf(misfits, p.window.Width, p.window.Phone)))
-	if err != nil {
-		p.t.Fatalf("browser: %v", err)
-	}
-	for _, what := range found {
+	p.loaded()
+	for _, what := range Read[[]string](p, fmt.Sprintf(misfits, p.window.Width, p.window.Phone)) {
 		p.t.Errorf("at %d px %s", p.window.Width, what)
 	}
 }
