@@ -41,7 +41,7 @@ func newStage(t *testing.T, db *storetest.Server) *stage {
 // shows waits until the bot's only message in the thread shows text, and returns it.
 func (g *stage) shows(text string) workspace.Message {
 	g.t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; time.Sleep(5 * time.Millisecond) {
 		all := g.slack.Thread(g.t, g.channel, g.thread)
 		if len(all) == 1 && strings.Contains(all[0].Text, text) {
 			return all[0]
@@ -187,7 +187,7 @@ func testStopped(t *testing.T, g *stage) {
 // recorded waits until the row names the message.
 func (g *stage) recorded() {
 	g.t.Helper()
-	for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
 		if row := g.load().Stream; row != nil && row.TS != "" {
 			return
 		}

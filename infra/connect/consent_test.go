@@ -50,7 +50,7 @@ type consent struct {
 func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	t.Helper()
 	out, ended := &output{}, make(chan error, 1)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	t.Cleanup(cancel)
 	args := append(append([]string{}, w.flags...), "-team", "T0CONSENT", "-listen", "127.0.0.1:0", "-auth-url", v+"/"+provider+"/authorize", "-token-url", v+"/"+provider+tokens, provider)
 	go func() { ended <- run(ctx, w.Config, args, strings.NewReader(""), out) }()

@@ -80,7 +80,11 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 				_, _ = io.Copy(io.Discard, r.Body) // else the server does not see the client go
 				test.do(w, r)
 			})
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			within := time.Minute
+			if test.problem == failure.ProblemTimeout {
+				within = time.Second
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
 			var e *failure.Error
@@ -104,7 +108,7 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
 			c := &wire.Client{Provider: failure.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
 			var e *failure.Error
@@ -140,7 +144,7 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, calls := client(t, test.do)
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			var e *failure.Error
 			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failure.Failed {

@@ -40,7 +40,7 @@ func start(t *testing.T, o stack.Options) *stack.Stack {
 
 func until[T any](t *testing.T, what string, look func() (T, bool)) T {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if v, ok := look(); ok {
 			return v
 		}

@@ -52,7 +52,7 @@ func start(t *testing.T) (url string) {
 	})
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); <-tick.C {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); <-tick.C {
 		if conn, err := net.DialTimeout("tcp", address, time.Second); err == nil {
 			conn.Close()
 			return "http://" + address
@@ -84,7 +84,7 @@ func TestOurClientsAgainstAimock(t *testing.T) {
 				{"too many", "", 1, task.Failure{Reason: task.ReasonModelUnavailable, RetryAfter: 7 * time.Second, Transient: true}},
 				{"overloaded", "", 1, task.Failure{Reason: task.ReasonModelUnavailable, Transient: true}},
 			} {
-				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 				e, usage, err := model.Extract(ctx, g, model.ExtractInput{Text: tt.asked, Locale: "en", Now: time.Now(), Try: 1})
 				cancel()
 				var failed task.Failure

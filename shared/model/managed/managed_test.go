@@ -172,7 +172,11 @@ func TestWhatGoesWrong(t *testing.T) {
 				agents.Archive:    func(ctx context.Context) error { return c.Discard(ctx, id) },
 			} {
 				v.Fail(op, test.fault)
-				ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+				within := time.Minute
+				if test.fault.Hang > 0 {
+					within = 300 * time.Millisecond
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), within)
 				before := requests.Load()
 				err := call(ctx)
 				cancel()
