@@ -34,13 +34,13 @@ type trouble struct {
 func troubles() []trouble {
 	return []trouble{
 		{
-			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 15, status: contest.SummaryPartialFailure, scored: 1,
+			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 30, status: contest.SummaryPartialFailure, scored: 1,
 			exits: map[string]submission.ExitReason{"solo": submission.TeamTimeout, "swift": submission.PartialFailure, "careful": submission.MaxRoundsReached},
 			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に持ち時間が終わりました。", "即決チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"},
 			page:  []string{"一部のチームが失敗", "最初の採点の前に持ち時間が終わりました。", "AI モデルが回答を断りました。"},
 		},
 		{
-			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 15, status: contest.SummaryCompleted, scored: 3,
+			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 30, status: contest.SummaryCompleted, scored: 3,
 			exits: map[string]submission.ExitReason{"careful": submission.TeamTimeout, "swift": submission.PartialFailure, "solo": submission.PartialFailure},
 			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 持ち時間が終わったため、それまでの最良の案で終えました。", "他の案 (2)"},
 			page: []string{
