@@ -118,16 +118,25 @@ func idProblems(field string, ids []string, form *regexp.Regexp, rule Rule) (all
 
 func serverProblems(list []MCPServer) (all []Problem) {
 	for i, s := range list {
-		field := func(name string) string { return fmt.Sprintf("mcp_servers[%d].%s", i, name) }
-		switch {
-		case !serverForm().MatchString(s.Name):
-			all = append(all, Problem{Field: field("name"), Rule: RuleServerName})
-		case slices.ContainsFunc(list[:i], func(x MCPServer) bool { return x.Name == s.Name }):
-			all = append(all, Problem{Field: field("name"), Rule: RuleTaken})
+		own := s.Problems()
+		if slices.ContainsFunc(list[:i], func(x MCPServer) bool { return x.Name == s.Name }) && serverForm().MatchString(s.Name) {
+			own = append([]Problem{{Field: "name", Rule: RuleTaken}}, own...)
 		}
-		if rule := wrongAddress(s.URL); rule != "" {
-			all = append(all, Problem{Field: field("url"), Rule: rule})
+		for _, p := range own {
+			p.Field = fmt.Sprintf("mcp_servers[%d].%s", i, p.Field)
+			all = append(all, p)
 		}
+	}
+	return all
+}
+
+// Problems are those of one server, of its name before its url.
+func (s MCPServer) Problems() (all []Problem) {
+	if !serverForm().MatchString(s.Name) {
+		all = append(all, Problem{Field: "name", Rule: RuleServerName})
+	}
+	if rule := wrongAddress(s.URL); rule != "" {
+		all = append(all, Problem{Field: "url", Rule: rule})
 	}
 	return all
 }

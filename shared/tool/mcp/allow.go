@@ -37,13 +37,7 @@ func (d Admin) Allow(ctx context.Context, tenant, name, hash string, access aggr
 	case all[i].Hash != hash:
 		return ErrChanged
 	}
-	t := all[i].Tool
-	pin := tenancy.Pin{
-		URL: all[i].URL, Title: t.Title, Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Access: access, Hash: hash,
-	}
-	if pin.Title == "" {
-		pin.Title = t.Name
-	}
+	pin := all[i].Tool.Pin(all[i].URL, access)
 	rows, err := d.Rows.ToolPermissions(ctx, tenant)
 	if err != nil {
 		return fmt.Errorf("allow %s: %w", name, err)

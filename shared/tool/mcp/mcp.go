@@ -7,8 +7,10 @@ package mcp
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
@@ -19,6 +21,8 @@ import (
 // Client calls servers.
 type Client struct {
 	HTTP *http.Client // of the outbound dialer
+	// ReadOnly calls a tool only while its server says that it only reads: where nobody else has said so.
+	ReadOnly bool
 }
 
 // Server is one server, with the secret that authenticates us to it.
@@ -49,7 +53,10 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 		return nil, err
 	}
 	defer s.close()
-	declares, err := s.find(ctx, call.Tool, call.Hash)
+	tool, err := s.find(ctx, call.Tool, call.Hash)
+	if err == nil && c.ReadOnly && !tool.ReadOnly {
+		err = changed(call.Server, call.Tool, errors.New("the server no longer says that it only reads"))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -58,26 +65,22 @@ func (c Client) Call(ctx context.Context, call Call) (any, error) {
 	if e := r.judge(ctx, call.Server, err); e != nil {
 		return nil, e
 	}
-	return result(call.Server.provider(), answer, r, declares)
+	return result(call.Server.provider(), answer, r, tool.Output != "")
 }
 
 // find looks for the tool that was allowed among those that the server has now.
-func (s session) find(ctx context.Context, name, hash string) (declares bool, err error) {
+func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 	all, err := s.list(ctx)
 	if err != nil {
-		return false, err
+		return Tool{}, err
 	}
-	var found []Tool
-	for _, t := range all {
-		if t.Name == name {
-			found = append(found, t)
-		}
-	}
+	found := slices.DeleteFunc(all, func(t Tool) bool { return t.Name != name })
 	if len(found) != 1 || found[0].Hash() != hash {
-		return false, &failure.Error{
-			Outcome: failure.Failed, Problem: failure.ProblemChanged, Args: []any{s.server.provider(), name},
-			Err: fmt.Errorf("the server has %d such tools, none as allowed", len(found)),
-		}
+		return Tool{}, changed(s.server, name, fmt.Errorf("the server has %d such tools, none as allowed", len(found)))
 	}
-	return found[0].Output != "", nil
+	return found[0], nil
+}
+
+func changed(s Server, tool string, err error) error {
+	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemChanged, Args: []any{s.provider(), tool}, Err: err}
 }

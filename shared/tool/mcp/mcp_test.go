@@ -312,3 +312,21 @@ func huge(w http.ResponseWriter, _ *http.Request) {
 	}
 	_, _ = io.WriteString(w, `"}]}}`)
 }
+
+// Where nobody but the server says that a tool only reads, it is called while the server says so, and never otherwise.
+func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
+	server, v := newRooms(t)
+	read := client(v.URL)
+	read.ReadOnly = true
+	call := func() error {
+		const free = `{"date":"2026-04-01","start":"10:00","end":"11:00"}`
+		hash := v.hash(t, "list_rooms")
+		_, err := read.Call(t.Context(), mcp.Call{Server: v.Server, Tool: "list_rooms", Hash: hash, Arguments: json.RawMessage(free)})
+		return err
+	}
+	expect.NoError(t, call())
+	server.DescribeList("Lists the meeting rooms that are free at a time.") // the same words, without the hint
+	if e := known(t, call()); e.Problem != failure.ProblemChanged || e.Outcome != failure.Failed || v.times("tools/call") != 1 {
+		t.Errorf("%v after %d calls", e, v.times("tools/call"))
+	}
+}

@@ -1,6 +1,7 @@
 package mcp
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"unicode/utf8"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/lazy"
 	"ringi/shared/schema"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 
@@ -27,11 +29,23 @@ type Tool struct {
 	Description string
 	Input       string // JSON, its members sorted
 	Output      string // empty: none is declared
+	// ReadOnly is the server's readOnlyHint. Who allows a tool decides what it does: a server may claim anything.
+	ReadOnly bool `json:"-"` // no part of the hash
 }
 
-// read takes a tool's fields. Annotations (readOnlyHint and the like) are left out: a server may claim anything.
+// read takes a tool's fields. Its other annotations are left out.
 func read(t *sdk.Tool) Tool {
-	return Tool{Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema)}
+	return Tool{
+		Name: t.Name, Title: t.Title, Description: t.Description, Input: text(t.InputSchema), Output: text(t.OutputSchema),
+		ReadOnly: t.Annotations != nil && t.Annotations.ReadOnlyHint,
+	}
+}
+
+// Pin is the tool as it is now at an address, allowed for an access.
+func (t Tool) Pin(url string, access aggregate.Access) tenancy.Pin {
+	return tenancy.Pin{
+		URL: url, Title: cmp.Or(t.Title, t.Name), Description: t.Description, Input: aggregate.JSON(t.Input), Output: aggregate.JSON(t.Output), Access: access, Hash: t.Hash(),
+	}
 }
 
 func text(schema any) string {
