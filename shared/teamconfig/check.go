@@ -11,7 +11,7 @@ type Report struct {
 	Valid    bool   `json:"valid"`
 	Errors   []Said `json:"errors"`
 	Warnings []Said `json:"warnings"`
-	// Config is a Team, Contest, Evaluator, Judgment or Member as the files say it: what is neither set nor has a default is
+	// Config is a Team, Contest, Evaluator, Judgment, Member or list of Server as the files say it: what is neither set nor has a default is
 	// null. It is null itself when there are errors.
 	Config any `json:"config"`
 }
@@ -46,7 +46,7 @@ func Check(w Workspace, file string) Report {
 	return report
 }
 
-var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator] or [agent], or it is an evaluator's with [[metrics]], or a judge's with model")
+var errKind = errors.New("is no configuration: a file begins with [team], [orchestrator], [agent] or [servers.<name>], or it is an evaluator's with [[metrics]], or a judge's with model")
 
 func (w Workspace) any(file string) (any, []Finding) {
 	r := &reading{w: w}
@@ -61,6 +61,8 @@ func (w Workspace) any(file string) (any, []Finding) {
 		config = r.team(file, "", tables)
 	case has("orchestrator"):
 		config = r.contest(file, tables)
+	case has("servers"):
+		config = r.servers(file, tables)
 	case has("agent"):
 		config = r.agentFile(file, "", tables).orNone()
 	case has("metrics"), has("default_model"), has("llm_default"):

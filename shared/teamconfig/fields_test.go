@@ -103,11 +103,20 @@ var kinds = []struct {
 		"model": {}, "system_instruction": instruction, "temperature": {"0", temperature.taken, temperature.refused},
 		"max_tokens": maxTokens, "timeout_seconds": {"60", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
+	{Server{}, "servers.toml", "[servers.wiki]\n%s\n", "", map[string]field{
+		"name": {}, // the table's
+		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
+			"''": "must not be empty", "1": "must be a text", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
+		}},
+		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be a variable of the environment: MCP_", "'MCP_'": "must be a variable", "'mcp_wiki'": "must be a variable", "1": "must be a text"}},
+		"tools":     {"[]", []string{"[]", "['search', 'pages/read']"}, map[string]string{"'search'": "must be a list of texts", "['']": "must not have an empty name: tools[0]", "['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
+	}},
 }
 
 // needed are the fields that a table can't do without, with a value.
 var needed = map[string][]string{
-	"Team": {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
+	"Server": {"url = 'https://a.example/mcp'"},
+	"Team":   {"team_id = 'a'", "team_name = 'A'"}, "Metric": {"name = 'Coverage'"},
 	"Member": {"agent_name = 'x'", "agent_type = 'plain'", "tool_description = 'd'", "model = 'gpt-5'"},
 }
 
