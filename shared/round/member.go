@@ -135,7 +135,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 				results = append(results, result{call: c, text: "No more calls are possible: answer now.", failed: true})
 				continue
 			}
-			r, err := p.use(ctx, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
+			r, err := p.use(ctx, t.name, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
 			if err != nil {
 				return "", "", err
 			}
@@ -149,7 +149,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 }
 
 // use calls a tool, or takes its result that was saved: the model's next answer was made of that.
-func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string) (result, error) {
+func (p *playing) use(ctx context.Context, member string, tools Reads, c chat.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
 		Failed  bool   `json:"failed,omitempty"`
@@ -161,6 +161,7 @@ func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string)
 	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
 		return result{}, err
 	}
+	begun := p.Now()
 	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t chat.Tool) bool { return t.Name == c.Name }) {
 		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
 	} else {
@@ -183,6 +184,11 @@ func (p *playing) use(ctx context.Context, tools Reads, c chat.Call, key string)
 	if len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
+	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text, Took: p.Now().Sub(begun)}
+	if r.Failed {
+		e.Text, e.Failed = "", r.Text
+	}
+	p.watch(e)
 	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
 }
 

@@ -202,6 +202,9 @@ type Event struct {
 	Usage  *model.Usage  `json:"usage,omitempty"`
 	Reused bool          `json:"reused,omitempty"` // an answer of before a crash
 	Failed string        `json:"failed,omitempty"`
+	// Tool is what a member called, with which arguments.
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
 }
 
 // EventKind is what happened.
@@ -211,6 +214,7 @@ const (
 	LeaderSaid   EventKind = "LEADER"    // an answer of the leader's model
 	Delegated    EventKind = "DELEGATE"  // the leader called a member; Text is the task
 	MemberSaid   EventKind = "MEMBER"    // an answer of a member's model
+	ToolUsed     EventKind = "TOOL"      // a member called a tool, or had a script run; Text is the result
 	MemberDone   EventKind = "SUBMITTED" // a call of a member ended; Failed says how, if it did
 	EvaluatorSay EventKind = "EVALUATE"
 	JudgeSaid    EventKind = "JUDGE"
