@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -131,16 +132,16 @@ func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 
 // start makes the strictest room that this machine gives.
 func (s *supervisor) start(o sandbox.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
-	var why error
+	var why []string
 	for _, l := range s.levels {
 		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory}, archive, out)
 		if err == nil {
 			return b, nil
 		}
 		s.log.Info("isolation refused", "action", o.Action, "level", l, "err", err)
-		why = fmt.Errorf("%s: %w", l, err)
+		why = append(why, fmt.Sprintf("%s: %v", l, err))
 	}
-	return nil, fmt.Errorf("this machine withholds too little from a command to run one: %w", why)
+	return nil, fmt.Errorf("this machine withholds too little from a command to run one: %s", strings.Join(why, "; "))
 }
 
 // attend lets the command run until it ends, its time is up or somebody cancels, and sends its lines meanwhile.
