@@ -28,7 +28,7 @@ const (
 	exitPartial      = 1
 	exitFailedTeams  = 2
 	maxPrompt        = contest.MaxPrompt
-	usageOfExecution = "usage: contest exec [-c FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
+	usageOfExecution = "usage: contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] \"prompt\""
 )
 
 // usualFiles are where a contest's file is looked for.
@@ -37,6 +37,7 @@ var usualFiles = []string{contests.File, "configs/orchestrator.toml"}
 // execution is what exec was asked for.
 type execution struct {
 	file, model, trace, locale string
+	servers                    string
 	asJSON, dry                bool
 	timeout                    time.Duration
 }
@@ -44,11 +45,12 @@ type execution struct {
 func (x *execution) flags(f *flag.FlagSet) {
 	f.StringVar(&x.file, "c", "", "the contest's `file`; unless given, "+strings.Join(usualFiles, " or ")+" of the workspace")
 	f.StringVar(&x.file, "config", "", "as -c")
+	f.StringVar(&x.servers, "servers", "", "the `file` of the MCP servers that members read by; unless given, "+usualServers+" of the workspace")
 	f.StringVar(&x.model, "model", "", "the `name` of a model that stands for all that the files name; demo needs no key")
 	f.StringVar(&x.trace, "trace", "", "a `file` for every call, as JSON Lines")
 	f.StringVar(&x.locale, "locale", "", "ja or en: the `language` of the built-in prompts; unless set, that of the prompt")
 	f.BoolVar(&x.asJSON, "json", false, "print the result as JSON; what happens is printed to standard error")
-	f.BoolVar(&x.dry, "dry-run", false, "check files and keys, and call no model")
+	f.BoolVar(&x.dry, "dry-run", false, "check files, keys and servers, and call no model")
 	f.Func("timeout", "`seconds`, or 5m, for the whole contest", func(s string) error {
 		if n, err := strconv.Atoi(s); err == nil {
 			s = fmt.Sprint(n, "s")
@@ -82,30 +84,79 @@ func (p program) exec(ctx context.Context, args []string) int {
 	case x.locale != "" && !slices.Contains(language.All, x.locale):
 		return p.misused("-locale must be %s", strings.Join(language.All, " or "))
 	}
-	config, code := p.read(x.file)
+	g, release, code := p.ready(ctx, x)
+	defer release()
 	if code != exitDone {
 		return code
 	}
-	names := config.Models()
-	if x.model != "" { // it stands for every one
-		names = []string{x.model}
-	}
-	opened, err := p.open(names, x.model)
-	if err != nil {
-		return p.misused("%v", err)
-	}
 	if x.dry {
-		return p.plan(x, config, names)
+		return p.plan(x, g)
 	}
-	return p.hold(ctx, x, config, opened, prompt)
+	g.prompt = prompt
+	return p.hold(ctx, x, g)
 }
 
-// read reads the contest's file, and says all that is wrong with it.
-func (p program) read(file string) (teamconfig.Contest, int) {
+// ready is a contest that can be held: its files are valid, its keys are there, its servers have the tools that are listed. All
+// that is wrong is said at once.
+func (p program) ready(ctx context.Context, x execution) (g *game, release func(), code int) {
+	release = func() {}
 	w, err := p.workspace()
 	if err != nil {
-		return teamconfig.Contest{}, p.misused("%v", err)
+		return nil, release, p.misused("%v", err)
 	}
+	config, found, err := contestOf(w, x.file)
+	if err != nil {
+		return nil, release, p.misused("%v", err)
+	}
+	file, all, wrong := servers(w, x.servers, config)
+	valid := p.tell(append(found, wrong...))
+	if !valid {
+		return nil, release, exitMisused
+	}
+	g = &game{config: config, timeout: x.timeout, names: config.Models()}
+	if x.model != "" { // it stands for every one
+		g.names = []string{x.model}
+	}
+	if g.models, err = p.open(g.names, x.model); err != nil {
+		valid = false
+		fmt.Fprintln(p.problem, err)
+	}
+	if having(config, submission.WebSearch) {
+		g.listed, found = p.connect(ctx, file, all)
+		valid = p.tell(found) && valid
+	}
+	if !valid {
+		return nil, release, exitMisused
+	}
+	release = p.equip(ctx, g, file)
+	return g, release, exitDone
+}
+
+// equip gives members what runs their code, and says which of them can't work on this machine.
+func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
+	release = func() {}
+	lacks := map[submission.AgentType]string{}
+	if g.listed != nil && len(g.listed.tools) == 0 {
+		lacks[submission.WebSearch] = fmt.Sprintf("can't read anything: %s lists no tool of an MCP server", file)
+	}
+	if having(g.config, submission.CodeExec) {
+		var err error
+		if g.sandbox, release, err = p.sandbox(ctx); err != nil {
+			lacks[submission.CodeExec] = fmt.Sprintf("can't execute code on this machine: %v", err)
+		}
+	}
+	for _, t := range g.config.Teams {
+		for _, m := range t.Members {
+			if why := lacks[submission.AgentType(m.AgentType)]; why != "" {
+				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName), still(why))
+			}
+		}
+	}
+	return release
+}
+
+// contestOf reads the contest's file.
+func contestOf(w teamconfig.Workspace, file string) (teamconfig.Contest, []teamconfig.Finding, error) {
 	if file == "" {
 		file = usualFiles[0]
 		for _, usual := range usualFiles {
@@ -117,9 +168,14 @@ func (p program) read(file string) (teamconfig.Contest, int) {
 	}
 	at, err := w.Locate(file)
 	if err != nil {
-		return teamconfig.Contest{}, p.misused("%s: %v", file, err)
+		return teamconfig.Contest{}, nil, fmt.Errorf("%s: %w", file, err)
 	}
 	config, found := w.Contest(at)
+	return config, found, nil
+}
+
+// tell says all that was found, and reports whether none of it is more than a warning.
+func (p program) tell(found []teamconfig.Finding) bool {
 	for _, f := range found {
 		kind := "error"
 		if f.Warning {
@@ -127,34 +183,30 @@ func (p program) read(file string) (teamconfig.Contest, int) {
 		}
 		fmt.Fprintf(p.problem, "%s: %s\n", kind, still(f.String()))
 	}
-	if !teamconfig.Valid(found) {
-		return config, exitMisused
-	}
-	for _, t := range config.Teams {
-		for _, m := range t.Members {
-			if m.AgentType != string(submission.Plain) {
-				fmt.Fprintf(p.problem, "warning: %s: %s can't work on this machine: a %s member needs a deployment's tools. Its team is told so.\n", still(t.TeamID), still(m.AgentName), m.AgentType)
-			}
-		}
-	}
-	return config, exitDone
+	return teamconfig.Valid(found)
 }
 
 // plan says what would be run.
-func (p program) plan(x execution, c teamconfig.Contest, names []string) int {
+func (p program) plan(x execution, g *game) int {
 	type team struct {
 		TeamID  string `json:"team_id"`
 		Members int    `json:"members"`
 	}
+	c := g.config
 	plan := struct {
 		Teams     []team   `json:"teams"`
 		Models    []string `json:"models"`
 		MinRounds int      `json:"min_rounds"`
 		MaxRounds int      `json:"max_rounds"`
 		Timeout   int      `json:"timeout_per_team_seconds"`
-	}{Models: names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds}
+		Tools     []string `json:"tools"`         // that members of type web-search read by
+		RunsCode  bool     `json:"executes_code"` // of members of type code-exec
+	}{Models: g.names, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, Timeout: c.TeamTimeoutSeconds, Tools: []string{}, RunsCode: g.sandbox != nil}
 	for _, t := range c.Teams {
 		plan.Teams = append(plan.Teams, team{t.TeamID, len(t.Members)})
+	}
+	if g.listed != nil {
+		plan.Tools = append(plan.Tools, g.listed.names()...)
 	}
 	if x.asJSON {
 		return p.json(plan, exitDone)
@@ -163,7 +215,13 @@ func (p program) plan(x execution, c teamconfig.Contest, names []string) int {
 	for _, t := range plan.Teams {
 		fmt.Fprintf(p.out, "  %s: %s\n", still(t.TeamID), counted(t.Members, "member"))
 	}
-	fmt.Fprintf(p.out, "models: %s\n", strings.Join(names, ", "))
+	fmt.Fprintf(p.out, "models: %s\n", strings.Join(plan.Models, ", "))
+	if len(plan.Tools) > 0 {
+		fmt.Fprintf(p.out, "tools: %s\n", still(strings.Join(plan.Tools, ", ")))
+	}
+	if plan.RunsCode {
+		fmt.Fprintln(p.out, "code: runs on this machine, in a sandbox")
+	}
 	return exitDone
 }
 
@@ -176,7 +234,7 @@ func counted(n int, thing string) string {
 }
 
 // hold lets the teams compete and prints what came of it.
-func (p program) hold(ctx context.Context, x execution, config teamconfig.Contest, opened round.Models, prompt string) int {
+func (p program) hold(ctx context.Context, x execution, g *game) int {
 	lines := p.out
 	if x.asJSON {
 		lines = p.problem
@@ -190,10 +248,17 @@ func (p program) hold(ctx context.Context, x execution, config teamconfig.Contes
 		defer f.Close()
 		trace = f
 	}
-	if x.locale == "" {
-		x.locale = localeOf(prompt)
+	if g.locale = x.locale; g.locale == "" {
+		g.locale = localeOf(g.prompt)
 	}
-	g := &game{config: config, models: opened, prompt: prompt, locale: x.locale, timeout: x.timeout, id: contest.NewID(), watch: watching(lines, trace, config.Evaluator.Metrics)}
+	if g.listed != nil {
+		reads, err := p.reads(ctx, g.listed, g.locale)
+		if err != nil {
+			return p.misused("%v", err)
+		}
+		g.reads = reads
+	}
+	g.id, g.watch = contest.NewID(), watching(lines, trace, g.config.Evaluator.Metrics)
 	s := g.play(ctx)
 	if x.asJSON {
 		p.json(s, exitDone)

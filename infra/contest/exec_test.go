@@ -142,12 +142,12 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 	}
 }
 
-func TestAMemberThatNeedsADeploymentsToolsIsAnErrorItsLeaderReads(t *testing.T) {
+func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 	folder := t.TempDir()
 	write(t, folder, "contest.toml", "[orchestrator]\nmax_rounds = 1\n[[orchestrator.teams]]\nconfig = 'team.toml'\n")
 	write(t, folder, "team.toml", "[team]\nteam_id = 'a'\nteam_name = 'A'\n[[team.members]]\nname = 'search'\ntype = 'web_search'\ndescription = 'd'\nmodel = 'demo'\n")
 	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
-	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem, "warning: a: search can't work on this machine") || !strings.Contains(r.problem, "failed: ") {
+	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem, "warning: a: search can't read anything: configs/servers.toml lists no tool of an MCP server") || !strings.Contains(r.problem, "failed: ") {
 		t.Errorf("%+v", r)
 	}
 }

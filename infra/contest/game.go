@@ -18,7 +18,11 @@ import (
 // game is a contest on this machine. Nothing of it is kept.
 type game struct {
 	config  teamconfig.Contest
+	names   []string // of the models that are called
 	models  round.Models
+	listed  *listed       // nil: no member reads
+	reads   round.Reads   // what is listed
+	sandbox round.Sandbox // nil: none is needed, or this machine has none
 	prompt  string
 	locale  string
 	timeout time.Duration // of the whole; 0: only the teams' own
@@ -88,7 +92,7 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 			Execution: g.id, Team: t, Evaluator: g.config.Evaluator, Judgment: g.config.Judgment, Prompt: g.prompt, Number: o.Played + 1,
 			MaxRounds: g.config.MaxRounds, MinRounds: g.config.MinRounds, History: o.Rounds, Ranking: g.ranking(), Until: until, Locale: g.locale,
 		}
-		out, err := round.Runner{Models: g.models, Watch: g.watch}.Round(ctx, play)
+		out, err := round.Runner{Models: g.models, Reads: g.reads, Sandbox: g.sandbox, Watch: g.watch}.Round(ctx, play)
 		g.mu.Lock()
 		o.cost += out.Usage.Cost
 		o.CostUSD = o.cost.String()

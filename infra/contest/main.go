@@ -36,7 +36,7 @@ var commands = map[string]func(program, context.Context, []string) int{
 
 const usage = `usage: contest init [FOLDER]
        contest check [--json] FILE…
-       contest exec [-c FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
+       contest exec [-c FILE] [-servers FILE] [-model NAME] [--json] [--trace FILE] [--dry-run] [--timeout SECONDS] "prompt"
        contest archive -table NAME -bucket NAME -team T…
 MIXSEEK_WORKSPACE is the folder of the files.
 `

@@ -57,6 +57,9 @@ func detail(e round.Event) string {
 	if e.Agent != "" && e.Kind != round.LeaderSaid {
 		parts = append(parts, still(e.Agent))
 	}
+	if e.Tool != "" {
+		parts = append(parts, still(e.Tool))
+	}
 	if e.Kind == round.Scored {
 		parts = append(parts, points(e.Score))
 	}

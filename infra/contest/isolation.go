@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"ringi/infra/local/process"
+	"ringi/shared/aggregate"
+	"ringi/shared/round"
+	"ringi/shared/sandbox"
+)
+
+// isolation runs each order in a process of functions/run-sandbox, which needs nothing of a deployment.
+type isolation struct{ binary string }
+
+var _ sandbox.Runner = isolation{}
+
+// Run is that of sandbox.Runner. The process has nothing of this one's environment, and ends with ctx.
+func (s isolation) Run(ctx context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+	order, err := json.Marshal(o)
+	if err != nil {
+		return sandbox.End{}, fmt.Errorf("encode an order: %w: %w", err, sandbox.ErrNotBegun)
+	}
+	answer, out := io.Pipe()
+	cmd := exec.Command(s.binary)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = filepath.Dir(s.binary), []string{}, bytes.NewReader(order), out
+	p, err := process.Start(cmd)
+	if err != nil {
+		return sandbox.End{}, fmt.Errorf("%w: %w", err, sandbox.ErrNotBegun)
+	}
+	defer context.AfterFunc(ctx, p.Kill)()
+	go func() {
+		<-p.Done()
+		out.Close()
+	}()
+	end, err := sandbox.Read(answer, onLine)
+	answer.Close() // should it have more to say, it is told that nobody listens
+	<-p.Done()
+	return end, err
+}
+
+// scriptsAtOnce bounds what members run side by side: each script may use as much as its sandbox gives it.
+const scriptsAtOnce = 4
+
+// turns lets few scripts run at once.
+type turns struct {
+	round.Sandbox
+	places chan struct{}
+}
+
+// Run waits for a place and runs a script.
+func (t turns) Run(ctx context.Context, script string) (string, error) {
+	select {
+	case t.places <- struct{}{}:
+		defer func() { <-t.places }()
+	case <-ctx.Done():
+		return "", errors.New("there was no place to run it in time")
+	}
+	return t.Sandbox.Run(ctx, script)
+}
+
+// sandbox is what runs members' code, if this machine keeps a script apart from everything else, which is tried. The error says
+// to people what is missing. Nothing is left after release.
+func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), err error) {
+	folder, err := os.MkdirTemp("", "contest-")
+	if err != nil {
+		return nil, func() {}, err
+	}
+	release = func() { os.RemoveAll(folder) }
+	s := isolation{filepath.Join(folder, "run-sandbox")}
+	if err := build(ctx, s.binary); err != nil {
+		return nil, release, err
+	}
+	if err := s.try(ctx); err != nil {
+		return nil, release, err
+	}
+	return turns{round.Isolated(s), make(chan struct{}, scriptsAtOnce)}, release, nil
+}
+
+// build compiles functions/run-sandbox.
+func build(ctx context.Context, binary string) error {
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, "./functions/run-sandbox")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("functions/run-sandbox can't be built: %w %s", err, said)
+	}
+	return nil
+}
+
+// try runs a script that does nothing.
+func (s isolation) try(ctx context.Context) error {
+	o := sandbox.Order{Action: aggregate.NewID(), Type: sandbox.ShellCommand, Script: ":", TimeoutSeconds: 10, Deadline: time.Now().Add(time.Minute)}
+	end, err := s.Run(ctx, o, func(sandbox.Line) error { return nil })
+	switch {
+	case errors.Is(err, sandbox.ErrNotBegun):
+		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "sandbox: "), ": "+sandbox.ErrCannot.Error())
+		return errors.New(why)
+	case err != nil:
+		return err
+	case end.ExitCode != 0:
+		return fmt.Errorf("a script that does nothing ended with %d %s %s", end.ExitCode, end.Signal, end.Missing)
+	}
+	return nil
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/failure"
+	"ringi/shared/outbound"
+	"ringi/shared/submission"
+	"ringi/shared/teamconfig"
+	"ringi/shared/tenancy"
+	"ringi/shared/tool/mcp"
+)
+
+const (
+	// usualServers is the file of the MCP servers that members read by.
+	usualServers = "configs/servers.toml"
+	// connectWithin is how long a server has to say which tools it has.
+	connectWithin = 20 * time.Second
+	// outboundAllow is the variable that functions have too: host:port, with commas between, of what needn't be public.
+	outboundAllow = "OUTBOUND_ALLOW"
+	ownTenant     = "this-machine"
+)
+
+// listed are the MCP servers of a file, and their tools as they were when the contest began: what a deployment's administrator
+// would have decided. It is what reading.Source asks.
+type listed struct {
+	settings tenancy.Settings
+	tokens   map[string]string // by server
+
+	mu    sync.Mutex
+	tools []tenancy.ToolPermission
+}
+
+// Settings are those of the one workspace.
+func (l *listed) Settings(context.Context, string) (tenancy.Settings, error) { return l.settings, nil }
+
+// ToolPermissions are all listed tools.
+func (l *listed) ToolPermissions(context.Context, string) ([]tenancy.ToolPermission, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.tools), nil
+}
+
+// ToolPermission is one listed tool.
+func (l *listed) ToolPermission(_ context.Context, _, name string) (tenancy.ToolPermission, bool, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, p := range l.tools {
+		if p.ToolName == name {
+			return p, true, nil
+		}
+	}
+	return tenancy.ToolPermission{}, false, nil
+}
+
+// NoteToolChanged switches a tool off until the contest ends.
+func (l *listed) NoteToolChanged(_ context.Context, p tenancy.ToolPermission, now time.Time) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range l.tools {
+		if l.tools[i].ToolName == p.ToolName {
+			l.tools[i].ChangedAt = &now
+		}
+	}
+	return nil
+}
+
+// ServerToken is a server's secret.
+func (l *listed) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (string, error) {
+	if token, ok := l.tokens[s.Name]; ok {
+		return token, nil
+	}
+	return "", aggregate.ErrNotFound
+}
+
+// names are those of the listed tools.
+func (l *listed) names() (names []string) {
+	for _, p := range l.tools {
+		names = append(names, p.ToolName)
+	}
+	return names
+}
+
+// having reports whether a contest has members of a type.
+func having(c teamconfig.Contest, of submission.AgentType) bool {
+	return slices.ContainsFunc(c.Teams, func(t teamconfig.Team) bool {
+		return slices.ContainsFunc(t.Members, func(m teamconfig.Member) bool { return m.AgentType == string(of) })
+	})
+}
+
+// servers reads the file of the MCP servers: the one that is named, or, for a contest whose members read, the usual one if it
+// is there. It returns the file's name in the workspace.
+func servers(w teamconfig.Workspace, file string, c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
+	if file == "" {
+		if _, err := fs.Stat(w.FS, usualServers); errors.Is(err, fs.ErrNotExist) || !having(c, submission.WebSearch) {
+			return usualServers, nil, nil
+		}
+		file = usualServers
+	}
+	at, err := w.Locate(file)
+	if err != nil {
+		return file, nil, []teamconfig.Finding{{File: file, Message: err.Error()}}
+	}
+	all, found := w.Servers(at)
+	return at, all, found
+}
+
+// caller calls servers where functions may, and tools only while their server says that they only read.
+func (p program) caller() mcp.Client {
+	return mcp.Client{HTTP: outbound.Allowing(p.env(outboundAllow)).Client(), ReadOnly: true}
+}
+
+// connect asks every server for its tools, all at once, and takes those that the file lists as they are now.
+func (p program) connect(ctx context.Context, file string, all []teamconfig.Server) (*listed, []teamconfig.Finding) {
+	l := &listed{tokens: map[string]string{}}
+	ctx, cancel := context.WithTimeout(ctx, connectWithin)
+	defer cancel()
+	parts := make([]pinned, len(all))
+	var asked sync.WaitGroup
+	for i, s := range all {
+		parts[i] = pinned{Server: s, file: file}
+		own := mcp.Server{MCPServer: tenancy.MCPServer{Name: s.Name, URL: s.URL}}
+		l.settings.MCPServers = append(l.settings.MCPServers, own.MCPServer)
+		if s.TokenEnv != nil {
+			if own.Secret = strings.TrimSpace(p.env(*s.TokenEnv)); own.Secret == "" {
+				parts[i].wrong("token_env", *s.TokenEnv, "is not set in the environment")
+				continue
+			}
+			l.tokens[s.Name] = own.Secret
+		}
+		asked.Go(func() {
+			now, err := p.caller().List(ctx, own)
+			parts[i].take(now, err)
+		})
+	}
+	asked.Wait()
+	var found []teamconfig.Finding
+	size := 0
+	for _, part := range parts {
+		l.tools, found, size = append(l.tools, part.tools...), append(found, part.found...), size+part.size
+	}
+	if size > mcp.MaxAllowed {
+		found = append(found, teamconfig.Finding{File: file, Field: "servers", Message: fmt.Sprintf("all listed tools may have %d bytes of descriptions and schemas, these have %d: list fewer", mcp.MaxAllowed, size)})
+	}
+	return l, found
+}
+
+// pinned is what came of asking one server.
+type pinned struct {
+	teamconfig.Server
+	file  string
+	found []teamconfig.Finding
+	tools []tenancy.ToolPermission
+	size  int // of their descriptions and schemas
+}
+
+func (s *pinned) wrong(field, value, format string, a ...any) {
+	s.found = append(s.found, s.Wrong(s.file, field, value, format, a...))
+}
+
+// take lists the tools of the file among those that the server has, or says why it can't.
+func (s *pinned) take(now []mcp.Tool, err error) {
+	if err != nil {
+		s.unreachable(err)
+		return
+	}
+	var reading []string
+	for _, t := range now {
+		if t.ReadOnly {
+			reading = append(reading, t.Name)
+		}
+	}
+	has := "the server says of none that it only reads"
+	if reading != nil {
+		has = "those that only read are " + strings.Join(reading, ", ")
+	}
+	if len(s.Tools) == 0 {
+		s.wrong("tools", "", "lists none: %s", has)
+		s.found[len(s.found)-1].Warning = true
+	}
+	for i, name := range s.Tools {
+		field := fmt.Sprintf("tools[%d]", i)
+		same := slices.DeleteFunc(slices.Clone(now), func(t mcp.Tool) bool { return t.Name != name })
+		switch {
+		case len(same) == 0:
+			s.wrong(field, name, "is none of the server's tools: %s", has)
+		case len(same) > 1:
+			s.wrong(field, name, "can't be called: its name is there twice")
+		case same[0].Problem() != "":
+			s.wrong(field, name, "can't be called: %s", same[0].Problem())
+		case !same[0].ReadOnly:
+			s.wrong(field, name, "can't be called: the server does not say that it only reads (readOnlyHint)")
+		default:
+			pin := same[0].Pin(s.URL, aggregate.Read)
+			s.size += len(pin.Description) + len(pin.Input) + len(pin.Output)
+			s.tools = append(s.tools, tenancy.ToolPermission{ToolName: s.Name + "." + name, Allowed: true, Contests: true, Pin: &pin})
+		}
+	}
+}
+
+// unreachable says why a server did not tell its tools.
+func (s *pinned) unreachable(err error) {
+	var e *failure.Error
+	if !errors.As(err, &e) {
+		s.wrong("url", s.URL, "can't be called")
+		return
+	}
+	switch e.Problem {
+	case failure.ProblemNotConnected:
+		s.wrong("token_env", "", "is required: the server asks for a token (401)")
+	case failure.ProblemUnauthorized:
+		value := ""
+		if s.TokenEnv != nil {
+			value = *s.TokenEnv
+		}
+		s.wrong("token_env", value, "has no token, or no header as Name: value, that the server takes (401)")
+	case failure.ProblemAddress:
+		s.wrong("url", s.URL, "may not be called: only public addresses with https may, and what %s names in the environment as host:port", outboundAllow)
+	case failure.ProblemTimeout:
+		s.wrong("url", s.URL, "does not answer within %d s", int(connectWithin.Seconds()))
+	default:
+		s.wrong("url", s.URL, "%s", strings.TrimSuffix(e.Say("en", time.Now()).Detail, "."))
+	}
+}
