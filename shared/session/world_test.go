@@ -55,7 +55,6 @@ type table struct {
 	head   Head
 	rows   map[string]aggregate.Row
 	lists  map[string]aggregate.Row // by list and key
-	audit  []aggregate.AuditEntry
 	images []image
 	now    time.Time
 	told   int
@@ -99,7 +98,6 @@ func (tb *table) apply(c aggregate.Change, read Head) {
 	for _, l := range c.Beside {
 		tb.lists[l.List+l.Of+"/"+l.Row.Key()] = l.Row
 	}
-	tb.audit = append(tb.audit, c.Audit...)
 	tb.images = append(tb.images, image{tb.head, tb.rows})
 }
 
@@ -238,25 +236,6 @@ func executing(t testing.TB, typ ActionType) (*table, *Action) {
 		t.Fatal(err)
 	}
 	return tb, tb.load().Action(x.ActionID)
-}
-
-func (tb *table) recorded(as aggregate.Action) (out []aggregate.AuditEntry) {
-	for _, e := range tb.audit {
-		if e.Action == as {
-			out = append(out, e)
-		}
-	}
-	return out
-}
-
-// said are the messages of the list that a sender wrote, by their keys.
-func (tb *table) said(by Sender) (out []*Message) {
-	for _, key := range slices.Sorted(maps.Keys(tb.lists)) {
-		if m, ok := tb.lists[key].(*Message); ok && m.Sender == by {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 var _ reporter = (*rapid.T)(nil)
