@@ -71,7 +71,7 @@ func (s *section) teamTimeout() int {
 }
 
 func (r *reading) teams(s *section) []Team {
-	entries := s.list("teams")
+	entries := s.list("teams", "[[orchestrator.teams]]")
 	if len(entries) == 0 {
 		s.refuse("teams", "a contest needs a team: [[orchestrator.teams]] with config")
 	}

@@ -85,16 +85,6 @@ func judged(c Call) Call {
 	return called(c, defaultJudgeTimeout)
 }
 
-// Judgment reads a judge's file.
-func (w Workspace) Judgment(file string) (Judgment, []Finding) {
-	r := &reading{w: w}
-	tables := r.file(file, "")
-	if tables == nil {
-		return Judgment{}, r.found
-	}
-	return r.judgment(file, "", tables), r.found
-}
-
 func (r *reading) judgment(file, path string, tables map[string]any) Judgment {
 	s := r.section(file, path, tables)
 	j := Judgment{Model: s.model("model", DefaultModel), Call: judged(s.call())}
@@ -125,7 +115,7 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 		d.end()
 	}
 	e := Evaluator{DefaultModel: model, Metrics: []Metric{}, Call: called(call, defaultEvaluatorTimeout)}
-	entries := s.list("metrics")
+	entries := s.list("metrics", "[[metrics]]")
 	if len(entries) == 0 {
 		s.refuse("metrics", "an evaluator needs a metric: [[metrics]] with name")
 	}
@@ -158,7 +148,7 @@ func (r *reading) evaluator(file, path string, tables map[string]any) Evaluator 
 }
 
 func (s *section) metric(model string) Metric {
-	m := Metric{Name: strings.TrimSpace(s.needed("name")), Model: s.model("model", model), Call: s.call()}
+	m := Metric{Name: strings.Join(strings.Fields(s.name("name")), " "), Model: s.model("model", model), Call: s.call()}
 	if w := s.number("weight", 0, 1); w != nil {
 		m.Weight = *w
 	}
@@ -188,7 +178,7 @@ func (s *section) weigh(metrics []Metric, weighed int) {
 			sum += m.Weight
 		}
 		if math.Abs(sum-1) > weightSlack+1e-9 {
-			s.refuse("metrics", "must have weights that sum to 1 within %v, these sum to %.4g", weightSlack, sum)
+			s.refuse("metrics", "must have weights that sum to 1 within %v, these sum to %.7g", weightSlack, sum)
 		}
 	}
 }

@@ -44,7 +44,7 @@ var (
 	seed        = field{"null", []string{"-3", "0", "9007199254740993"}, map[string]string{"0.5": "must be a whole number"}}
 	instruction = field{"null", []string{"'Say it.'", "{text = 'Say it.'}"}, map[string]string{"1": "must be a text", "{txt = 'x'}": "text: is required"}}
 	free        = field{"null", []string{"'Say it.'"}, map[string]string{"1": "must be a text, got 1"}}
-	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "1": "must be a text"}}
+	named       = field{"", []string{"'b'"}, map[string]string{"''": "must not be empty", "'\u3000'": "must not be empty", "'\u200b'": "must not be empty", "1": "must be a text"}}
 	model       = map[string]string{"''": "must not be empty", "'xai:grok-4'": `has the prefix "xai:", which Ringi has not`, "'grok'": "is no model's name", "1": "must be a text"}
 	models      = []string{"'gpt-5'", "'google-gla:gemini-2.5-flash'", "'anthropic:claude-haiku-4-5'", "'demo'"}
 )
@@ -61,7 +61,7 @@ var kinds = []struct {
 		"team_id": named, "team_name": named,
 		"max_concurrent_members": {"15", []string{"1", "50"}, map[string]string{"0": "must be 1 to 50, got 0", "51": "must be 1 to 50, got 51"}},
 		"leader":                 {"", []string{"{}"}, map[string]string{"'x'": "must be a table"}},
-		"members":                {"[]", []string{"[]"}, map[string]string{"'x'": "must be a list of tables"}},
+		"members":                {"[]", []string{"[]"}, map[string]string{"'x'": "must be a list of tables: [[team.members]], got"}},
 	}},
 	{Leader{}, "a.toml", smallTeam + "[team.leader]\n%s\n", "leader", map[string]field{
 		"system_prompt": {"null", []string{"'Lead.'"}, map[string]string{
@@ -71,7 +71,7 @@ var kinds = []struct {
 		"system_instruction": instruction,
 		"model":              {`"openai:gpt-4o"`, models, model},
 		"temperature":        temperature, "max_tokens": maxTokens,
-		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9", "601": "must be 10 to 600, got 601"}},
+		"timeout_seconds": {"300", []string{"10", "600"}, map[string]string{"9": "must be 10 to 600, got 9", "601": "must be 10 to 600, got 601", "-1": "must be 10 to 600, got -1"}},
 		"max_retries":     maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Member{}, "a.toml", smallTeam + "[[team.members]]\n%s\n", "members.0", map[string]field{
@@ -94,7 +94,7 @@ var kinds = []struct {
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": {"300", timeout.taken, timeout.refused}, "max_retries": maxRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,
 	}},
 	{Metric{}, "judge.toml", "[[metrics]]\n%s\n", "metrics.0", map[string]field{
-		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "is no metric that Ringi knows", "''": "must not be empty"}},
+		"name":   {"", []string{"'ClarityCoherence'", "'Coverage'", "'Relevance'"}, map[string]string{"'clarity'": "is no metric that Ringi knows", "''": "must not be empty", "'" + strings.Repeat("a", 201) + "'": "must be at most 200 characters"}},
 		"weight": {"1", []string{"1.0", "0.9995"}, map[string]string{"1.1": "must be 0.0 to 1.0", "-1.0": "must be 0.0 to 1.0", "0.5": "must have weights that sum to 1 within 0.001, these sum to 0.5"}},
 		"model":  {`"google-gla:gemini-2.5-flash"`, models, model}, "system_instruction": instruction,
 		"temperature": temperature, "max_tokens": maxTokens, "timeout_seconds": timeout, "max_retries": orRetries, "stop_sequences": stops, "top_p": topP, "seed": seed,

@@ -7,8 +7,6 @@ import (
 	"io/fs"
 	"path"
 	"strings"
-
-	"github.com/pelletier/go-toml/v2"
 )
 
 // How far Contests looks: people's folders have more in them than files of contests.
@@ -64,7 +62,7 @@ func (w Workspace) describesContest(name string) bool {
 		return false
 	}
 	var tables map[string]any
-	if err := toml.Unmarshal(b, &tables); err != nil {
+	if err := unmarshal(b, &tables); err != nil {
 		return strings.Contains(string(b), "[orchestrator")
 	}
 	_, ok := tables["orchestrator"]

@@ -33,16 +33,6 @@ func (r *reading) member(file, path string, keys map[string]any) Member {
 	return m
 }
 
-// Member reads the file of one member, which has a table [agent].
-func (w Workspace) Member(file string) (Member, []Finding) {
-	r := &reading{w: w}
-	s := r.agentFile(file, "", r.file(file, ""))
-	if s == nil {
-		return Member{}, r.found
-	}
-	return s.agent(), r.found
-}
-
 // named puts shorter names of fields into the long ones.
 func (r *reading) named(s *section) *section {
 	keys := maps.Clone(s.keys)

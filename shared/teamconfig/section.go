@@ -239,8 +239,8 @@ func (s *section) table(key string) map[string]any {
 	return t
 }
 
-// list is a key's list of tables.
-func (s *section) list(key string) []map[string]any {
+// list is a key's list of tables, which a file begins with header.
+func (s *section) list(key, header string) []map[string]any {
 	v, ok := s.take(key)
 	if !ok {
 		return nil
@@ -253,7 +253,7 @@ func (s *section) list(key string) []map[string]any {
 		tables = append(tables, t)
 	}
 	if !ok {
-		s.refuse(key, "must be a list of tables: [[%s]]", strings.TrimSuffix(s.path, ".")+key)
+		s.refuse(key, "must be a list of tables: %s", header)
 		return nil
 	}
 	return tables
@@ -269,21 +269,32 @@ func (s *section) model(key, unset string) string {
 	if blank(name) {
 		return name
 	}
-	if _, err := modelname.Parse(name); err != nil {
+	n, err := modelname.Parse(name)
+	if err != nil {
 		provider, _, named := strings.Cut(name, ":")
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(talking(), ", "), modelname.GoogleGLA)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
+	} else if n.Provider == modelname.Bedrock {
+		s.warn(key, "can't take part in contests, as no model of Amazon Bedrock can, unless another stands for all")
 	}
 	return name
 }
 
-// call is how a model is called, with the bounds that all agents share.
-func (s *section) call() Call {
+// talking are the providers whose models hold conversations.
+func talking() []string {
+	return slices.DeleteFunc(slices.Clone(modelname.Providers), func(p string) bool { return p == modelname.Bedrock })
+}
+
+// call is how a model is called, with the bounds that all agents share, but for a leader's timeout.
+func (s *section) call() Call { return s.callWithin(0, noMost) }
+
+// callWithin is call with the bounds of the timeout.
+func (s *section) callWithin(least, most int) Call {
 	return Call{
-		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost), TimeoutSeconds: s.whole("timeout_seconds", 0, noMost),
+		Temperature: s.number("temperature", 0, 2), MaxTokens: s.whole("max_tokens", 1, noMost), TimeoutSeconds: s.whole("timeout_seconds", least, most),
 		MaxRetries: s.whole("max_retries", 0, noMost), StopSequences: s.texts("stop_sequences"), TopP: s.number("top_p", 0, 1), Seed: s.seed(),
 	}
 }
@@ -317,5 +328,5 @@ func secretive(key string) bool {
 	return slices.ContainsFunc([]string{"key", "token", "secret", "passw", "credential", "auth"}, func(of string) bool { return strings.Contains(strings.ToLower(key), of) })
 }
 
-// blank reports whether a text has nothing in it; an ideographic space is nothing too.
-func blank(s string) bool { return strings.TrimSpace(s) == "" }
+// blank reports whether there is nothing to see of a text; an ideographic space is nothing too.
+func blank(s string) bool { return !legible.Text(s) }

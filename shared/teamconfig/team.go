@@ -49,7 +49,7 @@ func (r *reading) team(file, path string, tables map[string]any) (t Team) {
 	t = Team{TeamID: s.name("team_id"), TeamName: s.name("team_name"), Members: []Member{}}
 	t.MaxConcurrentMembers = s.wholeOr(DefaultConcurrentMembers, 1, MaxConcurrentMembers, "max_concurrent_members")
 	t.Leader = r.leader(file, path+"leader.", s.table("leader"))
-	members := s.list("members")
+	members := s.list("members", "[[team.members]]")
 	if n := len(members); n > t.MaxConcurrentMembers {
 		s.refuse("members", "Too many members: %d > %d. Adjust max_concurrent_members or reduce member count.", n, t.MaxConcurrentMembers)
 	}
@@ -89,13 +89,10 @@ func (s *section) unique(members []Member) {
 
 func (r *reading) leader(file, path string, keys map[string]any) Leader {
 	s := r.section(file, path, keys)
-	c := called(s.call(), DefaultLeaderTimeout)
+	c := called(s.callWithin(MinLeaderTimeout, MaxLeaderTimeout), DefaultLeaderTimeout)
 	l := Leader{
 		SystemPrompt: s.text("system_prompt"), SystemInstruction: s.instruction("system_instruction"), Model: s.model("model", DefaultLeaderModel),
 		Call: c,
-	}
-	if n := *c.TimeoutSeconds; n < MinLeaderTimeout || n > MaxLeaderTimeout {
-		s.refuse("timeout_seconds", "must be %d to %d", MinLeaderTimeout, MaxLeaderTimeout)
 	}
 	if l.SystemPrompt != nil && blank(*l.SystemPrompt) {
 		s.refuse("system_prompt", "system_prompt cannot be empty string. Use None for default prompt or provide valid text.")

@@ -1,6 +1,7 @@
 package teamconfig
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -119,7 +120,7 @@ func (r *reading) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("is one too many: all files of a contest must be at most %d bytes, each counted as often as it is named", maxRead)
 	}
 	var tables map[string]any
-	if err := toml.Unmarshal(b, &tables); err != nil {
+	if err := unmarshal(b, &tables); err != nil {
 		var at *toml.DecodeError
 		if errors.As(err, &at) {
 			line, column := at.Position()
@@ -128,6 +129,11 @@ func (r *reading) tables(name string) (map[string]any, error) {
 		return nil, fmt.Errorf("is not TOML: %w", err)
 	}
 	return tables, nil
+}
+
+// unmarshal reads TOML, with or without the mark that editors on Windows put before it.
+func unmarshal(b []byte, tables *map[string]any) error {
+	return toml.Unmarshal(bytes.TrimPrefix(b, []byte("\ufeff")), tables)
 }
 
 // bare is an error without the path that the file system puts before it.
