@@ -18,6 +18,7 @@ import (
 	"ringi/infra/local/contests"
 	"ringi/shared/contest"
 	"ringi/shared/language"
+	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
@@ -77,7 +78,7 @@ func (p program) exec(ctx context.Context, args []string) int {
 	switch {
 	case flags.NArg() > 1, flags.NArg() == 0 && !x.dry:
 		return p.misused(usageOfExecution)
-	case !x.dry && strings.TrimSpace(prompt) == "":
+	case !x.dry && !legible.Text(prompt):
 		return p.misused("%v", round.ErrBlankPrompt)
 	case len(prompt) > maxPrompt:
 		return p.misused("the prompt must be at most %d bytes", maxPrompt)
@@ -239,14 +240,14 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 	if x.asJSON {
 		lines = p.problem
 	}
-	var trace io.Writer
+	trace := &tracing{}
 	if x.trace != "" {
 		f, err := os.OpenFile(x.trace, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
 		if err != nil {
 			return p.misused("%v", err)
 		}
 		defer f.Close()
-		trace = f
+		trace.to = f
 	}
 	if g.locale = x.locale; g.locale == "" {
 		g.locale = localeOf(g.prompt)
@@ -260,12 +261,18 @@ func (p program) hold(ctx context.Context, x execution, g *game) int {
 	}
 	g.id, g.watch = contest.NewID(), watching(lines, trace, g.config.Evaluator.Metrics)
 	s := g.play(ctx)
+	if trace.err != nil {
+		fmt.Fprintf(p.problem, "warning: the trace is not whole: %v\n", trace.err)
+	}
+	written := exitDone
 	if x.asJSON {
-		p.json(s, exitDone)
+		written = p.json(s, exitDone)
 	} else {
 		show(p.out, s)
 	}
 	switch {
+	case written != exitDone:
+		return exitFailedTeams
 	case s.Status == contest.SummaryFailed:
 		return exitFailedTeams
 	case s.Status == contest.SummaryPartialFailure, ctx.Err() != nil: // interrupted: teams have less than they were given
@@ -282,6 +289,23 @@ func localeOf(prompt string) string {
 		}
 	}
 	return "en"
+}
+
+// tracing is where a trace goes, if it goes anywhere. One that can't be written ends no contest.
+type tracing struct {
+	to  io.Writer
+	err error // of the first line that is not there
+}
+
+func (t *tracing) add(e traced) {
+	if t.to == nil || t.err != nil {
+		return
+	}
+	b, err := e.line()
+	if err == nil {
+		_, err = t.to.Write(b)
+	}
+	t.err = err
 }
 
 // traced is one event of a trace.

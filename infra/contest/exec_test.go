@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"time"
 
 	"ringi/shared/contest"
+	"ringi/shared/round"
 	"ringi/shared/submission"
 )
 
@@ -113,14 +116,15 @@ func TestNothingIsCalledForWhatCantBeRun(t *testing.T) {
 		folder, says string
 		args         []string
 	}{
-		"a blank prompt":   {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000"}},
+		"a blank prompt":   {folder, "the prompt must not be empty", []string{"-model", "demo", "\u3000\u200b"}},
 		"no prompt":        {folder, "usage", []string{"-model", "demo"}},
 		"two prompts":      {folder, "usage", []string{"-model", "demo", "a", "b"}},
 		"no team":          {folder, "a contest needs a team", []string{"-c", "none.toml", "-model", "demo", "x"}},
 		"no file":          {folder, "there is no such file", []string{"-c", "no.toml", "-model", "demo", "x"}},
 		"no key":           {folder, "anthropic:claude-haiku-4-5 needs ANTHROPIC_API_KEY in the environment", []string{"x"}},
 		"a model's absent": {folder, "must be anthropic:", []string{"-model", "grok", "x"}},
-		"bedrock":          {folder, "bedrock:amazon.nova-pro-v1:0", []string{"-c", "bedrock.toml", "x"}},
+		"bedrock":          {folder, "bedrock:amazon.nova-pro-v1:0: models of Amazon Bedrock can't take part", []string{"-c", "bedrock.toml", "x"}},
+		"bedrock for all":  {folder, "bedrock:x: models of Amazon Bedrock can't take part", []string{"-model", "bedrock:x", "x"}},
 		"no time":          {folder, "must be more than 0", []string{"--timeout", "0", "x"}},
 		"another language": {folder, "-locale must be ja or en", []string{"-locale", "fr", "x"}},
 		"no workspace":     {"", "MIXSEEK_WORKSPACE environment variable is not set.", []string{"-model", "demo", "x"}},
@@ -149,6 +153,23 @@ func TestAMemberThatHasNoToolsIsAnErrorItsLeaderReads(t *testing.T) {
 	got, r := held(t, folder, "-c", "contest.toml", "Write a policy")
 	if r.code != 0 || got.Status != "completed" || !strings.Contains(r.problem, "warning: a: search can't read anything: configs/servers.toml lists no tool of an MCP server") || !strings.Contains(r.problem, "failed: ") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// full is a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no room") }
+
+func TestWhatCantBeWrittenIsSaid(t *testing.T) {
+	folder, problem := sampled(t), bytes.Buffer{}
+	p := program{func(string) string { return folder }, full{}, &problem}
+	if code := p.run(t.Context(), []string{"exec", "-model", "demo", "--json", "Write a policy"}); code != 2 || !strings.Contains(problem.String(), "no room") {
+		t.Errorf("a result that nobody has: %d", code)
+	}
+	trace := &tracing{to: full{}}
+	if watching(io.Discard, trace, nil)(round.Event{Kind: round.LeaderSaid}); trace.err == nil {
+		t.Error("a trace that nobody has")
 	}
 }
 

@@ -27,10 +27,10 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 	for _, name := range names {
 		n, a, err := modelenv.Of(name, p.env)
 		switch {
+		case n.Provider == modelname.Bedrock: // whatever keys there are
+			missing = append(missing, errors.New(name+": models of Amazon Bedrock can't take part in contests"))
 		case err != nil:
 			missing = append(missing, err)
-		case n.Provider == modelname.Bedrock:
-			missing = append(missing, errors.New(name+": models of Amazon Bedrock can't take part in contests"))
 		case n.Provider == modelname.Anthropic:
 			config.AnthropicURL, keys[n.Provider] = a.Address, a.Key
 		case n.Provider == modelname.OpenAI:

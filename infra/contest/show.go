@@ -19,18 +19,14 @@ import (
 const maxLine = 60
 
 // watching prints what happens, a line each, and traces it. An evaluator is shown by its metric.
-func watching(lines, trace io.Writer, metrics []teamconfig.Metric) func(round.Event) {
+func watching(lines io.Writer, trace *tracing, metrics []teamconfig.Metric) func(round.Event) {
 	began := time.Now()
 	var mu sync.Mutex
 	return func(e round.Event) {
 		mu.Lock()
 		defer mu.Unlock()
 		at := e.At.Sub(began).Seconds()
-		if trace != nil {
-			if b, err := (traced{e, at}).line(); err == nil {
-				trace.Write(b) // a trace that can't be written ends no contest
-			}
-		}
+		trace.add(traced{e, at})
 		if i := metricOf(e); i > 0 && i <= len(metrics) {
 			e.Agent = metrics[i-1].Name
 		}

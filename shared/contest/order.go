@@ -3,11 +3,11 @@ package contest
 import (
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 )
 
 // Bounds of an order.
@@ -92,7 +92,7 @@ func (o Order) check() error {
 	switch {
 	case !ValidID(o.Execution):
 		return wrong("execution_id", "must be a UUID of version 4, got %.50q", o.Execution)
-	case strings.TrimSpace(o.Prompt) == "":
+	case !legible.Text(o.Prompt):
 		return wrong("user_prompt", "must not be empty")
 	case len(o.Prompt) > MaxPrompt || !utf8.ValidString(o.Prompt):
 		return wrong("user_prompt", "must be at most %d bytes of text, got %d", MaxPrompt, len(o.Prompt))
@@ -114,7 +114,7 @@ func (o Order) check() error {
 	seen := map[string]bool{}
 	for i, t := range o.Teams {
 		for field, value := range map[string]string{"team_id": t.TeamID, "team_name": t.TeamName} {
-			if strings.TrimSpace(value) == "" || utf8.RuneCountInString(value) > maxTeamName {
+			if !legible.Text(value) || utf8.RuneCountInString(value) > maxTeamName {
 				return wrong(fmt.Sprintf("teams[%d].%s", i, field), "must be 1 to %d characters, got %.50q", maxTeamName, value)
 			}
 		}
