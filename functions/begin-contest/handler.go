@@ -18,6 +18,9 @@ import (
 // checkAtOnce is how many files are read side by side.
 const checkAtOnce = 8
 
+// mostWrong is how many mistakes of a file are named: an answer has a limit, and one file's must not hide the others.
+const mostWrong = 20
+
 // Contests begins contests.
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
@@ -67,19 +70,25 @@ func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answe
 func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Described, teamconfig.Contest, error) {
 	c, found := w.Contest(file)
 	d := contests.Described{File: file, MinRounds: c.MinRounds, MaxRounds: c.MaxRounds, TeamSeconds: c.TeamTimeoutSeconds}
-	for _, t := range c.Teams {
-		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
-	}
 	for _, f := range found {
 		switch {
 		case errors.Is(f.Err, errorclass.ErrUnavailable):
-			return d, c, fmt.Errorf("read %s: %w", f.File, f.Err)
+			return d, c, fmt.Errorf("read %.200s: %w", f.File, f.Err)
 		case !f.Warning:
 			d.Wrong = append(d.Wrong, f.String())
 		}
 	}
+	if n := len(d.Wrong) - mostWrong; n > 0 {
+		d.Wrong = append(d.Wrong[:mostWrong], fmt.Sprintf("and %d more", n))
+	}
 	if err := c.CanTalk(); err != nil && h.Model == "" && len(d.Wrong) == 0 {
 		d.Wrong = append(d.Wrong, err.Error())
+	}
+	if len(d.Wrong) > 0 {
+		return d, c, nil // names that are too long are among the mistakes
+	}
+	for _, t := range c.Teams {
+		d.Teams = append(d.Teams, contest.Entry{TeamID: t.TeamID, TeamName: t.TeamName})
 	}
 	return d, c, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -123,6 +124,27 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	}
 	if len(k.orders) != 1 {
 		t.Errorf("%d began", len(k.orders))
+	}
+}
+
+func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
+	const wrong = "wrong.toml"
+	file := "[orchestrator]\n" + strings.Repeat("a", 1<<19) + " = 1\n"
+	for i := range 10_000 {
+		file += fmt.Sprintf("b%d = 1\n", i)
+	}
+	h, _ := handler(sample(t, map[string]string{
+		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("a", 1<<19) + "'\n",
+	}))
+	got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t)
+	answer := expect.Value(json.Marshal(got))(t)
+	for _, d := range got.Contests {
+		if d.File == wrong && (len(d.Wrong) != mostWrong+1 || !strings.HasPrefix(d.Wrong[mostWrong], "and ")) {
+			t.Errorf("%d mistakes, the last: %.100q", len(d.Wrong), d.Wrong[len(d.Wrong)-1])
+		}
+	}
+	if len(got.Contests) != 2 || len(answer) > 100<<10 {
+		t.Errorf("%d contests in %d bytes", len(got.Contests), len(answer))
 	}
 }
 

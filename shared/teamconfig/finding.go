@@ -17,6 +17,9 @@ type Finding struct {
 	Err     error  `json:"-"` // why a file can't be read; nil: it was
 }
 
+// maxSaid is how long a finding is as a text, in characters: rows and answers hold it, and a file may be one long name.
+const maxSaid = 1000
+
 // String names the file, the field, what is wrong and the value.
 func (f Finding) String() string {
 	s := f.File
@@ -27,7 +30,7 @@ func (f Finding) String() string {
 	if f.Value != "" {
 		s += ", got " + f.Value
 	}
-	return s
+	return legible.Beginning(s, maxSaid)
 }
 
 // Valid reports whether none of the findings is more than a warning.
