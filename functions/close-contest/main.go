@@ -61,14 +61,19 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: string(a.Summary.Status)}, nil
 }
 
-// count tells operators what the contest came to.
+// count tells operators what the contest came to. Teams that somebody stopped before they had a result have failed at nothing.
 func count(ctx context.Context, a *contest.Aggregate) {
-	s, failed := a.Summary, 0.0
+	s, failed, stopped := a.Summary, 0.0, 0
 	if s.Status == contest.SummaryFailed && a.Contest.Status != contest.Cancelled {
 		failed = 1
 	}
+	for _, t := range s.FailedTeams {
+		if t.Reason == contest.ReasonCancelled {
+			stopped++
+		}
+	}
 	metric.Put(
-		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams)}, metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams))},
+		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams - stopped)}, metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
 		metric.Value{Name: metric.ContestFailed, N: failed}, metric.Value{Name: metric.ContestCost, N: float64(a.Contest.Usage.Cost) / 1e6},
 	)
 	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status, "failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)

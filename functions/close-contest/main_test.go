@@ -28,17 +28,18 @@ func (s *settling) Settle(context.Context, aggregate.Ref, int) (*contest.Aggrega
 
 func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 	at := time.Date(2026, 11, 5, 10, 0, 0, 0, time.UTC)
-	settled := func(status contest.Status, of contest.SummaryStatus, failed int) *settling {
+	settled := func(status contest.Status, of contest.SummaryStatus, failed ...contest.FailedTeam) *settling {
 		k := contest.Contest{Status: status, SettledAt: &at, Usage: aggregate.Usage{Cost: 2_500_000}}
-		return &settling{after: contest.Aggregate{Contest: &k, Summary: &contest.Summary{Status: of, TotalTeams: 3, FailedTeams: make([]contest.FailedTeam, failed)}}}
+		return &settling{after: contest.Aggregate{Contest: &k, Summary: &contest.Summary{Status: of, TotalTeams: 3, FailedTeams: failed}}}
 	}
+	failed, stopped := contest.FailedTeam{Reason: contest.ReasonLeader}, contest.FailedTeam{Reason: contest.ReasonCancelled}
 	for name, tt := range map[string]struct {
 		store *settling
 		want  string
 	}{
-		"with a result":                 {settled(contest.Closed, contest.SummaryPartialFailure, 2), `"ContestCost":2.5,"ContestFailed":0,"TeamFailed":2,"TeamPlayed":3`},
-		"without any":                   {settled(contest.Closed, contest.SummaryFailed, 3), `"ContestFailed":1,"TeamFailed":3`},
-		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, 3), `"ContestFailed":0,"TeamFailed":3`},
+		"with a result":                 {settled(contest.Closed, contest.SummaryPartialFailure, failed, failed), `"ContestCost":2.5,"ContestFailed":0,"TeamFailed":2,"TeamPlayed":3`},
+		"without any":                   {settled(contest.Closed, contest.SummaryFailed, failed, failed, failed), `"ContestFailed":1,"TeamFailed":3`},
+		"stopped before there were any": {settled(contest.Cancelled, contest.SummaryFailed, stopped, failed, stopped), `"ContestFailed":0,"TeamFailed":1,"TeamPlayed":1`},
 	} {
 		h := &Handler{Store: tt.store}
 		out := metrictest.Printed(t, func() {
