@@ -225,12 +225,12 @@ func callRule(s *stack, wrong func(string, ...any)) {
 }
 
 // placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take. It has failed
-// otherwise before it began, because others play.
+// otherwise before it began, because others play. So does a contest that is over: else it ends red, and is abandoned in the end.
 func placeRule(s *stack, wrong func(string, ...any)) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {
 		at := slices.IndexFunc(st.Retry, func(r retrier) bool { return slices.Contains(r.ErrorEquals, refused) })
-		if name != "RunRound" || at < 0 {
+		if name != "RunRound" && name != "CloseContest" || at < 0 {
 			continue
 		}
 		r, sum, next := st.Retry[at], 0.0, 0.0
