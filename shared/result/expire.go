@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,7 +38,8 @@ type Rows interface {
 
 // Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
 // It stores no cursor: task ids sort by time, so each tenant's listing begins with
-// the oldest results that are left. Those of conversations and contests are all listed.
+// the oldest results that are left. Those of conversations and contests are all listed, each time from another place on: what there
+// is no time for is listed first another time.
 type Retention struct {
 	Results Store
 	Rows    Rows
@@ -101,25 +103,34 @@ func (r Retention) expire(ctx context.Context, p place) (deleted int, err error)
 		return 0, err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	deleted, err = r.expireFrom(ctx, p, before, p.prefix)
+	deleted, err = r.expireFrom(ctx, p, before, p.prefix, "")
 	if err != nil || !strings.HasPrefix(p.prefix, prompts) {
 		return deleted, err
 	}
 	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small letters where
 	// they don't begin with digits: these stand behind the newest task.
-	n, err := r.expireFrom(ctx, p, before, p.prefix+aggregate.NewID()[:2]+"`")
+	behind := p.prefix + aggregate.NewID()[:2] + "`"
+	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
+	n, err := r.expireFrom(ctx, p, before, begin, "")
+	if deleted += n; err != nil {
+		return deleted, err
+	}
+	n, err = r.expireFrom(ctx, p, before, behind, begin)
 	return deleted + n, err
 }
 
-// expireFrom deletes the old results of one place behind a key. Under a common prefix maxPages does not apply, because arguments,
-// which stay, could fill all of those pages; nor where ids don't sort by time.
-func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from string) (deleted int, err error) {
+// expireFrom deletes the old results of one place behind a key, and up to another unless that is empty. Under a common prefix maxPages
+// does not apply, because arguments, which stay, could fill all of those pages; nor where ids don't sort by time.
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string) (deleted int, err error) {
 	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
 	unsorted := p.together || strings.HasPrefix(p.prefix, versions) || from != p.prefix
-	for n := 0; (unsorted || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
+	for n, last := 0, false; !last && (unsorted || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return deleted, err
+		}
+		if i := slices.IndexFunc(page.Contents, func(o types.Object) bool { return upTo != "" && aws.ToString(o.Key) > upTo }); i >= 0 {
+			page.Contents, last = page.Contents[:i], true
 		}
 		old, done, err := r.old(ctx, p, page.Contents, before)
 		if err != nil {
