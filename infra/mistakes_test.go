@@ -92,6 +92,7 @@ var mistakes = []struct {
 	{"a card that reads prompts", templateFile, ", !Sub \"${ResultsBucket.Arn}/prompts/*\"]", "]", "may get prompts"},
 	{"a sweeper that deletes arguments", templateFile, "              - Sid: KeepArguments\n                Effect: Deny\n", "              - Sid: KeepArguments\n                Effect: Allow\n", "may delete arguments that people approved"},
 	{"results that stay for ever", templateFile, "Action: s3:DeleteObject\n                Resource: !Sub \"${ResultsBucket.Arn}/*\"", "Action: s3:DeleteObject\n                Resource: !Sub \"${ResultsBucket.Arn}/results/*\"", "kept under older keys"},
+	{"a vendor's credentials for members of a contest", templateFile, `"kms:EncryptionContext:provider": "mcp:*"`, `"kms:EncryptionContext:provider": "*"`, "nobody approved what members of a contest read"},
 	{"credentials of anybody", templateFile, `, "kms:EncryptionContext:provider": "false"`, "", "without saying whose"},
 	{"a sandbox for several actions", templateFile, "TenantIsolationMode: PER_TENANT", "TenantIsolationMode: NONE", "would serve several actions"},
 	{"a sandbox in the open", templateFile, "      VpcConfig:\n        SubnetIds: [!Ref SandboxSubnetA, !Ref SandboxSubnetB]\n        SecurityGroupIds: [!Ref SandboxSecurityGroup]\n", "", "would reach the internet"},

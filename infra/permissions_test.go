@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/contest"
 	"ringi/shared/kinds"
+	"ringi/shared/tenancy"
 )
 
 // statement is one of a role's, its lists always lists.
@@ -189,6 +190,9 @@ func encryptionContextRule(s *stack, wrong func(string, ...any)) {
 			opens := slices.Contains(st.actions, "kms:Decrypt") || slices.Contains(st.actions, "kms:GenerateDataKey")
 			if opens && (context["kms:EncryptionContext:tenant_id"] != "false" || context["kms:EncryptionContext:provider"] != "false") {
 				wrong("%s may use the key without saying whose credentials they are", id)
+			}
+			if of := at(st.conditions, "StringLike", "kms:EncryptionContext:provider"); opens && id == "RunRoundRole" && of != tenancy.ServerProvider+"*" {
+				wrong("%s may open credentials of %v: nobody approved what members of a contest read", id, of)
 			}
 		}
 	}
