@@ -13,6 +13,7 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/errorclass"
 	"ringi/shared/teamconfig"
+	"ringi/shared/tenancy"
 )
 
 // checkAtOnce is how many files are read side by side.
@@ -27,9 +28,16 @@ type Contests interface {
 	Begin(ctx context.Context, o contest.Order) error
 }
 
+// Budgets are what bounds a tenant's costs, and what they come to.
+type Budgets interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error)
+}
+
 // Handler reads the files, which no other function that the console calls may.
 type Handler struct {
 	Contests  Contests
+	Budgets   Budgets
 	Workspace func() (teamconfig.Workspace, error)
 	Model     string // stands for every model of the files, unless it is empty
 	Now       func() time.Time
@@ -115,8 +123,30 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	if o.Config, err = h.Contests.KeepConfig(ctx, x.Tenant, x.Execution, text); err != nil {
 		return contests.Answered{}, fmt.Errorf("keep the teams of a contest: %w", err)
 	}
-	if err := h.Contests.Begin(ctx, o); err != nil && !errors.Is(err, aggregate.ErrExists) {
+	if o.MostOfDay, err = h.mostOfDay(ctx, x.Tenant); err != nil {
+		return contests.Answered{}, err
+	}
+	switch err := h.Contests.Begin(ctx, o); {
+	case errors.As(err, new(aggregate.ErrFull)):
+		return contests.Answered{OverBudget: true}, nil
+	case err != nil && !errors.Is(err, aggregate.ErrExists):
 		return contests.Answered{}, fmt.Errorf("begin a contest: %w", err)
 	}
 	return contests.Answered{Begun: true}, nil
+}
+
+// mostOfDay is what the tenant's day may come to.
+func (h *Handler) mostOfDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
+	s, err := h.Budgets.Settings(ctx, tenant)
+	if err != nil {
+		return 0, fmt.Errorf("read the settings: %w", err)
+	}
+	if !s.HasBudgets() {
+		return 0, nil
+	}
+	sums, err := h.Budgets.Spent(ctx, tenant, h.Now())
+	if err != nil {
+		return 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	}
+	return s.MostOfDay(sums), nil
 }

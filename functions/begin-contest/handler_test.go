@@ -18,12 +18,15 @@ import (
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/teamconfig"
+	"ringi/shared/tenancy"
 )
 
 // kept is a store that keeps what it was asked for.
 type kept struct {
-	config string
-	orders []contest.Order
+	config   string
+	orders   []contest.Order
+	settings tenancy.Settings
+	sums     tenancy.Sums
 }
 
 func (k *kept) KeepConfig(_ context.Context, _, _ string, config json.RawMessage) (aggregate.Blob, error) {
@@ -37,9 +40,18 @@ func (k *kept) Begin(_ context.Context, o contest.Order) error {
 			return aggregate.ErrExists
 		}
 	}
+	if o.MostOfDay > 0 && k.sums.Day+o.Budget > o.MostOfDay {
+		return aggregate.ErrFull{}
+	}
 	k.orders = append(k.orders, o)
+	k.sums.Day += o.Budget
+	k.sums.Month += o.Budget
 	return nil
 }
+
+func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) { return k.settings, nil }
+
+func (k *kept) Spent(context.Context, string, time.Time) (tenancy.Sums, error) { return k.sums, nil }
 
 // sample is the local stack's files, with others beside.
 func sample(t *testing.T, more map[string]string) fstest.MapFS {
@@ -61,7 +73,7 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
-	return &Handler{Contests: k, Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }, Now: time.Now}, k
+	return &Handler{Contests: k, Budgets: k, Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }, Now: time.Now}, k
 }
 
 func alone() contests.Alone {
@@ -185,5 +197,29 @@ func TestAModelThatHoldsNoConversationIsNamedBeforeAContestBegins(t *testing.T) 
 	h.Model = "demo"
 	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
 		t.Errorf("with a model for all: %+v", got)
+	}
+}
+
+func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
+	for name, tt := range map[string]struct {
+		day, month  float64 // budgets
+		today, past float64 // what was spent
+		begins      bool
+	}{
+		"without budgets": {today: 100, past: 100, begins: true}, "the day has room": {day: 2, today: 1, past: 100, begins: true}, "the day has less": {day: 2, today: 1.01},
+		"the month has room": {month: 3, today: 1, past: 1, begins: true}, "the month has less": {month: 3, today: 1, past: 1.01}, "the month is spent": {month: 3, past: 3},
+		"the day has room, the month less": {day: 5, month: 3, today: 1, past: 1.5}, "the month has room, the day less": {day: 1, month: 30, today: 0.5, past: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			h, k := handler(sample(t, nil))
+			k.settings = tenancy.Settings{MaxCostDayUSD: tt.day, MaxCostMonthUSD: tt.month}
+			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
+			x := alone()
+			for range 2 { // a double click, when nothing is left for a second one
+				if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); got.Begun != tt.begins || got.OverBudget == tt.begins {
+					t.Errorf("%+v", got)
+				}
+			}
+		})
 	}
 }

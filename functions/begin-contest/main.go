@@ -29,8 +29,10 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := kinds.Open(cfg, env.Table)
 	return &Handler{
-		Contests:  contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)),
+		Contests:  contests.Of(rows, result.Open(cfg, env.Results)),
+		Budgets:   rows,
 		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
 		Model:     env.Model,
 		Now:       time.Now,

@@ -131,17 +131,19 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 // mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It returns
 // task.StopError when nothing is left.
 func (c *Console) mostOf(ctx context.Context, v *viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
-	most := aggregate.USD(mostContestUSD)
 	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
-	if err != nil {
-		return 0, err
+	if most := mostOfOne(s); err != nil || left == 0 || most < left {
+		return most, err
 	}
-	for _, limit := range []aggregate.MicroUSD{s.MaxCost(), left} {
-		if limit > 0 {
-			most = min(most, limit)
-		}
+	return left, nil
+}
+
+// mostOfOne is what a contest may cost at most whatever is left of the day's and the month's: a request's budget.
+func mostOfOne(s tenancy.Settings) aggregate.MicroUSD {
+	if limit := s.MaxCost(); limit > 0 {
+		return min(limit, aggregate.USD(mostContestUSD))
 	}
-	return most, nil
+	return aggregate.USD(mostContestUSD)
 }
 
 // beginAlone begins the contest that the form asks for, and leads to its page.
@@ -158,11 +160,7 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 		return err
 	}
 	words := contestBeginWords.In(v.Locale)
-	most, err := c.mostOf(r.Context(), v, s)
-	if err != nil && !errors.As(err, new(task.StopError)) {
-		return err
-	}
-	asked, wrong := f.alone(v, s, most, words)
+	asked, wrong := f.alone(v, s, words)
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
 	}
@@ -171,6 +169,8 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 	case err != nil:
 		slog.ErrorContext(r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err)
 		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.NotNow}, http.StatusServiceUnavailable)
+	case answer.OverBudget:
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.OverBudget}, http.StatusBadRequest)
 	case !answer.Begun:
 		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.BadFile}, http.StatusBadRequest)
 	}
@@ -178,8 +178,9 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 	return c.done(w, r, contestPath(asked.Execution), "contest_begun")
 }
 
-// alone is the contest that the form asks for, or what is wrong with it, by field.
-func (f beginForm) alone(v *viewer, s tenancy.Settings, most aggregate.MicroUSD, words contestBeginTexts) (contests.Alone, map[string]string) {
+// alone is the contest that the form asks for, or what is wrong with it, by field. What is left of the day is left to begin-contest:
+// a form that is sent again finds its own contest there.
+func (f beginForm) alone(v *viewer, s tenancy.Settings, words contestBeginTexts) (contests.Alone, map[string]string) {
 	wrong := map[string]string{}
 	switch {
 	case card.Prose(f.Prompt) == "":
@@ -195,6 +196,7 @@ func (f beginForm) alone(v *viewer, s tenancy.Settings, most aggregate.MicroUSD,
 	if err != nil || seconds < contest.MinTeamSeconds || seconds > contest.MaxTeamSeconds {
 		wrong["seconds"] = words.BadSeconds
 	}
+	most := mostOfOne(s)
 	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
 	if err != nil || math.IsNaN(usd) || usd < leastContestUSD || usd > mostContestUSD || aggregate.USD(usd) > most {
 		wrong["budget_usd"] = fmt.Sprintf(words.BadBudget, most)

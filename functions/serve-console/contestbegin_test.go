@@ -23,7 +23,8 @@ func TestAContestBeginsAtTheConsole(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world, *beginner){
 		"once, however often the form is sent": beginsOnce, "what can't be is said, and nothing typed is lost": refusesToBegin, "for administrators": beginsForAdministrators,
-		"files with mistakes": showsMistakes, "nobody knows whether it began": doesNotKnow,
+		"within what the day has left": beginsWithinTheDay,
+		"files with mistakes":          showsMistakes, "nobody knows whether it began": doesNotKnow,
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, db)
@@ -40,6 +41,8 @@ type beginner struct {
 	down   bool
 	notSet bool
 	begun  []contests.Alone
+	// mostOfDay is what the day may come to; 0: anything.
+	mostOfDay aggregate.MicroUSD
 }
 
 func (b *beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answered, error) {
@@ -54,8 +57,11 @@ func (b *beginner) Ask(ctx context.Context, asked contests.Asked) (contests.Answ
 		}
 		err := b.w.c.Contests.Begin(ctx, contest.Order{
 			Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: teams, MaxRounds: x.MaxRounds, MinRounds: 1,
-			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By,
+			TeamTimeoutSeconds: 300, TimeoutSeconds: x.Seconds, Budget: x.Budget, By: x.By, MostOfDay: b.mostOfDay,
 		})
+		if errors.As(err, new(aggregate.ErrFull)) {
+			return contests.Answered{OverBudget: true}, nil
+		}
 		if errors.Is(err, aggregate.ErrExists) {
 			err = nil
 		}
@@ -111,7 +117,7 @@ func refusesToBegin(t *testing.T, w *world, b *beginner) {
 		"too long": {"prompt", strings.Repeat("長", 22_000), "64 KB"}, "no text": {"prompt", "\xff", "64 KB"},
 		"no round": {"max_rounds", "0", "1〜10"}, "many rounds": {"max_rounds", "11", "1〜10"}, "half a round": {"max_rounds", "1.5", "1〜10"},
 		"short": {"seconds", "9", "10〜3600"}, "long": {"seconds", "3601", "10〜3600"},
-		"free": {"budget_usd", "0", "0.01 以上"}, "no number": {"budget_usd", "NaN", "0.01 以上"}, "beyond the day's": {"budget_usd", "1.6", "0.01 以上"}, "endless": {"budget_usd", "Inf", "0.01 以上"},
+		"free": {"budget_usd", "0", "0.01 以上"}, "no number": {"budget_usd", "NaN", "0.01 以上"}, "beyond a request's": {"budget_usd", "2.1", "0.01 以上、2.00 ドル"}, "endless": {"budget_usd", "Inf", "0.01 以上"},
 		"no file": {"file", "", "使えるファイル"},
 	} {
 		a := suzuki.post("/console/contests", with(form, tt.field, tt.value))
@@ -164,4 +170,27 @@ func doesNotKnow(t *testing.T, w *world, b *beginner) {
 		t.Errorf("%d %s", a.status, a.text())
 	}
 	holds(t, a, "経費精算の方針</textarea>", "2 つ始まることはありません")
+}
+
+func beginsWithinTheDay(t *testing.T, w *world, b *beginner) {
+	w.ask()
+	suzuki := w.as(workspace.Suzuki)
+	w.Settings(func(s *tenancy.Settings) { s.MaxCostDayUSD = 1 })
+	b.mostOfDay = aggregate.USD(1)
+	form := with(w.beginForm(suzuki, "経費精算の方針"), "budget_usd", "0.75")
+	first, again := suzuki.post("/console/contests", form), suzuki.post("/console/contests", form) // the second finds too little left, and its own contest
+	if first.status != http.StatusSeeOther || again.to != first.to {
+		t.Errorf("%d %s, %d %s", first.status, first.to, again.status, again.to)
+	}
+	page := suzuki.get("/console/contests/new")
+	holds(t, page, "今は 0.25 ドルまで")
+	other := suzuki.post("/console/contests", with(w.beginForm(suzuki, "別の方針"), "budget_usd", "0.5"))
+	if other.status != http.StatusBadRequest || !strings.Contains(other.body, "予算の残りを超えています") || !strings.Contains(other.body, "別の方針</textarea>") {
+		t.Errorf("%d %s", other.status, other.text())
+	}
+	holds(t, suzuki.get("/console/settings"), "今日 $0.75", "終わるまで予算の全額を含みます")
+	if rest := suzuki.post("/console/contests", with(w.beginForm(suzuki, "別の方針"), "budget_usd", "0.25")); rest.status != http.StatusSeeOther {
+		t.Errorf("the rest: %d %s", rest.status, rest.text())
+	}
+	holds(t, suzuki.get("/console/contests/new"), "予算を使い切っているため")
 }

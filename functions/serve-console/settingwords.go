@@ -105,7 +105,7 @@ var settingsJA = settingsTexts{
 	About: "%s の設定。slug はワークスペースごとに違うため、含まれません。", Yes: "はい", No: "いいえ", Nothing: "(なし)", Members: "%d 人",
 	AdminsLead: "設定、連携、ツール、監査ログ、集計のページを開ける人です。", AdminsAdd: "管理者にする", AdminsRemove: "管理者から外す", AdminsLink: "管理者を変える", AdminsNot: "管理者にできません",
 	AdminsChanged: "何も変わっていません。ほかの管理者が先に変えました。確かめて、もう一度お試しください。", AdminsLast: "何も変わっていません。管理者は 1 人以上必要です。", AdminsUnfit: "何も変わっていません。%s は管理者にできません。ワークスペースの正式なメンバーだけがなれます。",
-	Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s",
+	Silent: "保存していません。Slack の応答がないため、承認者を確かめられません。入力は残しています。少し待ってから、もう一度お試しください。", Spent: "これまでの費用: 今日 $%s · 今月 $%s (コンソールで始めたコンテストは、終わるまで予算の全額を含みます)",
 	ModelUsed: "最後に実際に使われたモデル: %s(%s)", ModelUnused: "まだ依頼がないため、実際に使われるモデルは、最初の依頼のあとにここに出ます。", ModelDemo: "demo(動作を確かめるための、決まった型で答えるもの)",
 	Sections: map[string]string{"approval": "承認", "budget": "予算", "limit": "依頼の数の上限", "work": "実行", "contest": "方針のコンテスト", "agent": "エージェントとの会話", "general": "全般"},
 	Fields: map[string]settingText{

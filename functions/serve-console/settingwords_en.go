@@ -35,7 +35,7 @@ var settingsEN = settingsTexts{
 	About: "Settings of %s. The slug is not among them: each workspace has its own.", Yes: "Yes", No: "No", Nothing: "(none)", Members: "%d people",
 	AdminsLead: "They may open settings, integrations, tools, the audit log and insights.", AdminsAdd: "Make administrator", AdminsRemove: "Take away", AdminsLink: "Change administrators", AdminsNot: "can't be an administrator",
 	AdminsChanged: "Nothing was changed: another administrator was faster. Look it over and try again.", AdminsLast: "Nothing was changed: there must be at least one administrator.", AdminsUnfit: "Nothing was changed: %s can't be an administrator. Only full members of the workspace can.",
-	Silent: "Nothing was saved. Slack does not answer, so the approvers can't be checked. What you typed is kept: wait a little, then try again.", Spent: "Spent so far: $%s today, $%s this month.",
+	Silent: "Nothing was saved. Slack does not answer, so the approvers can't be checked. What you typed is kept: wait a little, then try again.", Spent: "Spent so far: $%s today, $%s this month. A contest begun at the console counts with its whole budget until it ends.",
 	ModelUsed: "The model that was really asked last: %s (%s)", ModelUnused: "There is no request yet: which model is really used stands here after the first one.", ModelDemo: "demo, which answers in fixed patterns, to try Ringi out",
 	Sections: map[string]string{"approval": "Approval", "budget": "Budgets", "limit": "Limits on requests", "work": "Doing the work", "contest": "Contests of drafts", "agent": "Talking with agents", "general": "General"},
 	Fields: map[string]settingText{

@@ -7,8 +7,8 @@ import (
 
 // Count is a counter of a tenant's quotas and how a Change moves it.
 type Count struct {
-	Key    string // <user>#<hour>, OPEN#<user> or ASKED#<user>#<gate>
-	By     int    // 1 or -1
+	Key    string // <user>#<hour>, OPEN#<user>, ASKED#<user>#<gate> or SPENT#<day>
+	By     int    // 1 or -1; of a day's costs, millionths of a dollar
 	Most   int    // a Change that would move it above this is refused; 0: no limit
 	Reason Reason // what ErrFull says when the limit is reached
 	Until  time.Time

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/submission"
+	"ringi/shared/tenancy"
 )
 
 // Standing is what one team came to, once it is over.
@@ -68,6 +69,10 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 		c.Contest.Usage = c.Contest.Usage.Plus(t.Usage.Sum())
 	}
 	c.Contest.Usage.ID = a.Head.ExecutionID
+	if c.Contest.ForKind == "" {
+		c.Counts = tenancy.Settle(c.Contest.Reserved, c.Contest.Usage.Cost, c.Contest.CreatedAt)
+		c.Contest.Reserved = 0
+	}
 	c.settle()
 	details := map[string]any{"result": s.Status, "teams": s.TotalTeams, "failed_teams": len(s.FailedTeams)}
 	if s.BestTeamID != nil {
@@ -213,7 +218,8 @@ func (c *change) closing() {
 	c.Contest.ClosesFrom = c.Head.Run
 }
 
-// giveUp settles a contest that could not be summed up either: its teams' rows say what they have.
+// giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it cost, so the
+// day keeps counting all that it could.
 func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
 	c, err := a.begin(now)
 	if err != nil {

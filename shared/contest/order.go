@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/legible"
+	"ringi/shared/tenancy"
 )
 
 // Bounds of an order.
@@ -35,6 +36,7 @@ type Order struct {
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: the teams'
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // of all teams together; each has an equal share
+	MostOfDay          aggregate.MicroUSD `json:"-"`                         // what the tenant's day may come to with the budget of one that stands alone; 0: anything
 	By                 aggregate.Actor    `json:"by"`
 	For                *aggregate.Ref     `json:"for,omitempty"`     // what asks for it; nil: it stands alone
 	ForRow             string             `json:"for_row,omitempty"` // key of the row of For that asks
@@ -53,7 +55,8 @@ func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggre
 }
 
 // Begin opens a contest. It is for the store's Create: the rows must all be absent. It returns aggregate.ErrField for what
-// can't be.
+// can't be. One that stands alone reserves its budget of the day, which is given back when it is closed; what asks for a contest
+// counts what it cost itself.
 func Begin(o Order, now time.Time) (aggregate.Change, error) {
 	if err := o.check(); err != nil {
 		return aggregate.Change{}, err
@@ -82,6 +85,9 @@ func Begin(o Order, now time.Time) (aggregate.Change, error) {
 		details["for"] = o.For.ID
 	}
 	c.audit(o.By, AuditStarted, details)
+	if o.For == nil {
+		c.Contest.Reserved, c.Counts = o.Budget, tenancy.Reserve(o.Budget, o.MostOfDay, now)
+	}
 	return c.done(), nil
 }
 

@@ -45,7 +45,8 @@ type Contest struct {
 	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
 	Config             aggregate.Blob     `json:"config"` // every team, the evaluator and the judge, as they were read when it began
 	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
-	Share              aggregate.MicroUSD `json:"share_micro_usd"` // of each team
+	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
+	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // what the day of CreatedAt counts for it until it is closed
 
 	ByType  aggregate.ActorType `json:"by_type"`
 	ByID    string              `json:"by_id,omitempty"`

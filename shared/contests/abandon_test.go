@@ -58,6 +58,9 @@ func TestAContestThatIsClosedOverCrashesIsPaidForOnce(t *testing.T) {
 	if u := settled.Contest.Usage; u.Cost != 300 || u.Calls != 2 || u.ID != id {
 		t.Errorf("it cost %+v", u)
 	}
+	if sums := expect.Value(w.Store.Of.Spent(t.Context(), tenant, settled.Contest.CreatedAt))(t); sums.Day != 300+order("").Budget { // the other's is reserved
+		t.Errorf("the day counts %s", sums.Day)
+	}
 	if again := expect.Value(w.Settle(t.Context(), ref, a.Head.Run))(t); again.Head.Rev != settled.Head.Rev {
 		t.Error("settled twice")
 	}

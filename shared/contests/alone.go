@@ -23,12 +23,14 @@ type Asked struct {
 	Begin *Alone `json:"begin,omitempty"`
 }
 
-// Answered is what it answers. Begun is true once the contest is there; else Contests says what is wrong with its file.
+// Answered is what it answers. Begun is true once the contest is there; else OverBudget is, or Contests says what is wrong with
+// its file.
 type Answered struct {
-	Begun    bool        `json:"begun"`
-	NotSet   bool        `json:"not_set"` // the deployment has no files of contests
-	Contests []Described `json:"contests"`
-	More     bool        `json:"more"` // there are files that it did not look at
+	Begun      bool        `json:"begun"`
+	OverBudget bool        `json:"over_budget"` // the day, or the month, has no room for its budget
+	NotSet     bool        `json:"not_set"`     // the deployment has no files of contests
+	Contests   []Described `json:"contests"`
+	More       bool        `json:"more"` // there are files that it did not look at
 }
 
 // Described is a contest as a file describes it.

@@ -53,8 +53,8 @@ func (s *Store) Config(ctx context.Context, a *contest.Aggregate) (json.RawMessa
 	return s.Values.Open(ctx, a.Ref(), a.Contest.Config)
 }
 
-// Begin opens a contest that nothing else asks for. It returns aggregate.ErrExists when it is there, aggregate.ErrField for
-// what can't be.
+// Begin opens a contest that nothing else asks for. It returns aggregate.ErrExists when it is there, aggregate.ErrFull when the day
+// has no room for its budget, aggregate.ErrField for what can't be.
 func (s *Store) Begin(ctx context.Context, o contest.Order) error {
 	c, err := contest.Begin(o, s.Now())
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 
 // Create writes an aggregate's first rows, each only if it is absent, without a read
 // before. It returns ErrExists when the head is there: the same message came
-// before. While the table is busy it tries again, for two seconds at most.
+// before. It returns aggregate.ErrFull when a quota leaves no place for one that is not there.
+// While the table is busy it tries again, for two seconds at most.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -32,9 +33,14 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	if err != nil {
 		return fmt.Errorf("create %s: %w", ref, err)
 	}
+	counters, err := s.countMoves(ref.Tenant, c.Counts)
+	if err != nil {
+		return fmt.Errorf("create %s: %w", ref, err)
+	}
+	items := append([]types.TransactWriteItem{head}, rest...)
 	ctx, cancel := context.WithTimeout(ctx, retryFor)
 	defer cancel()
-	err = s.transactPast(ctx, c.ID, append([]types.TransactWriteItem{head}, rest...))
+	err = s.transactPast(ctx, c.ID, append(items, counters...))
 	var l *lost
 	switch {
 	case err == nil:
@@ -45,5 +51,5 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		}
 		err = ErrExists
 	}
-	return fmt.Errorf("create %s: %w", ref, err)
+	return fmt.Errorf("create %s: %w", ref, full(err, c.Counts, len(items)))
 }

@@ -36,7 +36,11 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 		e.row("quota", c.Keep)
 		u := &types.Update{TableName: &s.table, Key: key(pk, c.Key), UpdateExpression: e.update()}
 		if c.Most > 0 {
-			u.ConditionExpression = all(anyOf(e.lacks("n"), e.is("n", "<=", c.Most-c.By)))
+			holds := []string{e.is("n", "<=", c.Most-c.By)}
+			if c.By <= c.Most {
+				holds = append(holds, e.lacks("n"))
+			}
+			u.ConditionExpression = all(anyOf(holds...))
 		}
 		u.ExpressionAttributeNames, u.ExpressionAttributeValues = e.names, e.values
 		out = append(out, types.TransactWriteItem{Update: u})

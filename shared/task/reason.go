@@ -1,6 +1,9 @@
 package task
 
-import "ringi/shared/aggregate"
+import (
+	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
+)
 
 const (
 	// Why a task ended.
@@ -43,7 +46,7 @@ const (
 	ReasonModelMisplaced   aggregate.Reason = "model_misplaced" // its endpoint may not be called
 	ReasonModelUnknown     aggregate.Reason = "model_unknown"
 	ReasonModelUnpriced    aggregate.Reason = "model_unpriced" // a limit of costs can't be held with it
-	ReasonDayBudget        aggregate.Reason = "day_budget"     // the tenant's tasks have cost what they may on a day
+	ReasonDayBudget                         = tenancy.ReasonDayBudget
 	ReasonMonthBudget      aggregate.Reason = "month_budget"
 	ReasonModelDemo        aggregate.Reason = "model_demo_failure"
 	ReasonContestFiles     aggregate.Reason = "contest_files"   // of a contest that was to draft: they can't be read, or are wrong

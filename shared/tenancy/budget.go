@@ -17,10 +17,34 @@ func Spent(cost aggregate.MicroUSD, now time.Time) []aggregate.Count {
 	if cost <= 0 {
 		return nil
 	}
-	return []aggregate.Count{{Key: SpentPrefix + now.UTC().Format(time.DateOnly), By: int(cost), Keep: now.Add(spentKept)}}
+	return []aggregate.Count{ofDay(cost, now)}
 }
 
-// Sums are what all tasks of a tenant have cost today, and in the month of today.
+func ofDay(cost aggregate.MicroUSD, day time.Time) aggregate.Count {
+	return aggregate.Count{Key: SpentPrefix + day.UTC().Format(time.DateOnly), By: int(cost), Keep: day.Add(spentKept)}
+}
+
+// ReasonDayBudget says that a tenant's costs have come to what they may on a day.
+const ReasonDayBudget aggregate.Reason = "day_budget"
+
+// Reserve counts a budget towards its day before it is spent. The day with it may come to most, 0: to anything; two that are
+// begun at once never both have what is left for one.
+func Reserve(budget, most aggregate.MicroUSD, now time.Time) []aggregate.Count {
+	c := ofDay(budget, now)
+	c.Most, c.Reason = int(most), ReasonDayBudget
+	return []aggregate.Count{c}
+}
+
+// Settle makes what was reserved on a day be what it cost.
+func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count {
+	if cost == reserved {
+		return nil
+	}
+	return []aggregate.Count{ofDay(cost-reserved, day)}
+}
+
+// Sums are what all tasks of a tenant have cost today, and in the month of today. A contest that stands alone is among them with
+// its whole budget until it is over.
 type Sums struct{ Day, Month aggregate.MicroUSD }
 
 // MaxCostDay is what all tasks of a day may cost, 0 without a limit.
@@ -28,6 +52,18 @@ func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayU
 
 // MaxCostMonth is what all tasks of a month may cost, 0 without a limit.
 func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }
+
+// MostOfDay is what the counter of the day of these sums may come to: the day's budget, or what the month's other days leave of the
+// month's, whichever is less. 0: it may come to anything; where nothing is left it is the least that is more.
+func (s Settings) MostOfDay(sums Sums) (most aggregate.MicroUSD) {
+	if most = s.MaxCostDay(); s.MaxCostMonth() > 0 {
+		left := max(s.MaxCostMonth()-(sums.Month-sums.Day), 1)
+		if most == 0 || left < most {
+			most = left
+		}
+	}
+	return most
+}
 
 // HasBudgets reports whether a day or a month has a limit.
 func (s Settings) HasBudgets() bool { return s.MaxCostDay() > 0 || s.MaxCostMonth() > 0 }

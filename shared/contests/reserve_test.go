@@ -1,0 +1,81 @@
+package contests_test
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/contest"
+	"ringi/shared/expect"
+	"ringi/shared/store/storetest"
+)
+
+// TestContestsBegunAtOnceNeverShareWhatTheDayLeaves begins several at once, each of which saw the same rest of the day.
+func TestContestsBegunAtOnceNeverShareWhatTheDayLeaves(t *testing.T) {
+	server := storetest.Start(t)
+	for _, tt := range []struct{ contests, fit int }{{2, 1}, {20, 7}} {
+		t.Run(fmt.Sprint(tt.contests), func(t *testing.T) {
+			w := newWorld(t, server)
+			all := make([]contest.Order, tt.contests)
+			for i := range all {
+				all[i] = order(contest.NewID(), "a", "b")
+				all[i].MostOfDay = aggregate.MicroUSD(tt.fit)*all[i].Budget + all[i].Budget/2
+			}
+			errs := make([]error, tt.contests)
+			var wg sync.WaitGroup
+			for i, o := range all {
+				wg.Go(func() { errs[i] = w.Begin(t.Context(), o) })
+			}
+			wg.Wait()
+			begun := 0
+			for i, err := range errs {
+				switch _, missing := w.Load(t.Context(), contest.Ref(tenant, all[i].Execution)); {
+				case err == nil && missing == nil:
+					begun++
+				case !errors.As(err, new(aggregate.ErrFull)) || !errors.Is(missing, aggregate.ErrNotFound):
+					t.Errorf("%v, and of it there is %v", err, missing)
+				}
+				if again := w.Begin(t.Context(), all[i]); err == nil && !errors.Is(again, aggregate.ErrExists) { // sent twice, when nothing is left
+					t.Errorf("the same one again: %v", again)
+				}
+			}
+			sums := expect.Value(w.Store.Of.Spent(t.Context(), tenant, time.Now()))(t)
+			if begun != tt.fit || sums.Day != aggregate.MicroUSD(tt.fit)*aggregate.USD(1) {
+				t.Errorf("%d of %d began, the day counts %s", begun, tt.contests, sums.Day)
+			}
+		})
+	}
+}
+
+// TestOneContestSentTwentyTimesReservesOnce sends one order by many at once.
+func TestOneContestSentTwentyTimesReservesOnce(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	o := order(contest.NewID(), "a")
+	o.MostOfDay = o.Budget
+	errs := make([]error, 20)
+	var wg sync.WaitGroup
+	for i := range errs {
+		wg.Go(func() { errs[i] = w.Begin(t.Context(), o) })
+	}
+	wg.Wait()
+	first := 0
+	for _, err := range errs {
+		if err == nil {
+			first++
+		} else if !errors.Is(err, aggregate.ErrExists) {
+			t.Error(err)
+		}
+	}
+	if sums := expect.Value(w.Store.Of.Spent(t.Context(), tenant, time.Now()))(t); first != 1 || sums.Day != o.Budget {
+		t.Errorf("%d began it, the day counts %s", first, sums.Day)
+	}
+	x := order(contest.NewID(), "a")
+	x.MostOfDay = x.Budget - 1
+	x.Tenant = aggregate.TenantID("T2") // whose day counts nothing yet
+	if err := w.Begin(t.Context(), x); !errors.As(err, new(aggregate.ErrFull)) {
+		t.Errorf("more than the whole day: %v", err)
+	}
+}
