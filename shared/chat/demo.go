@@ -9,6 +9,7 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/lazy"
 	"ringi/shared/model"
+	"ringi/shared/model/demo"
 	"ringi/shared/modelname"
 )
 
@@ -20,7 +21,6 @@ var (
 	demoTest  = lazy.Regexp(`(?i)テスト(?:を|して|実行)|run the tests?`)
 	demoFile  = lazy.Regexp(`(?i)ファイルを(?:作|書)|make a file|write a file`)
 	demoRingi = lazy.Regexp(`(?is)(?:(?:これ|この内容|上の内容)[はを]?、?)?稟議に(?:します|して(?:ください)?)[。、.!\s]*|(?:please )?make (?:this|it) a request[.:!\s]*`)
-	japanese  = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
 )
 
 // demoFiles are a program and its test, so that a test can be run after them.
@@ -46,7 +46,10 @@ func demoAnswer(r Request) Response {
 	}
 	last, result := lastSaid(r.Said[len(r.Said)-1])
 	spoken := lastSpoken(r.Said) // what Ringi told is in the workspace's language, not the person's
-	ja := spoken == "" || japanese().MatchString(spoken)
+	if m := demoRun().FindStringSubmatch(spoken); m != nil {
+		spoken = strings.TrimSuffix(spoken, m[1]) // a command is in no language
+	}
+	ja := !demo.English(spoken, "ja")
 	in := func(jaText, enText string) string {
 		if ja {
 			return jaText
@@ -69,8 +72,11 @@ func demoAnswer(r Request) Response {
 	}
 	switch m := demoRun().FindStringSubmatch(last.Text); {
 	case last.Text == "" && result != "":
-		first, _, _ := strings.Cut(result, "\n")
-		return Response{Text: in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result:") + "\n" + first}
+		says := in("デモのエージェントです。結果を受け取りました。", "I am a demo. I got the result.")
+		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja { // else the person reads it on the card alone
+			says += "\n" + first
+		}
+		return Response{Text: says}
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。", "I am a demo. I propose the command as you wrote it."),
 			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します", "Runs the command that was asked for"))+`}`)

@@ -3,7 +3,9 @@ package chat
 import (
 	"strings"
 	"testing"
+	"unicode"
 
+	"ringi/shared/agent"
 	"ringi/shared/model"
 )
 
@@ -40,17 +42,45 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 
 // What came of an action is told in the language of whoever talks, whatever the workspace's is.
 func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
-	for spoken, want := range map[string]string{
-		"run the tests": "I am a demo. I got the result:\n操作 #1 が完了しました。",
-		"テストして":         "デモのエージェントです。結果を受け取りました。\n操作 #1 が完了しました。",
+	for _, test := range []struct{ spoken, told, want string }{
+		{"run the tests", "操作 #1 が完了しました。", "I am a demo. I got the result."},
+		{"run the tests", "Action #1 is done.", "I am a demo. I got the result.\nAction #1 is done."},
+		{"テストして", "操作 #1 が完了しました。", "デモのエージェントです。結果を受け取りました。\n操作 #1 が完了しました。"},
+		{"テストして", "Action #1 is done.", "デモのエージェントです。結果を受け取りました。"},
 	} {
 		said := []Said{
-			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "Alex", Text: spoken}})}}},
+			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "Alex", Text: test.spoken}})}}},
 			{Role: model.Assistant, Parts: []Part{{Text: "…"}}},
-			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: "操作 #1 が完了しました。"}})}}},
+			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: test.told}})}}},
 		}
-		if got := demoAnswer(Request{Said: said}).Text; got != want {
-			t.Errorf("%s: %q", spoken, got)
+		if got := demoAnswer(Request{Said: said}).Text; got != test.want {
+			t.Errorf("%s, %s: %q", test.spoken, test.told, got)
+		}
+	}
+}
+
+// Whoever writes English reads English alone, whatever comes of it, and whichever Japanese names there are.
+func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
+	tools := []Tool{}
+	for _, name := range []string{string(agent.ShellCommand), string(agent.TestRun), string(agent.CodeGenerate), handOver} {
+		tools = append(tools, Tool{Name: name})
+	}
+	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
+		for name, more := range map[string]Request{
+			"with tools": {Tools: tools}, "without": {},
+			"beside an action that waits": {Said: []Said{{Role: model.User, Parts: []Part{{Result: &Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}}}},
+			"with a result":               {Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: "操作 #1 は却下されました。理由: 不要"}})}}}}},
+		} {
+			more.Said = append([]Said{{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "アレックス", Text: text}})}}}}, more.Said...)
+			out := demoAnswer(more)
+			said := out.Text
+			for _, c := range out.Calls {
+				said += string(c.Input)
+			}
+			said = strings.NewReplacer("営業部", "", "佐藤", "", "勤怠", "").Replace(said)
+			if said == "" || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+				t.Errorf("%s, %s: %q", text, name, said)
+			}
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/language"
-	"ringi/shared/lazy"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/modelname"
@@ -31,8 +30,6 @@ type shown struct {
 	Submission string `json:"submission"`
 	Task       string `json:"task"`
 }
-
-var japanese = lazy.Regexp(`[\p{Hiragana}\p{Katakana}\p{Han}]`)
 
 // Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
 func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
@@ -98,10 +95,10 @@ func object(name, value string) json.RawMessage {
 }
 
 func (s shown) locale() string {
-	if japanese().MatchString(s.subject() + s.Task) {
-		return language.All[0]
+	if demo.English(s.subject()+s.Task, "en") {
+		return "en"
 	}
-	return "en"
+	return language.All[0]
 }
 
 // material is the data at a request's end, with its fence; the words before it may name the fence too.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode"
 
 	"ringi/shared/expect"
 	"ringi/shared/model"
@@ -108,5 +109,25 @@ func TestADraftOfTheDemosIsAPolicy(t *testing.T) {
 	}
 	if s := out.Result.SubmissionContent; !strings.Contains(s, "残業時間を計算") || !strings.Contains(s, "アルファ") || strings.Contains(s, "読み方") {
 		t.Error(s)
+	}
+}
+
+// Whoever writes English reads English of every agent, whichever Japanese names stand in the request and whatever the workspace speaks.
+func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
+	drafting := `Words before it.
+<data>
+{"message":"Check overtime of 営業部 for last month","now":"2026-11-20T09:00+09:00","locale":"ja","rejected_versions":[],"server_tools":[]}
+</data>`
+	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please", drafting} {
+		p := play(member("analyst", submission.Plain))
+		p.Prompt, p.Locale = request, "ja"
+		history, _, err := contest(t.Context(), p)
+		expect.NoError(t, err)
+		for _, h := range history {
+			said := strings.NewReplacer("営業部", "", p.Team.TeamName, "").Replace(h.SubmissionContent + h.EvaluationFeedback)
+			if !strings.Contains(said, "demo") || strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) }) {
+				t.Errorf("%s: %s", request, said)
+			}
+		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 
 	"ringi/shared/lazy"
 )
@@ -61,7 +60,7 @@ func read(in input) (reading, error) {
 	bare := anyForm().ReplaceAllString(in.Message, " ")
 	text := strings.TrimSpace(spaceForm().ReplaceAllString(bare, " "))
 	r := reading{now: now, text: text, words: japanese, priority: priorityOf(strings.ToLower(text))}
-	if isEnglish(mentionForm().ReplaceAllString(text, " "), in.Locale) {
+	if English(text, in.Locale) {
 		r.words = englishWords
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
@@ -295,18 +294,6 @@ func (s *scanner) about() (found topic, second string) {
 		s.take(bookedForm)
 	}
 	return found, second
-}
-
-// isEnglish: no kana or kanji, and some Latin letter; a text with neither follows the locale.
-func isEnglish(text, locale string) bool {
-	latin := false
-	for _, r := range text {
-		if unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) {
-			return false
-		}
-		latin = latin || unicode.In(r, unicode.Latin)
-	}
-	return latin || locale == "en"
 }
 
 func priorityOf(low string) string {

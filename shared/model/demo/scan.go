@@ -75,7 +75,7 @@ var (
 // unread is what was not understood, in the order of the text, each once.
 func (s *scanner) unread() []string {
 	var out []string
-	english := isEnglish(s.text, "en")
+	english := English(s.text, "en")
 	for _, at := range wordForm().FindAllStringIndex(s.text, -1) {
 		word := strings.Trim(s.text[at[0]:at[1]], ".,'’&-:/")
 		if strings.HasSuffix(s.text[:at[0]], string(taken)) && endingForm().MatchString(word) {

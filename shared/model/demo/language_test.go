@@ -1,0 +1,96 @@
+package demo
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"ringi/shared/expect"
+)
+
+func hasJapanese(text string) bool {
+	return strings.ContainsFunc(text, func(r rune) bool { return unicode.In(r, unicode.Hiragana, unicode.Katakana, unicode.Han) })
+}
+
+func TestTheLanguageIsThatOfTheSentence(t *testing.T) {
+	for text, want := range map[string]bool{
+		"Overtime of the sales department for last month": true, "Check overtime of 営業部 for last month": true, "overtime": true,
+		"Send “会議は3時からです” to <@U1>": true, "attendance <@U1|佐藤> <https://example.com|勤怠の表>": true, "the list of employees of 開発部 and 人事部, please": true,
+		"先月の勤怠": false, "先月勤怠 PDF": false, "freee の勤怠を Google Sheets の this month に": false, "残業 for 営業部": false, "<@U1> に “see you at three” と DM して": false,
+		"10月勤怠 demo: play on": false, "「お知らせ」": false, "": false, "123 👍": false,
+	} {
+		if got := English(text, "ja"); got != want {
+			t.Errorf("%q: English %v", text, got)
+		}
+	}
+	if !English("123", "en") {
+		t.Error("a text in no language does not follow the locale")
+	}
+}
+
+// The words that English answers are made of have none of the other language, but for what stands for everybody's data.
+func TestEnglishWordsAreEnglish(t *testing.T) {
+	said := 0
+	var walk func(v reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.String:
+			if said++; hasJapanese(v.String()) {
+				t.Error(v.String())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		case reflect.Map:
+			for _, k := range v.MapKeys() {
+				walk(v.MapIndex(k))
+			}
+		}
+	}
+	walk(reflect.ValueOf(englishWords))
+	if said < 100 {
+		t.Errorf("only %d texts", said)
+	}
+}
+
+// Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the company stand in it.
+func TestEnglishIsAnsweredInEnglish(t *testing.T) {
+	names := strings.NewReplacer("営業部", "", "人事部", "", "開発部", "", "会議は3時からです", "", "来期計画", "", "佐藤", "", "今期", "")
+	tools := `[{"name":"list_employees"},{"name":"list_departments"},{"name":"get_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"},{"name":"rooms.list_rooms"},{"name":"rooms.book_room"}]`
+	steps := `[{"title":"List employees","tool":"list_employees","facts":{"count":3}},{"title":"Calculate overtime","tool":"calculate_overtime","facts":{"total_overtime_hours":3,"over_45h":0,"over_80h":0,"over_100h":0,"months":1,"note":"複数月の平均は判定できません"}},
+		{"title":"Write to the sheet","tool":"write_rows_to_google_sheet","facts":{"updated_rows":3,"url":"https://example.com"}},{"title":"Notify on completion","tool":"send_slack_dm","facts":{}}]`
+	for _, message := range []string{
+		"Check overtime of 営業部 for last month", "Attendance of the sales department for July to September, no DM", "List the employees of hr and write them to the sheet “来期計画”",
+		"List all departments", "Send “会議は3時からです” to <@U0SANDSUZU>", "Book a meeting room for tomorrow at 10", "help", "What can you do?", "Buy a printer for 営業部, please",
+		"Every month, send me the attendance", "Overtime of 佐藤さん", "Cancel the request for 今期", "Show me pay of the sales department", "attendance of October 1 to 15 and validate it", "demo: human check employees list for last month",
+	} {
+		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "Make it shorter", "step 2 is not needed", "use xyzzy"} {
+			for _, purpose := range []string{"extract", "draft", "plan", "summarize"} {
+				earlier := "[]"
+				if reason != "" {
+					earlier = fmt.Sprintf(`[{"reason":%q,"steps":[]}]`, reason)
+				}
+				policy := ""
+				ask := func(purpose string) string {
+					text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":`,
+						message, written, earlier, expect.Value(json.Marshal(policy))(t), tools)
+					if purpose == "summarize" {
+						return text + steps + "}</data>"
+					}
+					return text + "[]}</data>"
+				}
+				var drafted struct{ Policy string }
+				expect.NoError(t, json.Unmarshal([]byte(expect.Value(Answer(Question{Purpose: "draft", Try: 2, Text: ask("draft")}))(t)), &drafted))
+				policy = drafted.Policy
+				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: ask(purpose)}))(t)
+				if answer == "" || hasJapanese(names.Replace(strings.ReplaceAll(answer, "さん", ""))) {
+					t.Errorf("%s, %q: %s: %s", message, reason, purpose, answer)
+				}
+			}
+		}
+	}
+}
