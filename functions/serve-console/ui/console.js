@@ -3,13 +3,13 @@
 
 // busy reports whether somebody works inside an element, which must then stay as it is: it is not enough that they unfolded
 // something or stand on a link, when the same is on the next page.
-function busy(el, same) {
+function busy(el, stand) {
   const at = document.activeElement;
-  return el.contains(at) && !same && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
+  return el.contains(at) && !stand && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
 }
 
-// sameOf is the fold or the link of the next page that somebody stands on now.
-function sameOf(at, next) {
+// standing is the fold or the link of the next page that somebody stands on now.
+function standing(at, next) {
   const fold = at.closest("summary")?.closest("details[id]");
   if (fold) return next.querySelector(`#${CSS.escape(fold.id)} > summary`);
   return at.matches("a[href]") ? next.querySelector(`a[href="${CSS.escape(at.getAttribute("href"))}"]`) : null;
@@ -22,21 +22,21 @@ async function refresh(el) {
   if (!answer.ok) throw new Error(String(answer.status));
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
   const next = page.getElementById(el.id);
-  const at = document.activeElement, same = next && el.contains(at) ? sameOf(at, next) : null;
-  if (!next || busy(el, same)) return;
+  const at = document.activeElement, stand = next && el.contains(at) ? standing(at, next) : null;
+  if (!next || busy(el, stand)) return;
   for (const fold of el.querySelectorAll("details[id]")) {
-    const same = next.querySelector(`#${CSS.escape(fold.id)}`);
-    if (same) same.open = fold.open;
+    const nextFold = next.querySelector(`#${CSS.escape(fold.id)}`);
+    if (nextFold) nextFold.open = fold.open;
   }
   for (const field of el.querySelectorAll("textarea[id]")) { // what was typed stays; where its field is gone, all does
     if (field.value === field.defaultValue) continue;
-    const same = next.querySelector(`#${CSS.escape(field.id)}`);
-    if (!same) return;
-    same.value = field.value;
+    const nextField = next.querySelector(`#${CSS.escape(field.id)}`);
+    if (!nextField) return;
+    nextField.value = field.value;
   }
   if (next.innerHTML === el.innerHTML) return;
   el.replaceWith(document.adoptNode(next));
-  same?.focus({ preventScroll: true });
+  stand?.focus({ preventScroll: true });
 }
 
 function watch() {
