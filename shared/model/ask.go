@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,7 +83,12 @@ func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) 
 		return usage, err
 	}
 	if len(problems) > 0 {
-		return usage, &OutputError{Purpose: q.purpose, Problems: problems, CutOff: second.Stop == StopLength}
+		long := slices.IndexFunc(problems, func(p string) bool { return strings.HasPrefix(p, tooLong) })
+		unusable := &OutputError{Purpose: q.purpose, Problems: problems, CutOff: second.Stop == StopLength}
+		if long >= 0 {
+			unusable.TooLong = problems[long]
+		}
+		return usage, unusable
 	}
 	return usage, nil
 }

@@ -66,34 +66,25 @@ type Version struct {
 
 // Draft writes the policy that people approve. Its errors are as Extract's.
 func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, error) {
-	var policy, crowded, long string
+	var policy, crowded string
 	usage, err := ask(ctx, g, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
 		data: in.data(),
 		accept: func(answer []byte) (problems []string) {
 			policy, problems = readDraft(answer)
-			if len(problems) > 0 && inSlack(policy) > MaxPolicy {
-				long = problems[0]
-			}
 			if n := len(task.Mentioned(policy)); len(problems) == 0 && n > task.MaxMentioned {
 				crowded = fmt.Sprintf("policy mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned)
 				return []string{crowded}
 			}
 			if len(problems) == 0 && in.Fits != nil && !in.Fits(policy) {
-				long = "policy can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words"
-				return []string{long}
+				return []string{tooLong + ": write less, in fewer lines, and in plain words"}
 			}
 			return problems
 		},
 	})
 	var unusable *OutputError
-	if errors.As(err, &unusable) { // of the last answer, which may not have come as far as that
-		switch {
-		case slices.Contains(unusable.Problems, crowded):
-			unusable.People = len(task.Mentioned(policy))
-		case slices.Contains(unusable.Problems, long):
-			unusable.TooLong = long
-		}
+	if errors.As(err, &unusable) && slices.Contains(unusable.Problems, crowded) { // the last answer may not have come as far as that
+		unusable.People = len(task.Mentioned(policy))
 	}
 	if err != nil {
 		return "", usage, err
@@ -151,9 +142,8 @@ func readDraft(answer []byte) (string, []string) {
 		return "", []string{err.Error()}
 	}
 	policy := prose(a.Policy)
-	problems := bounded("policy", policy, MaxPolicy)
-	if n := inSlack(policy); len(problems) == 0 && n > MaxPolicy {
-		problems = append(problems, fmt.Sprintf("policy has %d characters as Slack counts them, the limit is %d", n, MaxPolicy))
+	if n := inSlack(policy); n > MaxPolicy {
+		return policy, []string{fmt.Sprintf("%s: policy has %d characters as Slack counts them, the limit is %d", tooLong, n, MaxPolicy)}
 	}
-	return policy, problems
+	return policy, bounded("policy", policy, MaxPolicy)
 }

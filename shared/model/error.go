@@ -58,6 +58,9 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// tooLong begins the problem of a policy or of steps that no card can show whole. What follows names no content.
+const tooLong = "it can't be shown whole to the people who approve it"
+
 // OutputError is an answer that stayed unusable after it was asked for again.
 // Its text names no content; Problems do.
 type OutputError struct {

@@ -3,10 +3,8 @@ package model
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -55,13 +53,6 @@ func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, re
 			return problems
 		},
 	})
-	var unusable *OutputError
-	if errors.As(err, &unusable) {
-		i := slices.IndexFunc(unusable.Problems, func(p string) bool { return strings.HasPrefix(p, tooLong) })
-		if i >= 0 {
-			unusable.TooLong = unusable.Problems[i]
-		}
-	}
 	if err == nil && len(lacks) > 0 {
 		err = &LackError{lacks, in.Locale, allowed(lacks, in.Tools)}
 	}
@@ -70,9 +61,6 @@ func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, re
 	}
 	return steps, remarks, usage, nil
 }
-
-// tooLong begins the problems of steps that no card can show whole. What follows names no content.
-const tooLong = "the steps can't be shown whole to the people who approve them"
 
 // PlanData is what the model sees of a PlanInput.
 type PlanData struct {
@@ -201,7 +189,7 @@ func readPlan(answer []byte, in PlanInput) ([]task.Step, string, []LackData, []s
 	if b, err := json.Marshal(steps); err != nil {
 		problems = append(problems, err.Error())
 	} else if len(b) > MaxStepsBytes {
-		problems = append(problems, fmt.Sprintf("%s: they are %d bytes, the limit is %d", tooLong, len(b), MaxStepsBytes))
+		problems = append(problems, fmt.Sprintf("%s: the steps are %d bytes, the limit is %d", tooLong, len(b), MaxStepsBytes))
 	}
 	return steps, remarks, nil, problems
 }
