@@ -69,26 +69,25 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 		"Every month, send me the attendance", "Overtime of 佐藤さん", "Cancel the request for 今期", "Show me pay of the sales department", "attendance of October 1 to 15 and validate it", "demo: human check employees list for last month",
 	} {
 		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "Make it shorter", "step 2 is not needed", "use xyzzy"} {
+			earlier, policy := "[]", ""
+			if reason != "" {
+				earlier = fmt.Sprintf(`[{"reason":%q,"steps":[]}]`, reason)
+			}
 			for _, purpose := range []string{"extract", "draft", "plan", "summarize"} {
-				earlier := "[]"
-				if reason != "" {
-					earlier = fmt.Sprintf(`[{"reason":%q,"steps":[]}]`, reason)
+				did := "[]"
+				if purpose == "summarize" {
+					did = steps
 				}
-				policy := ""
-				ask := func(purpose string) string {
-					text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":`,
-						message, written, earlier, expect.Value(json.Marshal(policy))(t), tools)
-					if purpose == "summarize" {
-						return text + steps + "}</data>"
-					}
-					return text + "[]}</data>"
-				}
-				var drafted struct{ Policy string }
-				expect.NoError(t, json.Unmarshal([]byte(expect.Value(Answer(Question{Purpose: "draft", Try: 2, Text: ask("draft")}))(t)), &drafted))
-				policy = drafted.Policy
-				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: ask(purpose)}))(t)
+				text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":%s}</data>`,
+					message, written, earlier, expect.Value(json.Marshal(policy))(t), tools, did)
+				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: text}))(t)
 				if answer == "" || hasJapanese(names.Replace(strings.ReplaceAll(answer, "さん", ""))) {
 					t.Errorf("%s, %q: %s: %s", message, reason, purpose, answer)
+				}
+				if purpose == "draft" {
+					var drafted struct{ Policy string }
+					expect.NoError(t, json.Unmarshal([]byte(answer), &drafted))
+					policy = drafted.Policy
 				}
 			}
 		}
