@@ -57,6 +57,11 @@ type turns struct {
 	places chan struct{}
 }
 
+// About says what this machine has.
+func (turns) About() string {
+	return "sh, the usual small programs of Linux, and what else is installed on this machine for everybody. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
+}
+
 // Run waits for a place and runs a script.
 func (t turns) Run(ctx context.Context, script string) (string, error) {
 	select {

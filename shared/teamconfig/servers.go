@@ -71,10 +71,14 @@ func (s *section) server(name string) Server {
 		case p.Field == "name":
 			s.refuse("", "the name %s", p.Err().Limit)
 		case !blank(x.URL): // that it is, is said
+			if p.Rule == tenancy.RuleAddressOnly {
+				s.keys["url"] = nil // it has what is secret
+			}
 			s.refuse("url", "%s", p.Err().Limit)
 		}
 	}
 	if x.TokenEnv != nil && !variableForm().MatchString(*x.TokenEnv) {
+		s.keys["token_env"] = nil // it may be the token itself
 		s.refuse("token_env", "must be a variable of the environment: %s and 1 to 60 of A-Z, 0-9 and _", TokenVariable)
 	}
 	for i, tool := range x.Tools {
