@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -231,4 +232,19 @@ func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 	got := auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: `{"asked_at":"2026-04-17T23:30:00.123Z","reason":"2026-04-17","title":"T"}`}, nil)
 	want := []auditlog.Detail{{Name: "Asked at", Text: "2026-04-18 08:30:00"}, {Name: "Reason", Text: "2026-04-17"}, {Name: "Title", Text: "T"}}
 	expect.Same(t, want, got)
+}
+
+// Who reads the log knows no names of ours for stages and kinds.
+func TestCodesInDetailsHaveWords(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		for _, d := range []string{
+			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`, task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
+			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`, task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),
+		} {
+			got := auditlog.WordsIn(locale).Details(aggregate.AuditEntry{Details: aggregate.JSON(d)}, nil)
+			if len(got) != 1 || strings.Contains(d, fmt.Sprintf("%q}", got[0].Text)) || strings.Contains(d, `"`+got[0].Name+`"`) {
+				t.Errorf("%s %s: %v", locale, d, got)
+			}
+		}
+	}
 }
