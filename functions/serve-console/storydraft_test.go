@@ -99,7 +99,9 @@ func takesAnother(t *testing.T, w *world) {
 	if p := a.Prompt(); p.Version != 2 || p.Content != "速い案" || p.Author != workspace.Suzuki || p.Status != aggregate.PendingApproval || a.Prompts[0].Status != aggregate.Rejected {
 		t.Fatalf("%+v", p)
 	}
-	holds(t, suzuki.get(w.page()), "この案に替えた人: 鈴木", "別の案 (&lt;b&gt;速攻", "prompt.picked", "console")
+	page := suzuki.get(w.page())
+	holds(t, page, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
+	lacks(t, page, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
 	holds(t, suzuki.get(path), "もう承認を待っていません")
 	lacks(t, suzuki.get(path), "この案に替える</button>")
 	if a := suzuki.post(path, form); a.status != http.StatusConflict || len(w.Load().Prompts) != 2 {

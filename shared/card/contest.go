@@ -96,8 +96,8 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 func (d drawing) made(p *task.Prompt) []slack.Block {
 	w, x := contestWords.In(d.w.Locale), p.Contest
 	switch {
-	case p.Entry != nil && p.Author != "":
-		return []slack.Block{contextLine(fill(w.picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score)))}
+	case d.picked(p) != "":
+		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
 		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
@@ -105,6 +105,14 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		return []slack.Block{contextLine(strings.Join(append([]string{DraftedAlone(x, d.w.Locale)}, d.endings(nil, x)...), "\n"))}
 	}
 	return nil
+}
+
+// picked says who put a version in the place of another, empty of a version that was generated.
+func (d drawing) picked(p *task.Prompt) string {
+	if p.Entry == nil || p.Author == "" {
+		return ""
+	}
+	return fill(contestWords.In(d.w.Locale).picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
 // DraftedAlone says why a contest that is over did not draft a version.

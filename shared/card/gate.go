@@ -22,7 +22,7 @@ type version struct {
 
 	note     []slack.Block // how it came to be
 	others   int           // drafts that may be taken in its place
-	replaced bool          // by the version after it, which a person picked
+	replaced string        // by the version after it, which a person picked: who and what
 }
 
 // gate draws what is generated, waits for a decision, and is decided.
@@ -112,7 +112,8 @@ func (d drawing) rejected(v version) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
 	}
 	switch {
-	case v.replaced:
+	case v.replaced != "":
+		by = v.replaced
 		return draw(contestWords.In(d.w.Locale).replaced, fill(w.NextVersion, "version", v.version+1))
 	case v.next != nil && *v.next != aggregate.Generating:
 		return draw(w.IsRegenerated, fill(w.NextVersion, "version", v.version+1))

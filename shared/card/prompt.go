@@ -15,7 +15,8 @@ func (d drawing) prompt(key string) face {
 			v.words.Generating = fill(contestWords.In(d.w.Locale).contesting, "until", when(p.Contest.Until))
 		}
 		if i+1 < len(d.a.Prompts) {
-			v.next, v.replaced = &d.a.Prompts[i+1].Status, d.a.Prompts[i+1].Author != ""
+			next := d.a.Prompts[i+1]
+			v.next, v.replaced = &next.Status, d.picked(next)
 		}
 	}
 	return d.gate(v)

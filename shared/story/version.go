@@ -16,15 +16,16 @@ import (
 
 // Version is one version of a policy or of steps.
 type Version struct {
-	ID      string
-	Number  int
-	Text    string // of a policy
-	Remarks string // of steps: what became of the reasons for which earlier ones were rejected
-	Steps   []Step
-	Diff    []Line // to the version before it; none of the first
-	Because string // the reason for which that was rejected
-	Created time.Time
-	Drafted *Drafted // how a contest came to it; nil: none was asked for
+	ID       string
+	Number   int
+	Text     string // of a policy
+	Remarks  string // of steps: what became of the reasons for which earlier ones were rejected
+	Steps    []Step
+	Diff     []Line // to the version before it; none of the first
+	Because  string // the reason for which that was rejected
+	Replaced bool   // by the version after it, another team's draft that a person picked
+	Created  time.Time
+	Drafted  *Drafted // how a contest came to it; nil: none was asked for
 	Verdict
 }
 
@@ -117,9 +118,10 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 		if i > 0 && v.Text != "" {
 			v.Diff = Diff(r.prose(a.Prompts[i-1].Content), v.Text)
 		}
-		if i > 0 {
+		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
+		v.Replaced = i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
 		out = append([]Version{v}, out...)
 	}
 	return out
