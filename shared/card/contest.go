@@ -165,7 +165,7 @@ var contestWords = language.InEach(contestTexts{
 	skipped: map[string]string{
 		task.ContestTooLong: "依頼が長いため、コンテストをせずに Ringi が下書きしました", task.ContestNoBudget: "残りの予算が少ないため、コンテストをせずに Ringi が下書きしました",
 	},
-	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に上限 (max_cost_usd) を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
+	limited: "⚠️ 依頼の費用が上限に達しています{detail}。先に管理者に設定の「依頼 1 件の予算」を上げてもらってください。上げないまま承認または差し戻しをすると、依頼はそこで取り消されます",
 }, contestTexts{
 	contesting: "🏁 Several teams compete to draft it. The best draft is shown when all are scored, by about {until}",
 	won:        "🏆 The contest's best draft: {team} ({score} points, {teams} teams)", picked: "🔁 {who} put another draft in its place: {team} ({score} points)",
@@ -177,5 +177,5 @@ var contestWords = language.InEach(contestTexts{
 	skipped: map[string]string{
 		task.ContestTooLong: "The request is too long for a contest, so Ringi drafted this one", task.ContestNoBudget: "Too little of the budget was left for a contest, so Ringi drafted this one",
 	},
-	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise the limit (max_cost_usd) first. Approved or sent back without that, the request is cancelled",
+	limited: "⚠️ The request has cost what it may{detail}. Please have an administrator raise “Budget of one request” in the settings first. Approved or sent back without that, the request is cancelled",
 })

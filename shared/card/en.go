@@ -48,7 +48,7 @@ func english() *words {
 		EndedExpired:    "⌛ Nobody decided within {hours} hours, so it was cancelled · {when}",
 		EndedMax:        "⏹️ Cancelled after the last possible rejection · {when}",
 		EndedStep:       "⏹️ Stopped because a step was rejected · {when}",
-		EndedCost:       "⏹️ Cancelled because it has cost what it may{detail}. To go on, have an administrator raise the limit (max_cost_usd) and ask again · {when}",
+		EndedCost:       "⏹️ Cancelled because it has cost what it may{detail}. To go on, have an administrator raise “Budget of one request” in the settings and ask again · {when}",
 		EndedFailed:     "❌ The task failed · {when}",
 		EndedDone:       "✅ The task is complete · {when}",
 		EndedOtherwise:  "⏹️ Cancelled",

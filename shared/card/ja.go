@@ -48,7 +48,7 @@ func japanese() *words {
 		EndedExpired:    "⌛ 期限({hours}時間)までに決定されず、キャンセルされました · {when}",
 		EndedMax:        "⏹️ 却下が上限に達したため、キャンセルされました · {when}",
 		EndedStep:       "⏹️ ステップが却下されたため、中止されました · {when}",
-		EndedCost:       "⏹️ 費用が上限に達したため、キャンセルされました{detail}。続けるには、管理者に上限 (max_cost_usd) を上げてもらってから、もう一度依頼してください · {when}",
+		EndedCost:       "⏹️ 費用が上限に達したため、キャンセルされました{detail}。続けるには、管理者に設定の「依頼 1 件の予算」を上げてもらってから、もう一度依頼してください · {when}",
 		EndedFailed:     "❌ タスクは失敗で終わりました · {when}",
 		EndedDone:       "✅ タスクは完了しました · {when}",
 		EndedOtherwise:  "⏹️ キャンセルされました",

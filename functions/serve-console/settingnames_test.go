@@ -1,0 +1,28 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/reason"
+	"ringi/shared/task"
+)
+
+// People hand on to an administrator what a sentence names: it must stand on the page of settings.
+func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		labels := settingsWords.In(locale).Fields
+		for field, reasons := range map[string][]aggregate.Reason{
+			"max_cost_usd":          {task.ReasonCostLimit, task.ReasonModelUnpriced},
+			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant},
+			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
+		} {
+			for _, r := range reasons {
+				if said := reason.Sentence(locale, r, ""); !strings.Contains(said, labels[field].Label) {
+					t.Errorf("%s %s: %q", locale, field, said)
+				}
+			}
+		}
+	}
+}
