@@ -38,8 +38,16 @@ func (p program) archive(ctx context.Context, args []string) int {
 	if code, ok := p.parse(flags, args); !ok {
 		return code
 	}
-	if *table == "" || *bucket == "" || !slackTeam.MatchString(*team) || flags.NArg() > 0 {
-		return p.misused("usage: contest archive -table NAME -bucket NAME -team T…")
+	usage := "\nusage: contest archive -table NAME -bucket NAME -team T…"
+	switch {
+	case *table == "":
+		return p.misused("-table is required%s", usage)
+	case *bucket == "":
+		return p.misused("-bucket is required%s", usage)
+	case !slackTeam.MatchString(*team):
+		return p.misused("-team must be the id of a Slack workspace, such as T012ABCDEF, got %q%s", *team, usage)
+	case flags.NArg() > 0:
+		return p.misused("%q is not known here%s", flags.Arg(0), usage)
 	}
 	w, err := p.workspace()
 	if err != nil {
@@ -50,7 +58,10 @@ func (p program) archive(ctx context.Context, args []string) int {
 		return p.misused("%v", err)
 	}
 	of := archiveOf(cfg, *table, *bucket, aggregate.TenantID(*team))
-	if err := of.export(ctx, filepath.Join(w.Folder, archiveFolder)); err != nil {
+	if err := of.export(ctx, filepath.Join(w.Folder, archiveFolder)); errors.Is(err, errNoContests) {
+		fmt.Fprintf(p.problem, "%s has no contests in the table %s. Nothing was written\n", *team, *table)
+		return exitFailed
+	} else if err != nil {
 		fmt.Fprintln(p.problem, err)
 		return exitFailed
 	}
@@ -71,13 +82,19 @@ func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 	return &archiving{Store: contests.Of(rows, result.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
 }
 
-// export writes the three tables. What was there is replaced when a file is whole.
+// errNoContests is a tenant without any, or another's id than was meant.
+var errNoContests = errors.New("no contests")
+
+// export writes the three tables. What was there is replaced when a file is whole, and by nothing when there are no contests.
 func (a *archiving) export(ctx context.Context, folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
-	}
 	all, rounds, err := a.index(ctx)
 	if err != nil {
+		return err
+	}
+	if len(all) == 0 {
+		return errNoContests
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
 	history, err := create[roundHistory](folder, "round_history")

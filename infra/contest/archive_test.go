@@ -96,6 +96,9 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	for range 2 { // the second replaces the first
 		expect.NoError(t, (&archiving{Store: s, tenant: tenant}).export(t.Context(), folder))
 	}
+	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) { // it replaces nothing
+		t.Errorf("a workspace without contests: %v", err)
+	}
 	if files := expect.Value(os.ReadDir(folder))(t); len(files) != 3 {
 		t.Errorf("%v", files)
 	}
