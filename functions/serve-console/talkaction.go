@@ -14,6 +14,7 @@ import (
 	"ringi/shared/legible"
 	"ringi/shared/payload"
 	"ringi/shared/session"
+	"ringi/shared/story"
 )
 
 // actionRow is an action on a session's page.
@@ -120,7 +121,7 @@ func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale 
 	if x.CompletedAt != nil {
 		out.Completed = *x.CompletedAt
 		if x.StartedAt != nil {
-			out.Took = x.CompletedAt.Sub(*x.StartedAt).Round(time.Second).String()
+			out.Took = story.Length(locale, x.CompletedAt.Sub(*x.StartedAt))
 		}
 	}
 	if x.ExitCode != nil {
