@@ -102,7 +102,9 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
-		return []slack.Block{contextLine(strings.Join(append([]string{DraftedAlone(x, d.w.Locale)}, d.endings(nil, x)...), "\n"))}
+		if lines := append(drafted(p, d.w.Locale), d.endings(nil, x)...); len(lines) > 0 {
+			return []slack.Block{contextLine(strings.Join(lines, "\n"))}
+		}
 	}
 	return nil
 }
@@ -115,10 +117,15 @@ func (d drawing) picked(p *task.Prompt) string {
 	return fill(contestWords.In(d.w.Locale).picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
-// DraftedAlone says why a contest that is over did not draft a version.
-func DraftedAlone(x *task.Contest, locale string) string {
+// DraftedAlone says why a contest that is over did not draft a version; empty where nothing was drafted, as of a task that was cancelled.
+func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
+
+func drafted(p *task.Prompt, locale string) []string {
+	if p.Content == "" {
+		return nil
+	}
 	w := contestWords.In(locale)
-	return or(w.skipped[x.As], w.alone)
+	return []string{or(w.skipped[p.Contest.As], w.alone)}
 }
 
 // endings say why the winner stopped, where it would have gone on, and why other teams have no draft.

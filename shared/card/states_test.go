@@ -126,6 +126,10 @@ var promptStates = []state{
 	{"prompt_contesting", promptCard, func(s *story) *story { return s.extracted().contesting() }},
 	{"prompt_contested", promptCard, func(s *story) *story { return s.extracted().contested() }},
 	{"prompt_contested_at_the_cost_limit", promptCard, func(s *story) *story { return s.extracted().contestedTooDear() }},
+	{"prompt_contest_cancelled", promptCard, func(s *story) *story {
+		s.extracted().contesting().cancelTask()
+		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}}, s.now))
+	}},
 	{"prompt_contested_in_vain", promptCard, func(s *story) *story {
 		s.extracted().contesting()
 		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: submission.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}

@@ -127,6 +127,24 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	}
 }
 
+// A request that ended while a version was written: nobody writes on it any more, and nothing was drafted.
+func TestNothingIsBeingWrittenForARequestThatEnded(t *testing.T) {
+	at := time.Date(2026, 4, 1, 8, 0, 0, 0, time.UTC)
+	for _, x := range []task.Contest{{ExecutionID: "e"}, {ExecutionID: "e", EndedAt: &at}} {
+		a := &task.Aggregate{
+			Head:      task.Head{TaskID: "01T", Head: aggregate.Head{TenantID: "01X", Requester: "U1"}, Ended: &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}},
+			Request:   &task.Request{User: "U1", Text: "依頼", CreatedAt: at},
+			Prompts:   []*task.Prompt{{Version: 1, Contest: &x, Gate: aggregate.Gate{Status: aggregate.Generating}}},
+			Processes: []*task.Process{{Version: 1, Gate: aggregate.Gate{Status: aggregate.Generating}}},
+		}
+		s := reader().Tell(Source{Task: a})
+		v, d := s.Policies[0], s.Policies[0].Drafted
+		if v.Status != aggregate.Cancelled || s.Plans[0].Status != aggregate.Cancelled || !d.Over || d.Alone != "" {
+			t.Errorf("%+v %+v", v, d)
+		}
+	}
+}
+
 // What is sent to models repeats what cards mask.
 func TestWhatModelsWereSentIsMasked(t *testing.T) {
 	parts, left := Parts([]byte(`{"system":"一行目\n二行目","messages":[{"content":"tanaka@example.com \u200b"}],"max_tokens":100,"seed":null}`))

@@ -57,11 +57,11 @@ func (r Reader) draft(e task.Entry) Draft {
 	return Draft{contest.TeamHash(e.TeamID), card.OneLine(e.TeamName), e.Round, e.Score, card.TeamEnd{Exit: e.Exit}.In(r.Locale)}
 }
 
-func (r Reader) drafted(p *task.Prompt) *Drafted {
+func (r Reader) drafted(p *task.Prompt, ended bool) *Drafted {
 	if p.Contest == nil {
 		return nil
 	}
-	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over(), More: p.Contest.Failed - len(p.Contest.Failures)}
+	d := &Drafted{Execution: p.Contest.ExecutionID, Over: p.Contest.Over() || ended, More: p.Contest.Failed - len(p.Contest.Failures)}
 	for _, f := range p.Contest.Failures {
 		why := card.TeamEnd{Failed: true, Exit: f.ExitReason, Reason: f.Reason, Detail: f.Detail}
 		d.Failed = append(d.Failed, Failure{card.OneLine(f.TeamName), why.In(r.Locale)})
@@ -71,7 +71,7 @@ func (r Reader) drafted(p *task.Prompt) *Drafted {
 		best := r.draft(*p.Entry)
 		d.Best = &best
 	case d.Over:
-		d.Alone = card.DraftedAlone(p.Contest, r.Locale)
+		d.Alone = card.DraftedAlone(p, r.Locale)
 	}
 	if p.Author != "" {
 		d.Picked = r.Person(p.Author)
@@ -114,7 +114,8 @@ type Step struct {
 func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
 	for i, p := range a.Prompts {
-		v := Version{ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p), Verdict: r.verdict(p.Gate, p.ID, log)}
+		v := Version{ID: p.ID, Number: p.Version, Text: r.prose(p.Content), Created: p.CreatedAt, Drafted: r.drafted(p, a.Head.Ended != nil), Verdict: r.verdict(p.Gate, p.ID, log)}
+		v.stop(a)
 		if i > 0 && v.Text != "" {
 			v.Diff = Diff(r.prose(a.Prompts[i-1].Content), v.Text)
 		}
@@ -127,6 +128,13 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 	return out
 }
 
+// stop marks a version that nobody writes on, because its task has ended.
+func (v *Version) stop(a *task.Aggregate) {
+	if a.Head.Ended != nil && v.Status == aggregate.Generating {
+		v.Status = aggregate.Cancelled
+	}
+}
+
 func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 	var out []Version
 	before := ""
@@ -135,6 +143,7 @@ func (r Reader) plans(a *task.Aggregate, log []aggregate.AuditEntry) []Version {
 			ID: p.ID, Number: p.Version, Remarks: r.prose(p.Remarks), Created: p.CreatedAt,
 			Steps: r.steps(p.Steps), Verdict: r.verdict(p.Gate, p.ID, log),
 		}
+		v.stop(a)
 		now := text(v.Steps)
 		if i > 0 && len(v.Steps) > 0 {
 			v.Diff = Diff(before, now)
