@@ -9,7 +9,6 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"ringi/infra/local/guard"
@@ -144,8 +143,7 @@ func (e *environment) initDies() bool {
 // freeze stops the process where it is, until its invocation's time is up.
 func (e *environment) freeze(fault Fault) {
 	<-e.started
-	// An error means that the process has ended.
-	_ = syscall.Kill(-e.process.PID(), syscall.SIGSTOP)
+	e.process.Pause()
 	if inv := e.underWay(); inv != nil {
 		select {
 		case inv.frozen <- fault:

@@ -3,10 +3,13 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"syscall"
 	"time"
@@ -78,6 +81,38 @@ func (p *Process) Stop(grace time.Duration) {
 	case <-ctx.Done():
 	}
 	p.Kill()
+}
+
+// Pause stops the child where it is, and waits until it stands still: on a busy machine its threads may run on for a
+// while after the signal. Only Kill goes on from there.
+func (p *Process) Pause() {
+	p.signal(syscall.SIGSTOP)
+	look := time.NewTicker(time.Millisecond)
+	defer look.Stop()
+	for !stopped(p.pid) {
+		select {
+		case <-p.done:
+			return
+		case <-look.C:
+		}
+	}
+}
+
+// stopped reports whether all threads of a process stand still. Where /proc does not tell, they are taken to.
+func stopped(pid int) bool {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid)) // the pattern is well-formed
+	for _, path := range threads {
+		stat, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		// 12 (name) S …: the state is the field after the name.
+		_, state, _ := bytes.Cut(stat[bytes.LastIndexByte(stat, ')')+1:], []byte(" "))
+		if !bytes.ContainsAny(state[:min(1, len(state))], "TtZX") {
+			return false
+		}
+	}
+	return true
 }
 
 // signal reaches the whole group. Once the child has been waited for, its

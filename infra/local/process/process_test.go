@@ -3,6 +3,7 @@ package process_test
 import (
 	"bufio"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,6 +61,53 @@ func TestStopLetsAProcessEndByItself(t *testing.T) {
 	if err := p.Err(); err != nil && !strings.Contains(err.Error(), "terminated") {
 		t.Errorf("it ended with %v", err)
 	}
+}
+
+// The child is this test once more, which then keeps more threads busy than there are processors.
+func TestAPausedProcessStandsStill(t *testing.T) {
+	const spins = "RINGI_TEST_SPINS"
+	if os.Getenv(spins) != "" {
+		for range 16 {
+			go func() {
+				for {
+				}
+			}()
+		}
+		fmt.Println(spins)
+		select {}
+	}
+	if _, err := os.Stat("/proc/self/schedstat"); err != nil {
+		t.Skip("this system does not tell how long threads ran")
+	}
+	for range 5 {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd.Env = append(os.Environ(), spins+"=1", "GOMAXPROCS=16")
+		out := expect.Value(cmd.StdoutPipe())(t)
+		p := expect.Value(process.Start(cmd))(t)
+		expect.Value(bufio.NewReader(out).ReadString('\n'))(t)
+		p.Pause()
+		before := ran(t, p.PID())
+		time.Sleep(50 * time.Millisecond) // in which it does nothing
+		if after := ran(t, p.PID()); after != before {
+			t.Errorf("it ran on for %v", after-before)
+		}
+		p.Kill()
+	}
+}
+
+// ran is how long the threads of a process ran.
+func ran(t *testing.T, pid int) (sum time.Duration) {
+	t.Helper()
+	threads := expect.Value(filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid)))(t)
+	if len(threads) < 2 {
+		t.Fatalf("process %d has %d threads", pid, len(threads))
+	}
+	for _, path := range threads {
+		ns, _, _ := strings.Cut(string(expect.Value(os.ReadFile(path))(t)), " ")
+		n := expect.Value(strconv.ParseInt(ns, 10, 64))(t)
+		sum += time.Duration(n)
+	}
+	return sum
 }
 
 func TestStartSaysWhatIsMissing(t *testing.T) {
