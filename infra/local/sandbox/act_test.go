@@ -80,7 +80,11 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorld(t, func(o *sandbox.Options) {
+				if tt.name == "too slow" {
+					o.AnswerTime = 300 * time.Millisecond
+				}
+			})
 			ts := w.card(t)
 			release := make(chan struct{})
 			t.Cleanup(func() { close(release) })

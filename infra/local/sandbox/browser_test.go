@@ -51,7 +51,7 @@ func cardApp(t *testing.T, w *world) {
 
 func TestInTheBrowser(t *testing.T) {
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.AnswerTime, o.Banner = 0, "デモモデルです"
+		o.Banner = "デモモデルです"
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
 				"executions": []any{map[string]any{"name": task + "-1", "status": "RUNNING", "waiting": map[string]any{"gate": "PROMPT#0002", "since": "2026-11-20T00:00:02Z"},

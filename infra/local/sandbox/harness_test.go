@@ -103,7 +103,7 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	appServer := httptest.NewServer(a)
 	t.Cleanup(appServer.Close)
 	opts := sandbox.Options{
-		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: 300 * time.Millisecond,
+		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // which no test has to be faster than
 		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
 	}
 	for _, f := range adjust {

@@ -35,7 +35,7 @@ func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n)
 func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.AnswerTime, o.Banner, o.BannerEN, o.Settings = 0, "デモモデルです", "This is the demo model", tenantSettings{}
+		o.Banner, o.BannerEN, o.Settings = "デモモデルです", "This is the demo model", tenantSettings{}
 		o.Approvals = everything(workspace.Suzuki)
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
