@@ -25,7 +25,7 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	}{{"in a channel", false}, {"in one thread", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
-			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 4}))
+			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 8}))
 			root := expect.Value(s.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("従業員一覧を取得して")))(t)
 			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
 			in := ""
@@ -37,7 +37,10 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 			if tt.thread {
 				second.Root = root
 			}
-			second.Card("CARD#task", "")
+			driver.Eventually(t, "the second message is kept", func() bool {
+				_, err := second.Store.Head(t.Context(), second.Ref)
+				return err == nil
+			})
 			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, aggregate.ErrNotFound) {
 				t.Fatalf("the first message's event came first after all: %v", err)
 			}

@@ -68,13 +68,8 @@ func TestADialogThatDoesNotOpen(t *testing.T) {
 	d, _ := atGate(t)
 	for name, fault := range faults {
 		t.Run(name, func(t *testing.T) {
-			heard, noted := listen(d.S), len(d.Notes(workspace.Suzuki))
 			fault.Method = "views.open"
-			d.S.Sandbox.Faults().Add(fault)
-			m := d.Card("CARD#prompt#0001", "reject_prompt")
-			if err := d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, "reject_prompt"); err != nil {
-				t.Errorf("Slack had no good answer: %v", err)
-			}
+			heard, noted := clicks(d, "reject_prompt", fault)
 			d.S.Sandbox.Faults().Clear("")
 			if n := heard.count("views.open", ""); n > 1 {
 				t.Errorf("%d dialogs were asked for", n)

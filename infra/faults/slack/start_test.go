@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/expect"
 )
@@ -75,6 +76,24 @@ func untilQueueEmpty(t *testing.T, s *stack.Stack) {
 			return out.Attributes[name] != "0"
 		})
 	})
+}
+
+// clicks presses a button of the policy's card while a call goes wrong, and is what had been heard and noted before. It
+// must be answered in time; a busy machine may once be too slow for that, but not always.
+func clicks(d *driver.Request, action string, fault webapi.Fault) (heard callCounter, noted int) {
+	d.T.Helper()
+	m := d.Card("CARD#prompt#0001", action)
+	var err error
+	for range 5 {
+		heard, noted = listen(d.S), len(d.Notes(workspace.Suzuki))
+		d.S.Sandbox.Faults().Clear("")
+		d.S.Sandbox.Faults().Add(fault)
+		if err = d.S.Sandbox.Click(workspace.Suzuki, d.Channel, m.TS, action); err == nil {
+			return heard, noted
+		}
+	}
+	d.T.Errorf("Slack had no good answer: %v", err)
+	return heard, noted
 }
 
 // always is a fault that lasts until it is cleared.
