@@ -125,7 +125,7 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	if x := a.Prompt().Contest; !x.Over() || x.As != task.ContestTooLong {
 		t.Errorf("the version does not say why: %+v", x)
 	}
-	if said := card.DraftedAlone(a.Prompt().Contest, "ja"); !strings.Contains(said, "依頼が長い") {
+	if said := card.DraftedAlone(a.Prompt(), "ja"); !strings.Contains(said, "依頼が長い") {
 		t.Errorf("the card says %s", said)
 	}
 }
