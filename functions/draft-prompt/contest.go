@@ -53,10 +53,7 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 	order, wrong, err := h.order(ctx, a, s, budget)
 	var skip notForTeams
 	if err == nil && errors.As(wrong, &skip) {
-		_, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.SkipContest(in.Run, s.DraftContest.File, string(skip), h.Now())
-		})
-		return next, false, err
+		return next, false, h.skip(ctx, in, s, string(skip))
 	}
 	if err != nil {
 		return next, false, err
@@ -73,11 +70,29 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text), Budget: order.Budget,
 		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC(),
 	}
+	if s.HasBudgets() {
+		sums, err := h.Store.Spent(ctx, in.Tenant, h.Now())
+		if err != nil {
+			return next, false, fmt.Errorf("read what the tenant has spent: %w", err)
+		}
+		asked.MostOfDay = s.MostOfDay(sums)
+	}
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.AskContest(in.Run, asked, h.Now()) })
+	if errors.As(err, new(aggregate.ErrFull)) { // others have taken what the day had left
+		return next, false, h.skip(ctx, in, s, task.ContestNoBudget)
+	}
 	if err != nil {
 		return next, false, fmt.Errorf("ask for a contest: %w", err)
 	}
 	return a.Next(h.Now()), true, nil
+}
+
+// skip notes why the version is not left to a contest.
+func (h *Handler) skip(ctx context.Context, in pipeline.Input, s tenancy.Settings, why string) error {
+	_, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.SkipContest(in.Run, s.DraftContest.File, why, h.Now())
+	})
+	return err
 }
 
 // budget is what a contest may cost: what the settings give one, what the day and the month leave, and half of what the task's own

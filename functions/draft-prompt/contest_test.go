@@ -106,6 +106,26 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	expect.Same(t, w.Load().Task.Title, o.Title)
 }
 
+func TestContestsOfManyRequestsShareWhatTheDayLeaves(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Settings(func(s *tenancy.Settings) {
+		s.DraftContest.Enabled, s.DraftContest.BudgetUSD, s.MaxCostDayUSD = true, 0.4, 1
+	})
+	sum := aggregate.MicroUSD(0)
+	for range 4 {
+		x := w.Another()
+		x.Extracted()
+		h, _ := contested(x)
+		expect.Value(h.Handle(t.Context(), x.In()))(t)
+		if k := x.Load().Prompt().Contest; k != nil {
+			sum += k.Reserved
+		}
+	}
+	if sums := expect.Value(w.Store.Spent(t.Context(), w.Ref.Tenant, w.Now()))(t); sum != aggregate.USD(1) || sums.Day != sum {
+		t.Errorf("%s are reserved, the day counts %s", sum, sums.Day)
+	}
+}
+
 func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	w.Settings(func(s *tenancy.Settings) { s.DraftContest.Enabled = true })

@@ -31,7 +31,7 @@ func (a *Aggregate) begin(now time.Time) *change {
 // done is the Change as it is committed.
 func (c *change) done() aggregate.Change {
 	out, head := c.Change, c.Head
-	out.Head, out.Counts = &head, c.counts()
+	out.Head, out.Counts = &head, append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
 	return out
 }
 

@@ -16,6 +16,8 @@ type Contest struct {
 	File        string             `json:"file"`            // the orchestrator file that its teams come from
 	Order       aggregate.JSON     `json:"order,omitempty"` // what the contest begins with, until it is there
 	Budget      aggregate.MicroUSD `json:"budget_micro_usd"`
+	Reserved    aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // what the day of AskedAt counts for it until it has ended
+	MostOfDay   aggregate.MicroUSD `json:"-"`                            // what that day may come to with the budget; 0: anything
 	AskedAt     time.Time          `json:"asked_at"`
 	Until       time.Time          `json:"until"` // by when it was to have ended
 	EndedAt     *time.Time         `json:"ended_at,omitempty"`
@@ -71,7 +73,8 @@ func (a *Aggregate) Awaits(key string) bool {
 	return p != nil && p.Key() == key
 }
 
-// AskContest leaves the newest version to a contest. It is no change when that version is not generating, or was left to one before.
+// AskContest leaves the newest version to a contest, whose whole budget the day counts until it has ended: requests of one moment
+// never share what is left for one. It is no change when that version is not generating, or was left to one before.
 func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate.Change, error) {
 	p := a.Prompt()
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || p.Contest != nil || a.Head.Parked != nil {
@@ -80,6 +83,9 @@ func (a *Aggregate) AskContest(run int, asked Contest, now time.Time) (aggregate
 	c := a.begin(now)
 	n := *p
 	asked.AskedAt = c.Now
+	if !asked.Over() && asked.Budget > 0 {
+		asked.Reserved, c.Counts = asked.Budget, tenancy.Reserve(asked.Budget, asked.MostOfDay, c.Now)
+	}
 	n.Contest = &asked
 	c.Put(&n)
 	return c.done(), nil
@@ -144,8 +150,9 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) aggregat
 	if a.Contesting() == p {
 		c.progress()
 	}
+	c.Counts = tenancy.Settle(p.Contest.Reserved, 0, p.Contest.AskedAt)
 	n := p.contested(func(x *Contest) {
-		x.EndedAt, x.Order, x.As = &c.Now, "", string(o.Status)
+		x.EndedAt, x.Order, x.As, x.Reserved = &c.Now, "", string(o.Status), 0
 		if o.Summary == nil {
 			return
 		}

@@ -54,6 +54,43 @@ func details(t *testing.T, e aggregate.AuditEntry) (d map[string]any) {
 	return d
 }
 
+func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
+	for name, end := range map[string]func(s *story) decision{
+		"by what it cost": func(s *story) decision { return s.contestEnds },
+		"by nothing where nothing is heard of it": func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.loseContest(now.Add(2 * time.Hour))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, day := begin(t), map[string]int{}
+			counting := func(d decision) decision {
+				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					c, err := d(a, now)
+					for _, n := range c.Counts {
+						day[n.Key] += n.By
+					}
+					return c, err
+				}
+			}
+			s.do(s.extract, s.beginPrompt, counting(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.AskContest(s.head.Run, Contest{ExecutionID: execution, Order: "{}", Until: now.Add(time.Minute), Budget: 5000, MostOfDay: 6000}, now)
+			}))
+			key := "SPENT#" + s.load().Prompt().Contest.AskedAt.Format(time.DateOnly)
+			expect.Same(t, map[string]int{key: 5000}, day)
+			s.do(counting(end(s)))
+			cost := 700
+			if s.load().Prompt().Contest.As == ContestLost {
+				cost = 0
+			}
+			if day[key] != cost || s.load().Prompt().Contest.Reserved != 0 {
+				t.Errorf("%v, %s is reserved", day, s.load().Prompt().Contest.Reserved)
+			}
+		})
+	}
+}
+
 func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt, s.askContest)

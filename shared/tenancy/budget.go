@@ -43,8 +43,8 @@ func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count 
 	return []aggregate.Count{ofDay(cost-reserved, day)}
 }
 
-// Sums are what all tasks of a tenant have cost today, and in the month of today. A contest that stands alone is among them with
-// its whole budget until it is over.
+// Sums are what all tasks of a tenant have cost today, and in the month of today. A contest is among them with its whole budget
+// until it is over.
 type Sums struct{ Day, Month aggregate.MicroUSD }
 
 // MaxCostDay is what all tasks of a day may cost, 0 without a limit.
