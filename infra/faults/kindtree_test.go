@@ -52,7 +52,7 @@ func edits(t *testing.T) map[string][][2]string {
 			before("| pace | `PACE#<workspace>` |", "rows.md"),
 		},
 		"infra/house_test.go": {
-			after("\t{\"task\"},\n", "\t{\"note\"},\n"),
+			after("\t{\"task\", \"teamconfig\"},\n", "\t{\"note\"},\n"),
 		},
 		"template.yaml": {
 			after("          STATE_MACHINE_ARN: !Ref Pipeline\n", "          NOTES_ARN: !Ref Notes\n"),
