@@ -34,7 +34,7 @@ func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage st
 func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 	ends := map[session.ActionStatus]int{}
 	for range rounds {
-		d := begin(t, "codex: コマンド: sleep 1; echo ran")
+		d := begin(t, "codex: コマンド: sleep 50; echo ran")
 		asks := d.Shows("操作 #1 の確認")
 		desk := driver.SitDown(t, running, workspace.Sato)
 		cancel := desk.Ready(d, "cancel_action", "")
