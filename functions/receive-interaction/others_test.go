@@ -93,7 +93,7 @@ func testTakeADraft(t *testing.T, w *world) {
 	}
 	v := w.view(workspace.Suzuki)
 	w.quiet(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki)
-	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "却下済み") // sent again
+	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, "に別の案に替えています") // sent again
 	a := w.Load()
 	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki || a.Prompts[0].Status != aggregate.Rejected {
 		t.Errorf("%d versions: %+v", len(a.Prompts), n)

@@ -41,6 +41,7 @@ func english() *words {
 			approved:     "{who} already approved this on {when}.",
 			autoApproved: "This was approved automatically on {when}.",
 			rejected:     "{who} already rejected this on {when}.",
+			picked:       "{who} put another draft in its place on {when}. Please look at the newest card.",
 			asReason:     "{who} made it the reason of a rejection on {when}.",
 			asRequest:    "{who} made it a new request on {when}.",
 			cancelled:    "{who} cancelled this task on {when}. To continue, please ask again.",

@@ -41,6 +41,7 @@ func japanese() *words {
 			approved:     "{who} が {when} に承認済みです。",
 			autoApproved: "{when} に自動承認されています。",
 			rejected:     "{who} が {when} に却下済みです。",
+			picked:       "{who} が {when} に別の案に替えています。最新のカードを確認してください。",
 			asReason:     "{who} が {when} に却下理由にしています。",
 			asRequest:    "{who} が {when} に新しい依頼にしています。",
 			cancelled:    "{who} が {when} にこのタスクをキャンセルしました。続けるには、もう一度依頼してください。",

@@ -57,6 +57,7 @@ const (
 	approved     state = "approved"
 	autoApproved state = "approved_automatically"
 	rejected     state = "rejected"
+	picked       state = "picked"
 	asReason     state = "as_reason"
 	asRequest    state = "as_request"
 	cancelled    state = "cancelled"
@@ -134,6 +135,8 @@ func stateOf(e aggregate.ErrDecided) state {
 		return autoApproved
 	case e.Status == string(aggregate.Approved):
 		return approved
+	case e.Status == task.StatusPicked:
+		return picked
 	case e.Status == string(task.AsReason):
 		return asReason
 	case e.Status == string(task.AsRequest):

@@ -64,7 +64,7 @@ func rounded(x float64, decimals int) float64 {
 	if err != nil {
 		return x // NaN and the infinities have a form too: there is no such text
 	}
-	return rounded
+	return rounded + 0 // not -0, which is written with its sign
 }
 
 // CheckScore refuses an evaluation_score outside of 0.0 to 1.0, NaN too.

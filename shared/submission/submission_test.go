@@ -179,7 +179,7 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 			t.Errorf("%s: people are shown %q", locale, shown)
 		}
 	}
-	if submission.Round2(84.994999) != 84.99 || submission.Round2(84.995001) != 85 || submission.Scaled(70.59) != 0.7059 || !math.IsNaN(submission.Round2(math.NaN())) {
+	if submission.Round2(84.994999) != 84.99 || submission.Round2(84.995001) != 85 || submission.Scaled(70.59) != 0.7059 || math.Signbit(submission.Round2(math.Copysign(0, -1))) || !math.IsNaN(submission.Round2(math.NaN())) {
 		t.Error("two decimals")
 	}
 }

@@ -268,6 +268,10 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	if others := n.Others(); len(others) != 1 || others[0].TeamID != "a" {
 		t.Errorf("others are %+v", others)
 	}
+	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.PickDraft(old.ID, "a", "総務の案", "別の案を選びました", person(tanaka), s.policy, now)
+	}
+	s.refused(late, aggregate.ErrDecided{Status: StatusPicked, By: suzuki, At: *old.RejectedAt})
 	s.policy.AllowSelf = false
 	s.refused(s.approvePrompt, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
 	approve := func(by string) decision {

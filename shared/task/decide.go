@@ -171,7 +171,7 @@ func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Ter
 // mustBeOpen returns ErrDecided unless the gate waits.
 func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 	if err := g.Decided(); err != nil {
-		return err
+		return a.replaced(g, err)
 	}
 	switch {
 	case a.Head.Ended != nil:

@@ -1,6 +1,7 @@
 package task
 
 import (
+	"errors"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -46,6 +47,20 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	c.audit(by, AuditPromptRejected, "prompt", old.ID, decided(old, map[string]any{"version": old.Version, "reason": reason, "picked": team}))
 	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version}))
 	return c.done(), nil
+}
+
+// StatusPicked is how a version stands, for whoever decides on it too late, that gave way to another team's draft.
+const StatusPicked = "picked"
+
+// replaced is err, of a gate that was decided, with StatusPicked where another draft took its place.
+func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
+	decided, ok := errors.AsType[aggregate.ErrDecided](err)
+	for i, p := range a.Prompts {
+		if ok && &p.Gate == g && i+1 < len(a.Prompts) && a.Prompts[i+1].Author != "" {
+			return aggregate.ErrDecided{Status: StatusPicked, By: decided.By, At: decided.At}
+		}
+	}
+	return err
 }
 
 // maxPicked bounds how many versions a policy has, however often another draft is picked: all are read with the task.
