@@ -122,7 +122,7 @@ func (r Reader) policies(a *task.Aggregate, log []aggregate.AuditEntry) []Versio
 		if i > 0 && p.Author == "" { // nobody gave a reason for a draft that another was picked instead of
 			v.Because = r.prose(a.Prompts[i-1].RejectionReason)
 		}
-		v.Replaced = i+1 < len(a.Prompts) && a.Prompts[i+1].Author != ""
+		v.Replaced = a.Replaced(p)
 		out = append([]Version{v}, out...)
 	}
 	return out

@@ -2,6 +2,7 @@ package task
 
 import (
 	"errors"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -52,11 +53,17 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 // StatusPicked is how a version stands, for whoever decides on it too late, that gave way to another team's draft.
 const StatusPicked = "picked"
 
+// Replaced reports whether the version gave way to another team's draft, which a person picked.
+func (a *Aggregate) Replaced(p *Prompt) bool {
+	i := slices.Index(a.Prompts, p) + 1
+	return i > 0 && i < len(a.Prompts) && a.Prompts[i].Author != ""
+}
+
 // replaced is err, of a gate that was decided, with StatusPicked where another draft took its place.
 func (a *Aggregate) replaced(g *aggregate.Gate, err error) error {
 	decided, ok := errors.AsType[aggregate.ErrDecided](err)
-	for i, p := range a.Prompts {
-		if ok && &p.Gate == g && i+1 < len(a.Prompts) && a.Prompts[i+1].Author != "" {
+	for _, p := range a.Prompts {
+		if ok && &p.Gate == g && a.Replaced(p) {
 			return aggregate.ErrDecided{Status: StatusPicked, By: decided.By, At: decided.At}
 		}
 	}
