@@ -12,6 +12,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/errorclass"
+	"ringi/shared/pipeline"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 )
@@ -31,7 +32,7 @@ type Contests interface {
 // Budgets are what bounds a tenant's costs, and what they come to.
 type Budgets interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error)
+	pipeline.SpentReader
 }
 
 // Handler reads the files, which no other function that the console calls may.
@@ -141,12 +142,5 @@ func (h *Handler) mostOfDay(ctx context.Context, tenant string) (aggregate.Micro
 	if err != nil {
 		return 0, fmt.Errorf("read the settings: %w", err)
 	}
-	if !s.HasBudgets() {
-		return 0, nil
-	}
-	sums, err := h.Budgets.Spent(ctx, tenant, h.Now())
-	if err != nil {
-		return 0, fmt.Errorf("read what the tenant has spent: %w", err)
-	}
-	return s.MostOfDay(sums), nil
+	return pipeline.MostOfDay(ctx, h.Budgets, tenant, s, h.Now())
 }

@@ -70,12 +70,8 @@ func (h *Handler) contest(ctx context.Context, in pipeline.Input) (next aggregat
 		ExecutionID: order.Execution, File: s.DraftContest.File, Order: aggregate.JSON(text), Budget: order.Budget,
 		Until: h.Now().Add(time.Duration(order.TimeoutSeconds) * time.Second).UTC(),
 	}
-	if s.HasBudgets() {
-		sums, err := h.Store.Spent(ctx, in.Tenant, h.Now())
-		if err != nil {
-			return next, false, fmt.Errorf("read what the tenant has spent: %w", err)
-		}
-		asked.MostOfDay = s.MostOfDay(sums)
+	if asked.MostOfDay, err = pipeline.MostOfDay(ctx, h.Store, in.Tenant, s, h.Now()); err != nil {
+		return next, false, err
 	}
 	a, err = h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) { return a.AskContest(in.Run, asked, h.Now()) })
 	if errors.As(err, new(aggregate.ErrFull)) { // others have taken what the day had left

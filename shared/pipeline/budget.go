@@ -31,6 +31,18 @@ func WithinBudgets(ctx context.Context, s SpentReader, tenant string, settings t
 	return left, err
 }
 
+// MostOfDay is what the counter of the tenant's day may come to, 0: anything.
+func MostOfDay(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (aggregate.MicroUSD, error) {
+	if !settings.HasBudgets() {
+		return 0, nil
+	}
+	sums, err := s.Spent(ctx, tenant, now)
+	if err != nil {
+		return 0, fmt.Errorf("read what the tenant has spent: %w", err)
+	}
+	return settings.MostOfDay(sums), nil
+}
+
 func budgets(ctx context.Context, s SpentReader, tenant string, settings tenancy.Settings, now time.Time) (over task.Failure, left aggregate.MicroUSD, err error) {
 	if !settings.HasBudgets() {
 		return over, 0, nil
