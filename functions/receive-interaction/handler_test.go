@@ -313,6 +313,9 @@ func testUnsaved(t *testing.T, w *world) {
 	w.h.Store = failing{Store: w.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
+	w.h.Store = failing{Store: w.Store, err: errors.New("throttled"), unset: true}
+	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest, card.Note("", errorclass.ErrUnavailable))
+	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("", errorclass.ErrUnavailable))
 	w.h.Store = w.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))

@@ -217,8 +217,16 @@ func (w *world) healed() {
 // failing is a store that is down.
 type failing struct {
 	Store
-	err  error
-	hang bool
+	err   error
+	hang  bool
+	unset bool // the settings, and with them the language, can't be read
+}
+
+func (f failing) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
+	if f.unset {
+		return tenancy.Settings{}, f.err
+	}
+	return f.Store.Settings(ctx, tenant)
 }
 
 func (f failing) Decide(ctx context.Context, _ aggregate.Ref, _ task.Decision) (*task.Aggregate, error) {

@@ -1,9 +1,11 @@
 package card
 
 import (
+	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/language"
 	"ringi/shared/refusal"
 	"ringi/shared/tenancy"
 )
@@ -34,11 +36,26 @@ func (w *words) surface() refusal.Surface {
 }
 
 // Note is refusal.Surface's in mrkdwn, and so are those below.
-func Note(locale string, err error) string { return wordsOf(locale).surface().Note(err) }
+func Note(locale string, err error) string {
+	return told(locale, func(s refusal.Surface) string { return s.Note(err) })
+}
 
 // Refused is Note that also names the people who may, when a rule refused.
-func Refused(err error, s tenancy.Settings, o aggregate.Origin) string {
-	return wordsOf(s.Locale).surface().Refused(err, s, o)
+func Refused(err error, set tenancy.Settings, o aggregate.Origin) string {
+	return told(set.Locale, func(s refusal.Surface) string { return s.Refused(err, set, o) })
+}
+
+// told says it in a locale, or one language below the other where the settings that name it could not be read.
+func told(locale string, say func(refusal.Surface) string) string {
+	locales := []string{locale}
+	if locale == "" {
+		locales = language.All
+	}
+	var lines []string
+	for _, l := range locales {
+		lines = append(lines, say(wordsOf(l).surface()))
+	}
+	return strings.Join(lines, "\n")
 }
 
 // CancelledBefore is the note for whoever cancels what they cancelled already.

@@ -55,6 +55,9 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if both := card.Note("", tc.err); both != card.Note("ja", tc.err)+"\n"+card.Note("en", tc.err) {
+				t.Errorf("where the language can't be read: %q", both)
+			}
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 				got := card.Note(locale, tc.err)
 				if !strings.Contains(got, want) {
