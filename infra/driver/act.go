@@ -93,10 +93,11 @@ func (r *Request) AskedAgain(user string) (n int) {
 	return n
 }
 
-// asksAgain reports whether a note says that nothing was saved, or that it isn't known.
+// asksAgain reports whether a note says that nothing was saved, or that it isn't known, be it in
+// all languages because the settings that name one could not be read.
 func asksAgain(note string) bool {
 	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
-		if note == card.Note("ja", err) || note == card.Note("en", err) {
+		if note == card.Note("ja", err) || note == card.Note("en", err) || note == card.Note("", err) {
 			return true
 		}
 	}
