@@ -1,6 +1,7 @@
 package journeys
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -26,9 +27,7 @@ func allow(t *testing.T, s *stack.Stack, name string, access aggregate.Access) {
 		if x.Name == name {
 			expect.NoError(t, office.Allow(t.Context(), tenant, name, x.Hash, access, administrator))
 			t.Cleanup(func() {
-				if err := office.Forbid(t.Context(), tenant, name, administrator); err != nil {
-					t.Log(err)
-				}
+				expect.NoError(t, office.Forbid(context.Background(), tenant, name, administrator))
 			})
 			return
 		}

@@ -1,6 +1,7 @@
 package console
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,7 @@ import (
 // An administrator ends a connection and makes it again, by the vendor's own page, and the work goes on.
 func TestVendorsAreConnectedAgainByHand(t *testing.T) {
 	driver.Leave(t, running)
-	t.Cleanup(func() { _ = admin.Connect(t.Context(), running, running.Sandbox.TeamID()) })
+	t.Cleanup(func() { _ = admin.Connect(context.Background(), running, running.Sandbox.TeamID()) })
 	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Approve(workspace.Suzuki) // who signs in is known then
 	b := browser.Start(t)
 	for i, w := range windows {
