@@ -28,7 +28,8 @@ type visitor struct {
 	channel   string
 	requester string // nobody else acts as these two, who share nothing with another visitor: a person's forms open in all of their windows
 	approver  string
-	pressed   string // the card's button that was pressed last
+	third     string // who may read, too
+	again     func() // does what the person did last at a card or its dialog, for when they are told to try again
 	shots     string // the beginning of a screenshot's path, "" to take none
 }
 
@@ -85,41 +86,6 @@ func (v *visitor) button(action string) string {
 	return fmt.Sprintf(`[data-block-id=%q] [data-action=%q]`, v.d.Ref.ID, action)
 }
 
-// presses a card's button.
-func (v *visitor) presses(action string) {
-	v.t.Helper()
-	v.pressed = v.button(action)
-	v.opens(v.pressed)
-}
-
-// Until waits until something holds on the page. A person who is told to try again, as a slow machine may tell, does.
-func (v *visitor) Until(js string) {
-	v.t.Helper()
-	again := fmt.Sprintf(`[...document.querySelectorAll(".whisper")].find((w) => w.innerText.includes(%s))`, browser.Quote(v.words.again))
-	for range 5 {
-		v.Tab.Until(fmt.Sprintf(`(%s) || (%s)`, js, again))
-		if v.pressed == "" || !browser.Read[bool](v.Tab, fmt.Sprintf(`!(%s) && !!(%s)`, js, again)) {
-			break
-		}
-		v.t.Logf("%s is pressed again", v.pressed)
-		v.Eval(fmt.Sprintf(`(%s).querySelector("button.link").click()`, again))
-		v.Tab.Until(fmt.Sprintf(`!(%s)`, again))
-		v.opens(v.pressed)
-	}
-	v.Tab.Until(js)
-}
-
-// opens presses a button: by touch on a phone, else with the keyboard.
-func (v *visitor) opens(selector string) {
-	v.t.Helper()
-	if v.phone {
-		v.Press(selector)
-		return
-	}
-	v.Until(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement?.matches(%[1]q))`, selector))
-	v.Keys(kb.Enter)
-}
-
 // lacks waits until nothing on the page matches.
 func (v *visitor) lacks(selector string) {
 	v.t.Helper()
@@ -139,10 +105,10 @@ func (v *visitor) looks(name string) {
 
 // visit opens the sandbox in a language, as somebody who was never here.
 func visit(t *testing.T, b *browser.Browser, s *stack.Stack, w words, window browser.Window) *visitor {
-	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki, Tab: b.Open(t, s.URL, window)}
+	v := &visitor{t: t, s: s, words: w, phone: window.Phone, channel: workspace.HR, requester: workspace.Sato, approver: workspace.Suzuki, third: workspace.Tanaka, Tab: b.Open(t, s.URL, window)}
 	name := w.locale + "-desktop-"
 	if v.phone { // a channel of its own: nobody else moves what is shown
-		v.channel, v.requester, v.approver, name = workspace.General, workspace.Alex, workspace.Tanaka, w.locale+"-phone-"
+		v.channel, v.requester, v.approver, v.third, name = workspace.General, workspace.Alex, workspace.Tanaka, workspace.Suzuki, w.locale+"-phone-"
 		v.Press(v.menu(`[data-focus="` + v.channel + `"]`))
 	}
 	if dir := os.Getenv("RINGI_SCREENSHOTS"); dir != "" {

@@ -19,7 +19,7 @@ import (
 
 const (
 	lifetime = 20 * time.Minute
-	patience = 40 * time.Second // a busy machine takes long; less than the minute after which the sweeper finds what was lost
+	patience = 100 * time.Second // what a machine that stood still for seconds lost comes back with the sweeper, a minute later
 	pace     = 30 * time.Millisecond
 )
 

@@ -77,7 +77,7 @@ async function copyLink(channel, m) {
 function mark(a) {
   if (!a) return null;
   const more = a.final ? (a.id ? ` · ${t("gaveUp")}` : "") : ` · ${t("retrying", { n: a.retry + 1 })}`;
-  return h("p.mark", { role: "alert" }, icon("warn"), h("span", {}, reasonText(a.reason) + more), h("code", {}, a.status ? `${a.status}` : a.reason));
+  return h("p.mark", { role: "alert", dataset: { attempt: a.n } }, icon("warn"), h("span", {}, reasonText(a.reason) + more), h("code", {}, a.status ? `${a.status}` : a.reason));
 }
 
 function content(channel, m) {

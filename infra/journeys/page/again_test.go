@@ -1,0 +1,101 @@
+package page
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"ringi/infra/driver"
+	"ringi/infra/local/browser"
+)
+
+const (
+	modal  = `dialog.modal[open]`
+	submit = modal + ` button[type="submit"]`
+)
+
+// complaint is where the page tells a person to try again, "" while it does not: in a "form" that can be sent once
+// more, in a dialog that can only be "closed", in a "whisper", or by a "mark" at a message that the app gave no answer about.
+const complaint = `((says) => {
+  const dialog = [...document.querySelectorAll("dialog.modal[open]")].at(-1);
+  if (dialog && (says(dialog) || dialog.querySelector(".trouble:not([hidden])"))) return dialog.querySelector("[type=submit]") ? "form" : "closed";
+  if ([...document.querySelectorAll(".whisper")].some(says)) return "whisper";
+  return [...document.querySelectorAll(".msg:has(.card) .mark")].some((m) => +m.dataset.attempt > (window.heard || 0)) ? "mark" : "";
+})((x) => /もう一度(お試し|押して)ください|(try|press) again/.test(x.innerText))`
+
+// Until waits until something holds on the page. A person who is told to try again, as a machine that stands still for
+// seconds makes Ringi and Slack tell, does.
+func (v *visitor) Until(js string) {
+	v.t.Helper()
+	for range 8 {
+		v.Tab.Until(fmt.Sprintf(`(%s) || (%s)`, js, complaint))
+		where := browser.Read[string](v.Tab, fmt.Sprintf(`(%s) ? "" : (%s)`, js, complaint))
+		if where == "" {
+			break
+		}
+		v.t.Logf("told to try again: %s", where)
+		v.tries(where, js)
+	}
+	v.Tab.Until(js)
+}
+
+// tries does again what a complaint was about, unless what it was to bring has come meanwhile.
+func (v *visitor) tries(where, js string) {
+	v.t.Helper()
+	switch where {
+	case "form":
+		v.Eval(fmt.Sprintf(`document.querySelector(%q)?.click()`, submit))
+	case "closed":
+		v.Eval(fmt.Sprintf(`document.querySelector(%q)?.click()`, modal+` footer .btn`))
+		v.Tab.Until(fmt.Sprintf(`!document.querySelector(%q)`, modal))
+	case "mark": // which stays until the message is used again
+		v.Eval(`window.heard = Math.max(...[...document.querySelectorAll(".mark")].map((m) => +m.dataset.attempt))`)
+	case "whisper":
+		v.Eval(`for (const link of document.querySelectorAll(".whisper button.link")) link.click()`)
+		v.Tab.Until(`!document.querySelector(".whisper")`)
+	}
+	time.Sleep(time.Second) // it may have been saved after all
+	if where != "form" && v.again != nil && !browser.Read[bool](v.Tab, fmt.Sprintf(`!!(%s)`, js)) {
+		v.again()
+	}
+	time.Sleep(time.Second)
+}
+
+// presses a card's button, once it is there.
+func (v *visitor) presses(action string) {
+	v.t.Helper()
+	button := v.button(action)
+	v.Until(fmt.Sprintf(`document.querySelector(%q)`, button))
+	v.does(func() {
+		if browser.Read[bool](v.Tab, fmt.Sprintf(`!!document.querySelector(%q)`, button)) { // or it was taken the time before
+			v.opens(button)
+		}
+	})
+}
+
+// does something now, and again when told to.
+func (v *visitor) does(what func()) {
+	v.again = what
+	what()
+}
+
+// opens presses a button: by touch on a phone, else with the keyboard.
+func (v *visitor) opens(selector string) {
+	v.t.Helper()
+	if v.phone {
+		v.Press(selector)
+		return
+	}
+	v.Tab.Until(fmt.Sprintf(`(document.querySelector(%[1]q)?.focus(), document.activeElement?.matches(%[1]q))`, selector))
+	v.Keys(kb.Enter)
+}
+
+// turns to another page of a dialog, by a button that is there as before where nothing came of it.
+func (v *visitor) turns(selector, js string) {
+	v.t.Helper()
+	v.Until(fmt.Sprintf(`document.querySelector(%q)`, selector))
+	driver.UntilTaken(v.t, js, func() {
+		v.Eval(fmt.Sprintf(`(%s) || document.querySelector(%q)?.click()`, js, selector))
+	}, func() bool { return browser.Read[bool](v.Tab, fmt.Sprintf(`!!(%s)`, js)) })
+}
