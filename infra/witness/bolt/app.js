@@ -2,7 +2,12 @@
 import bolt from '@slack/bolt';
 
 const { App, HTTPReceiver } = bolt;
-const receiver = new HTTPReceiver({ signingSecret: process.env.SLACK_SIGNING_SECRET, endpoints: '/slack/events', logLevel: 'error' });
+const receiver = new HTTPReceiver({
+  signingSecret: process.env.SLACK_SIGNING_SECRET,
+  endpoints: '/slack/events',
+  logLevel: 'error',
+  unhandledRequestTimeoutMillis: 60_000, // else it complains of a busy machine
+});
 const app = new App({
   token: process.env.SLACK_BOT_TOKEN,
   receiver,
