@@ -88,7 +88,7 @@ func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
 		d.outputs["main"][x.ID+"Arn"] = x.Name
 	}
 	var out bytes.Buffer
-	p := program{cfg: s.AWS, out: &out, run: d.run, http: http.DefaultClient, patience: time.Minute}
+	p := program{cfg: s.AWS, out: &out, run: d.run, http: http.DefaultClient, patience: 3 * time.Minute}
 	if err := p.main(t.Context(), nil); err != nil {
 		t.Fatalf("%v\n%s", err, &out)
 	}

@@ -91,29 +91,28 @@ func (r *request) verify(ctx context.Context) error {
 	}
 	forged := r.slack
 	forged.secret = "somebody else's"
-	status, _, err := forged.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
-	if err == nil && status != http.StatusUnauthorized {
-		err = fmt.Errorf("what Slack did not sign is answered %d, not 401", status)
-	}
-	if err == nil {
-		r.say("ok  what Slack did not sign is refused")
-	}
-	return err
+	return r.until(ctx, "what Slack did not sign is refused", func() (bool, error) {
+		status, _, err := forged.event(ctx, map[string]any{"type": "url_verification", "challenge": "smoke"})
+		if err == nil && status != http.StatusUnauthorized {
+			err = fmt.Errorf("what Slack did not sign is answered %d, not 401", status)
+		}
+		return err == nil, err
+	})
 }
 
-// ask delivers the message twice, as Slack does when an answer is late.
+// ask delivers the message until it is taken twice, as Slack does when an answer is late.
 func (r *request) ask(ctx context.Context) error {
-	for range 2 {
+	taken := 0
+	return r.until(ctx, "the message is taken, twice", func() (bool, error) {
 		status, body, err := r.slack.event(ctx, mention(said, r.ts))
-		if err != nil {
-			return err
+		if err == nil && status != http.StatusOK {
+			err = fmt.Errorf("the event is answered %d %.200s: the log of receive-event says why", status, body)
 		}
-		if status != http.StatusOK {
-			return fmt.Errorf("the event is answered %d %.200s: the log of receive-event says why", status, body)
+		if err == nil {
+			taken++
 		}
-	}
-	r.say("ok  the message is taken, twice")
-	return nil
+		return taken == 2, err
+	})
 }
 
 func (r *request) stampPolicy(ctx context.Context) error {
@@ -136,7 +135,7 @@ func (r *request) stampSteps(ctx context.Context) error {
 	})
 }
 
-// stamp waits for a gate's card and presses 承認 on it.
+// stamp waits for a gate's card and presses 承認 on it, again while that could not be saved in time.
 func (r *request) stamp(ctx context.Context, what, kind, subject string, gate func(*task.Aggregate) (id string, pending bool)) error {
 	var id, ts string
 	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
@@ -152,16 +151,19 @@ func (r *request) stamp(ctx context.Context, what, kind, subject string, gate fu
 	if err != nil {
 		return err
 	}
-	status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.ID, id, ts, r.ts)
-	if err == nil && status != http.StatusOK {
-		err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
-	}
-	if err != nil {
-		return err
-	}
-	return r.rowsSay(ctx, "the stamp on the "+what+" stands", func(a *task.Aggregate) bool {
-		_, pending := gate(a)
-		return !pending
+	return r.until(ctx, "the stamp on the "+what+" stands", func() (bool, error) {
+		a, err := r.rows.Load(ctx, r.ref)
+		if err != nil {
+			return false, err
+		}
+		if _, pending := gate(a); !pending {
+			return true, nil
+		}
+		status, body, err := r.slack.click(ctx, "approve_"+kind, r.ref.ID, id, ts, r.ts)
+		if err == nil {
+			err = fmt.Errorf("the stamp on the %s is answered %d %.200s", what, status, body)
+		}
+		return false, err
 	})
 }
 
