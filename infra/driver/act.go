@@ -86,18 +86,18 @@ func (r *Request) untilTaken(key, action string, press func(ts string)) {
 // AskedAgain counts the notes that ask a person to try again.
 func (r *Request) AskedAgain(user string) (n int) {
 	for _, note := range r.Notes(user) {
-		if asksAgain(note) {
+		if AsksAgain(note) {
 			n++
 		}
 	}
 	return n
 }
 
-// asksAgain reports whether a note says that nothing was saved, or that it isn't known, be it in
+// AsksAgain reports whether a note or a form says that nothing was saved, or that it isn't known, be it in
 // all languages because the settings that name one could not be read.
-func asksAgain(note string) bool {
+func AsksAgain(text string) bool {
 	for _, err := range []error{errorclass.ErrUnavailable, aggregate.ErrUnconfirmed, errorclass.ErrUnverified} {
-		if note == card.Note("ja", err) || note == card.Note("en", err) || note == card.Note("", err) {
+		if strings.Contains(text, card.Note("ja", err)) || strings.Contains(text, card.Note("en", err)) {
 			return true
 		}
 	}
@@ -122,7 +122,7 @@ func (r *Request) Reject(user, key, action, reason string) {
 		errs, err := r.S.Sandbox.Submit(user, views[0].ID, map[string]any{reasonBlock: reason})
 		if trouble := (sandbox.InteractionError{}); err == nil && len(errs) == 0 {
 			return
-		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), asksAgain) {
+		} else if !errors.As(err, &trouble) && !slices.ContainsFunc(slices.Collect(maps.Values(errs)), AsksAgain) {
 			r.T.Fatalf("send the reason: %v %v", err, errs)
 		}
 		r.T.Logf("the reason was not saved in time")
@@ -197,7 +197,7 @@ func (r *Request) Notes(user string) []string {
 
 // Told are the notes that don't ask the person to try again; what was said twice, of one press that was repeated, is one.
 func (r *Request) Told(user string) []string {
-	return slices.Compact(slices.DeleteFunc(r.Notes(user), asksAgain))
+	return slices.Compact(slices.DeleteFunc(r.Notes(user), AsksAgain))
 }
 
 // Notified counts the direct messages that this task's steps sent to a person.

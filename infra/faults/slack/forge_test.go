@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -48,13 +49,19 @@ func interaction(t *testing.T, s *stack.Stack, payload object) request {
 }
 
 // event is an app_mention as a workspace would send it.
-func event(t *testing.T, s *stack.Stack, team, root, text string) request {
+func event(t *testing.T, s *stack.Stack, team, ts, text string) request {
 	t.Helper()
-	b := expect.Value(json.Marshal(object{
-		"type": "event_callback", "team_id": team, "event_id": "Ev" + team + root, "event": object{
-			"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": root, "event_ts": root, "text": text,
-		},
-	}))(t)
+	return eventIn(t, s, team, "", ts, text)
+}
+
+// eventIn is one in a thread; "" is none.
+func eventIn(t *testing.T, s *stack.Stack, team, thread, ts, text string) request {
+	t.Helper()
+	inner := object{"type": "app_mention", "user": workspace.Sato, "channel": workspace.HR, "ts": ts, "event_ts": ts, "text": text}
+	if thread != "" {
+		inner["thread_ts"] = thread
+	}
+	b := expect.Value(json.Marshal(object{"type": "event_callback", "team_id": team, "event_id": "Ev" + team + ts, "event": inner}))(t)
 	return signed(s, "/slack/events", "application/json", b)
 }
 
@@ -72,6 +79,36 @@ func (r request) send(t *testing.T, s *stack.Stack) (status int, body string) {
 	defer res.Body.Close()
 	answer := expect.Value(io.ReadAll(res.Body))(t)
 	return res.StatusCode, string(answer)
+}
+
+// deliver sends an event until it is taken, as Slack does.
+func (r request) deliver(t *testing.T, s *stack.Stack) {
+	t.Helper()
+	driver.Eventually(t, "the event is taken", func() bool {
+		code, body := r.send(t, s)
+		if code != http.StatusOK || body != "" {
+			t.Logf("answered %d %s", code, body)
+		}
+		return code == http.StatusOK && body == ""
+	})
+}
+
+// answered sends what a person does, again while they are asked to try again: a busy machine may once be too slow,
+// but not always. It is the answer, and what the person was told.
+func (r request) answered(t *testing.T, s *stack.Stack, user string) (code int, body string, told []string) {
+	t.Helper()
+	for range 5 {
+		noted := len(s.Sandbox.Ephemerals(user))
+		code, body = r.send(t, s)
+		told = nil
+		for _, m := range s.Sandbox.Ephemerals(user)[noted:] {
+			told = append(told, m.Text)
+		}
+		if !slices.ContainsFunc(append([]string{body}, told...), driver.AsksAgain) {
+			break
+		}
+	}
+	return code, body, told
 }
 
 // click is the payload of a button in a card.

@@ -1,13 +1,11 @@
 package slack
 
 import (
-	"errors"
 	"net/http"
 	"slices"
 	"testing"
 
 	"ringi/infra/driver"
-	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
@@ -25,25 +23,19 @@ func TestEventsOfTwoMessagesArriveSwapped(t *testing.T) {
 	}{{"in a channel", false}, {"in one thread", true}} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := start(t)
-			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{LateSeconds: 8}))
-			root := expect.Value(s.Sandbox.Say(workspace.Sato, workspace.HR, sandbox.Mention("従業員一覧を取得して")))(t)
-			expect.NoError(t, s.Sandbox.SetToggles(sandbox.Toggles{}))
+			team := s.Sandbox.TeamID()
+			root := expect.Value(s.Sandbox.Say(workspace.Sato, workspace.HR, "一つ目"))(t) // no mention: no event of its own
 			in := ""
 			if tt.thread {
 				in = root
 			}
-			ts := expect.Value(s.Sandbox.Reply(workspace.Sato, workspace.HR, in, sandbox.Mention("今月の勤怠をまとめて")))(t)
+			ts := expect.Value(s.Sandbox.Reply(workspace.Sato, workspace.HR, in, "二つ目"))(t)
 			first, second := driver.At(t, s, workspace.HR, root), driver.At(t, s, workspace.HR, ts)
 			if tt.thread {
 				second.Root = root
 			}
-			driver.Eventually(t, "the second message is kept", func() bool {
-				_, err := second.Store.Head(t.Context(), second.Ref)
-				return err == nil
-			})
-			if _, err := first.Store.Head(t.Context(), first.Ref); !errors.Is(err, aggregate.ErrNotFound) {
-				t.Fatalf("the first message's event came first after all: %v", err)
-			}
+			eventIn(t, s, team, in, ts, "今月の勤怠をまとめて").deliver(t, s)
+			event(t, s, team, root, "従業員一覧を取得して").deliver(t, s)
 			for _, d := range []*driver.Request{second, first} {
 				d.Approve(workspace.Suzuki)
 				a := d.Until("done", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
@@ -68,9 +60,7 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 	untilQueueEmpty(t, d.S)
 	after, audit, heard := d.Load(), d.Audit(), listen(d.S)
 	team := d.S.Sandbox.TeamID()
-	if code, body := event(t, d.S, team, d.Root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
-		t.Errorf("answered %d %s", code, body)
-	}
+	event(t, d.S, team, d.Root, "従業員一覧を取得して").late(d.S).deliver(t, d.S)
 	untilQueueEmpty(t, d.S)
 	expect.Same(t, after, d.Load(), equal)
 	expect.Same(t, audit, d.Audit())
@@ -80,9 +70,7 @@ func TestAnEventFourMinutesOld(t *testing.T) {
 
 	root, err := d.S.Sandbox.Say(workspace.Sato, workspace.HR, "Ringi に頼む前の下書き") // no mention: no event of its own
 	expect.NoError(t, err)
-	if code, body := event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).send(t, d.S); code != http.StatusOK || body != "" {
-		t.Errorf("answered %d %s", code, body)
-	}
+	event(t, d.S, team, root, "従業員一覧を取得して").late(d.S).deliver(t, d.S)
 	lost := driver.At(t, d.S, workspace.HR, root)
 	lost.Card("CARD#prompt#0001", "approve_prompt")
 	withdraw(lost)
@@ -128,15 +116,16 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 // ignored sends what must change nothing, and be answered with a note; "" is none.
 func ignored(t *testing.T, d *driver.Request, user string, r request, note string) {
 	t.Helper()
-	before, audit, noted := d.Load(), d.Audit(), len(d.Notes(user))
-	if code, body := r.send(t, d.S); code != http.StatusOK || body != "" {
+	before, audit := d.Load(), d.Audit()
+	code, body, told := r.answered(t, d.S, user)
+	if code != http.StatusOK || body != "" {
 		t.Errorf("answered %d %s", code, body)
 	}
 	var want []string
 	if note != "" {
 		want = []string{note}
 	}
-	if told := d.Notes(user)[noted:]; !slices.Equal(told, want) {
+	if !slices.Equal(told, want) {
 		t.Errorf("%s was told %q, want %q", user, told, want)
 	}
 	d.Until("shown", func(*task.Aggregate) bool { return true })
@@ -163,8 +152,8 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 			d, _ := atGate(t)
 			m := d.Card("CARD#prompt#0001", "approve_prompt")
 			late, second := tt.second(t, d, m)
-			_, first := tt.first(t, d, m)
-			if code, body := first.send(t, d.S); code != http.StatusOK || body != "" {
+			user, first := tt.first(t, d, m)
+			if code, body, _ := first.answered(t, d.S, user); code != http.StatusOK || body != "" {
 				t.Errorf("answered %d %s", code, body)
 			}
 			d.Until("it counts, and the run has come to rest", func(a *task.Aggregate) bool {

@@ -17,7 +17,7 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	d, _ := atGate(t)
 	m := d.Card("CARD#prompt#0001", "approve_prompt")
 	stamp := interaction(t, d.S, click(d.S.Sandbox.TeamID(), workspace.Suzuki, m, d.Ref.ID, "approve_prompt", d.Load().Prompt().ID))
-	if code, _ := stamp.send(t, d.S); code != http.StatusOK {
+	if code, _, _ := stamp.answered(t, d.S, workspace.Suzuki); code != http.StatusOK {
 		t.Fatal(code)
 	}
 	d.Click(workspace.Suzuki, "CARD#process#0001", "approve_process")
@@ -29,10 +29,9 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	mention := event(t, d.S, d.S.Sandbox.TeamID(), root, "従業員一覧を取得して")
 	heard := listen(d.S)
 	for range 3 {
-		for _, r := range []request{stamp, mention} {
-			if code, body := r.send(t, d.S); code != http.StatusOK || body != "" {
-				t.Errorf("answered %d %s", code, body)
-			}
+		mention.deliver(t, d.S)
+		if code, body, told := stamp.answered(t, d.S, workspace.Suzuki); code != http.StatusOK || body != "" || len(told) > 0 {
+			t.Errorf("answered %d %s and %q", code, body, told)
 		}
 	}
 	expect.Same(t, after, d.Load(), equal)
@@ -45,9 +44,6 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	untilQueueEmpty(t, d.S)
 	if n := heard.count("chat.postMessage", workspace.HR); n != 2 {
 		t.Errorf("%d messages, not the two cards of one task", n)
-	}
-	if n := heard.count("chat.postEphemeral", ""); n != 1 { // the withdrawal's own
-		t.Errorf("%d notes", n)
 	}
 }
 

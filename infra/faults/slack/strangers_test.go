@@ -91,8 +91,7 @@ func TestIdsOfAnotherWorkspace(t *testing.T) {
 // learn nothing of it but that it was not found.
 func checkNotFound(t *testing.T, name string, payload object, all ...belonging) {
 	d := all[0]
-	noted := len(d.S.Sandbox.Ephemerals(workspace.Tanaka))
-	code, body := interaction(t, d.S, payload).send(t, d.S)
+	code, body, notes := interaction(t, d.S, payload).answered(t, d.S, workspace.Tanaka)
 	if code != http.StatusOK {
 		t.Errorf("answered %d %s", code, body)
 	}
@@ -100,10 +99,6 @@ func checkNotFound(t *testing.T, name string, payload object, all ...belonging) 
 		if diff := cmp.Diff(b.a, b.Load(), equal); diff != "" {
 			t.Errorf("the other's rows (-before +after)\n%s", diff)
 		}
-	}
-	var notes []string
-	for _, m := range d.S.Sandbox.Ephemerals(workspace.Tanaka)[noted:] {
-		notes = append(notes, m.Text)
 	}
 	said := strings.Contains(body, card.Note("ja", aggregate.ErrNotFound)) || slices.Equal(notes, []string{card.Note("ja", aggregate.ErrNotFound)})
 	if strings.HasPrefix(name, "a shortcut on the request") { // means a message of the same time in their own channel
@@ -130,9 +125,7 @@ func TestAnEventOfAnUnknownWorkspaceMakesNoTenant(t *testing.T) {
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	const unknown = "T0UNKNOWN"
 	root := expect.Value(s.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは知らない会社です"))(t)
-	if code, body := event(t, s, unknown, root, "従業員一覧を取得して").send(t, s); code != http.StatusOK {
-		t.Fatalf("answered %d %s", code, body)
-	}
+	event(t, s, unknown, root, "従業員一覧を取得して").deliver(t, s)
 	id, err := task.ID(unknown, workspace.HR, root)
 	expect.NoError(t, err)
 	var a *task.Aggregate
@@ -175,9 +168,7 @@ func strangersTask(t *testing.T, like *driver.Request) *driver.Request {
 	defer like.S.Sandbox.Faults().Clear("")
 	root, err := like.S.Sandbox.Say(workspace.Tanaka, workspace.HR, "こちらは別の会社です") // no mention: no task of this workspace
 	expect.NoError(t, err)
-	if code, body := event(t, like.S, stranger, root, "従業員一覧を取得して").send(t, like.S); code != http.StatusOK {
-		t.Fatalf("answered %d %s", code, body)
-	}
+	event(t, like.S, stranger, root, "従業員一覧を取得して").deliver(t, like.S)
 	id := expect.Value(task.ID(stranger, workspace.HR, root))(t)
 	own := *like
 	own.Root, own.Ref = root, task.RefOf(aggregate.TenantID(stranger), id)
