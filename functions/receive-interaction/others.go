@@ -54,9 +54,10 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 // turnedDraft draws another draft, or another page of one.
 func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft, page int) (slack.ModalViewRequest, error) {
 	o.Page = page
-	a, v := h.reading(ctx, p.click(o.TaskID, o.ID))
-	if v.Err != nil && !mayRead(v.Err) {
-		return slack.ModalViewRequest{}, v.Err
+	c := p.click(o.TaskID, o.ID)
+	a, v := h.reading(ctx, c)
+	if _, err := h.onlyReads(ctx, c.Want, v.Request.Origin(), v.Err); err != nil {
+		return slack.ModalViewRequest{}, err
 	}
 	return h.otherDraft(ctx, a, o, v.Settings.Locale)
 }

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/metric"
+	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
@@ -97,11 +98,26 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 // turned draws another page of a task's gate, also of one that was decided while it was read.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
 	r.Page = page
-	a, v := h.reading(ctx, p.click(r.TaskID, r.ID))
-	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
-		return slack.ModalViewRequest{}, v.Err
+	c := p.click(r.TaskID, r.ID)
+	a, v := h.reading(ctx, c)
+	var err error
+	if r.ReadOnly, err = h.onlyReads(ctx, c.Want, v.Request.Origin(), v.Err); err != nil {
+		return slack.ModalViewRequest{}, err
 	}
 	return h.page(ctx, a, r, v.Settings.Locale)
+}
+
+// onlyReads reports whether whoever turns a page may read but, as refused says, not decide. Its error is why they may not
+// read either: a button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
+func (h *Handler) onlyReads(ctx context.Context, w people.Want, o aggregate.Origin, refused error) (bool, error) {
+	if !mayRead(refused) {
+		return false, refused
+	}
+	reads, err := h.People.Reads(ctx, w, o)
+	if err == nil && !reads {
+		err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
+	}
+	return true, err
 }
 
 // reading asks whether whoever turns a page may decide, or may read at least, now.

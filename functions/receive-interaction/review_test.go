@@ -120,6 +120,11 @@ func (w *world) turnsForReadersOnly() {
 	w.h.People = &people.People{Slack: departed{w.slack.Client, workspace.Suzuki}, Now: w.Now}
 	stays("who has left", page(workspace.Suzuki, was, 1))
 	w.h.People = all
+	stays("who is no member of the channel", page(workspace.Alex, was, 1))
+	w.changeSettings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Tanaka}}
+	})
+	stays("who is no member of it, where approvers are listed", page(workspace.Alex, was, 1))
 	w.quiet(w.post(page(workspace.Suzuki, was, 1)), workspace.Suzuki)
 	if w.view(workspace.Suzuki).Hash == was.Hash {
 		w.T.Error("whoever may read can't turn the page")

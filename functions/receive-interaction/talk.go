@@ -195,8 +195,9 @@ func (h *Handler) turnedTalk(ctx context.Context, p payload, r card.Review, page
 	r.Page = page
 	c := p.talkClick(r.TaskID)
 	v := h.talks().Check(ctx, c.Want, c.ref, decision.ReadSession())
-	if r.ReadOnly = mayRead(v.Err); v.Err != nil && !r.ReadOnly {
-		return slack.ModalViewRequest{}, v.Err
+	var err error
+	if r.ReadOnly, err = h.onlyReads(ctx, c.Want, v.Session.Origin(), v.Err); err != nil {
+		return slack.ModalViewRequest{}, err
 	}
 	return h.talkPage(ctx, c.ref, r)
 }

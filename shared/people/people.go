@@ -171,6 +171,19 @@ func (p *People) group(ctx context.Context, team, name string) ([]string, error)
 	return members, nil
 }
 
+// Reads reports whether somebody who may not decide may go on reading what was asked for there: what they asked for
+// themselves, or a channel's that they are in still. It returns errorclass.ErrUnverified when Slack can't be asked.
+func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
+	if o.User == w.User {
+		return true, nil
+	}
+	member, err := p.memberOf(ctx, w, o)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+	}
+	return member, nil
+}
+
 // memberOf reports whether the person is a member of the channel that something
 // was asked for in. Where Slack does not list channels, whoever could click there is a member.
 func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {

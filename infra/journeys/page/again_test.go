@@ -68,10 +68,15 @@ func (v *visitor) presses(action string) {
 	button := v.button(action)
 	v.Until(fmt.Sprintf(`document.querySelector(%q)`, button))
 	v.does(func() {
-		if browser.Read[bool](v.Tab, fmt.Sprintf(`!!document.querySelector(%q)`, button)) { // or it was taken the time before
+		if v.has(button) { // or it was taken the time before
 			v.opens(button)
 		}
 	})
+}
+
+// has reports whether something is on the page now.
+func (v *visitor) has(selector string) bool {
+	return browser.Read[bool](v.Tab, fmt.Sprintf(`!!document.querySelector(%q)`, selector))
 }
 
 // does something now, and again when told to.
