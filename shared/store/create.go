@@ -13,7 +13,7 @@ import (
 // Create writes an aggregate's first rows, each only if it is absent, without a read
 // before. It returns ErrExists when the head is there: the same message came
 // before. It returns aggregate.ErrFull when a quota leaves no place for one that is not there.
-// While the table is busy it tries again, for two seconds at most.
+// While the table is busy it tries again, for two seconds; a caller who has less time says so by ctx.
 func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
 	pk, err := s.partition(ref)
 	if err != nil {
@@ -38,8 +38,6 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		return fmt.Errorf("create %s: %w", ref, err)
 	}
 	items := append([]types.TransactWriteItem{head}, rest...)
-	ctx, cancel := context.WithTimeout(ctx, retryFor)
-	defer cancel()
 	err = s.transactPast(ctx, c.ID, append(items, counters...))
 	var l *lost
 	switch {

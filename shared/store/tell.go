@@ -32,8 +32,6 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, retryFor)
-	defer cancel()
 	err = s.transactPast(ctx, s.newID(), append([]types.TransactWriteItem{head}, rest...))
 	var l *lost
 	switch {

@@ -139,16 +139,23 @@ func busy(err error) bool {
 }
 
 // backoff waits longer each time, by chance, so that those who met once part.
-type backoff struct{ next, most time.Duration }
+type backoff struct {
+	next, most time.Duration
+	waits      int
+}
 
-func newBackoff(first, most time.Duration) *backoff { return &backoff{first, most} }
+// fewestTries is how often a call is made again even if its earlier tries took all of the time: where one answer was
+// late, the next is most often not.
+const fewestTries = 3
 
-// until waits. It reports false when stop would pass or ctx ends.
+func newBackoff(first, most time.Duration) *backoff { return &backoff{next: first, most: most} }
+
+// until waits. It reports false when stop would pass, but not the first few times, or ctx end.
 func (b *backoff) until(ctx context.Context, stop time.Time) bool {
 	d := b.next/2 + rand.N(b.next)
 	b.next = min(2*b.next, b.most)
-	if time.Until(stop) < d {
+	if b.waits++; b.waits > fewestTries && time.Until(stop) < d {
 		return false
 	}
-	return sleep.For(ctx, d) == nil
+	return sleep.Within(ctx, d)
 }
