@@ -15,9 +15,6 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// budget bounds the write, so that the answer arrives within the 3 s that Slack waits.
-const budget = 2500 * time.Millisecond
-
 // maxChallenge bounds what url_verification has us repeat, in bytes.
 const maxChallenge = 4096
 
@@ -159,8 +156,6 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	if why == "" {
 		return ignore(ctx, e, ignoredType)
 	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
 	n, err := h.Store.EndIntegrations(ctx, aggregate.TenantID(e.team()), why, e.at(h.Now()), h.Now())
 	if err != nil {
 		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "err", err)

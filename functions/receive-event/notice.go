@@ -41,8 +41,6 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 
 // openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may look.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
 	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()), store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
 		slog.ErrorContext(ctx, "not kept", "event_id", e.EventID, "err", err)
 		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")

@@ -68,8 +68,6 @@ func (k *known) settings(ctx context.Context, from Talks, tenant string, now tim
 // talk keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
 // and a reply in the thread of a session. taken is false for what is none of these.
 func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
 	tenant := aggregate.TenantID(r.TeamID)
 	s, err := h.known.settings(ctx, h.Talks, tenant, h.Now())
 	if err != nil {
@@ -188,8 +186,6 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	if _, err := aggregate.ParseTS(stop.ThreadTS); err != nil {
 		return inbound.Response{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
 	}
-	ctx, cancel := context.WithTimeout(ctx, budget)
-	defer cancel()
 	ref := session.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
 	_, err := h.Talks.Decide(ctx, ref, func(a *session.Aggregate) (aggregate.Change, error) {

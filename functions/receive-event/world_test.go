@@ -115,7 +115,7 @@ func (k *kept) request(t *testing.T) *task.Request {
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
 	talks, _ := s.(Talks)
-	return &Handler{Store: s, Talks: talks, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock}, Now: clock}
+	return &Handler{Store: s, Talks: talks, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.

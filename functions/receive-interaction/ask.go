@@ -22,8 +22,8 @@ import (
 // languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.
 const languageWithin = 700 * time.Millisecond
 
-// keepAgainWithin bounds the second try to keep a request of which no answer came.
-const keepAgainWithin = time.Second
+// keepAgainWithin is left of the time for a second try to keep a request of which no answer came.
+const keepAgainWithin = 600 * time.Millisecond
 
 // knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an answer.
 const knownWithin = 1200 * time.Millisecond
@@ -69,11 +69,11 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 			MessageTS: at.ts, ThreadTS: at.ts, Source: sourceOf(at.channel),
 		}
 		var ref aggregate.Ref
-		ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
+		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
+		ref, _, err = intake.Keep(within, h.Store, r, h.Now())
+		cancel()
 		if err != nil && intake.Unanswered(err) { // it may be kept: then this finds it
-			within, cancel := context.WithTimeout(ctx, keepAgainWithin)
-			ref, _, err = intake.Keep(within, h.Store, r, h.Now())
-			cancel()
+			ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
 			if err != nil { // a task without its message, or a second one, would be worse than none
 				log.ErrorContext(ctx, "not known to be kept", "channel", at.channel, "ts", at.ts, "err", err)
 				return outcome{note: card.NoteUnsure}

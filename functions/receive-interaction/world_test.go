@@ -42,7 +42,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.h = &Handler{
 		Talks: noTalks{},
 		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
-		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now}, Now: w.Now,
+		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
 	w.receive(workspace.Sato, workspace.HR, "channel", w.root)

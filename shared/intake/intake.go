@@ -15,9 +15,6 @@ import (
 	"ringi/shared/task"
 )
 
-// within bounds the write, so that the answer arrives within the 3 s that Slack waits.
-const within = 2500 * time.Millisecond
-
 // Store keeps a new task with one call.
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
@@ -41,8 +38,6 @@ func (e ErrTimestamp) Error() string { return e.Cause.Error() }
 
 // Create is the one write. repeated: its rows were there.
 func Create(ctx context.Context, s Store, c aggregate.Change) (repeated bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, within)
-	defer cancel()
 	if err := s.Create(ctx, c); !errors.Is(err, store.ErrExists) {
 		return false, err
 	}

@@ -42,7 +42,7 @@ func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]web
 	}))
 	t.Cleanup(server.Close)
 	r.address = server.URL + "/api/"
-	c := slackapi.With(r, 5*time.Second)
+	c := slackapi.With(r, time.Minute)
 	return c, w, calls
 }
 
@@ -108,7 +108,7 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 	}))
 	defer server.Close()
 	r := &keys{token: "old", address: server.URL + "/api/"}
-	c := slackapi.With(r, 5*time.Second)
+	c := slackapi.With(r, time.Minute)
 	for _, want := range []struct {
 		token string
 		found int

@@ -109,7 +109,7 @@ func TestChannels(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
 	}))
 	defer server.Close()
-	c := client(t, server.URL+"/api/", time.Second)
+	c := client(t, server.URL+"/api/", time.Minute)
 	var all []string
 	for ch, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		if err != nil {

@@ -65,7 +65,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			server := httptest.NewServer(tt.answer)
 			defer server.Close()
-			_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
+			_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
 			check(t, err, tt.want)
 		})
 	}
@@ -95,7 +95,7 @@ func check(t *testing.T, err, want error) {
 func TestNobodyListens(t *testing.T) {
 	server := httptest.NewServer(http.NotFoundHandler())
 	server.Close()
-	_, err := client(t, server.URL+"/api/", 5*time.Second).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
+	_, err := client(t, server.URL+"/api/", time.Minute).Post(t.Context(), "C1", "1.000001", outgoing.Message{Text: "x"}, slackapi.Metadata{})
 	check(t, err, slackapi.Refused{Code: "unreached"})
 }
 
@@ -110,7 +110,7 @@ func TestASlowAnswerIsUnknown(t *testing.T) {
 
 func TestAddressesThatSlackGoWouldMisread(t *testing.T) {
 	for _, address := range []string{"", "https://slack.com/api", "slack.com/api/", "://"} {
-		_, err := client(t, address, time.Second).Team(t.Context())
+		_, err := client(t, address, time.Minute).Team(t.Context())
 		check(t, err, slackapi.Refused{Code: slackapi.CodeNoToken, App: true})
 	}
 }

@@ -49,7 +49,7 @@ func TestAFileIsReadWhereSlackKeepsIt(t *testing.T) {
 		return fmt.Sprintf(`{"ok":true,"file":{"id":"F1","name":"a.txt","mimetype":"text/plain","size":5,"url_private_download":%q%s}}`, address, more)
 	}
 	here := slack.URL + "/files-pri/T1-F1/a.txt"
-	c := slackapi.With(slacktest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, 5*time.Second)
+	c := slackapi.With(slacktest.Keys{Token: "xoxb-1", Address: slack.URL + "/api/"}, time.Minute)
 	for about, tt := range map[string]struct {
 		info  string
 		serve http.HandlerFunc

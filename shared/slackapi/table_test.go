@@ -29,7 +29,7 @@ func TestACardIsPostedWithoutATableThatSlackRefuses(t *testing.T) {
 		table := message("with")
 		table.Attachments[0].Blocks.BlockSet = append(table.Attachments[0].Blocks.BlockSet, slack.NewTableBlock("").AddRow(slack.NewTableRawTextCell("a")))
 		table.Plain = new(message("without"))
-		c := client(t, server.URL+"/api/", 5*time.Second)
+		c := client(t, server.URL+"/api/", time.Minute)
 		if ts, err := c.Post(t.Context(), "C1", "1.000001", table, about); err != nil || ts != "1.000002" {
 			t.Errorf("%s: post: %q, %v", code, ts, err)
 		}

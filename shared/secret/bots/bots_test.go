@@ -84,7 +84,7 @@ func start(t *testing.T) *world {
 		}
 		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
 	}}
-	w.Client = slackapi.With(keys, 5*time.Second)
+	w.Client = slackapi.With(keys, time.Minute)
 	keys.Own = home.Home{Slack: w.Client}.Own
 	return w
 }

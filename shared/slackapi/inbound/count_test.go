@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"ringi/shared/metric"
 	"ringi/shared/metric/metrictest"
@@ -39,6 +40,21 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 					t.Errorf("%q is wanted, and counted is %s", tt.counted, out)
 				}
 			}
+		})
+	}
+}
+
+// TestAnAnswerEndsBeforeSlackGivesUp, unless a longer time is set.
+func TestAnAnswerEndsBeforeSlackGivesUp(t *testing.T) {
+	for within, most := range map[time.Duration]time.Duration{0: 2800 * time.Millisecond, time.Hour: time.Hour} {
+		e := edge()
+		e.Within = within
+		began := time.Now()
+		e.Serve(t.Context(), signed("{}"), func(ctx context.Context, _ []byte) (Response, error) {
+			if ends, ok := ctx.Deadline(); !ok || ends.Before(began.Add(within)) || ends.After(time.Now().Add(most)) {
+				t.Errorf("within %s: ends at %s, and %s when it began", within, ends, began)
+			}
+			return OK(), nil
 		})
 	}
 }

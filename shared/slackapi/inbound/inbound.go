@@ -3,6 +3,7 @@
 package inbound
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -56,9 +57,13 @@ type Keys interface {
 
 // Edge verifies requests before anything looks at them.
 type Edge struct {
-	Keys Keys
-	Now  func() time.Time
+	Keys   Keys
+	Now    func() time.Time
+	Within time.Duration // bounds an answer; 0: as Slack does
 }
+
+// answerWithin is ours of the 3 s that Slack waits for an answer.
+const answerWithin = 2700 * time.Millisecond
 
 // FromOurs refuses, with 403, what another app sent. A body that names no app is not refused.
 func (e Edge) FromOurs(app string) error {
@@ -72,8 +77,10 @@ func (e Edge) FromOurs(app string) error {
 // Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it,
 // 503 when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every
 // panic, is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda
-// such an invocation succeeded. Requests from before the signing secret was pasted are not counted.
+// such an invocation succeeded. Requests from before the signing secret was pasted are not counted. What answer does ends in time.
 func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) Response {
+	ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.Within, answerWithin))
+	defer cancel()
 	missing := false
 	out, err := func() (out Response, err error) {
 		defer panics.Recover(ctx, &err)

@@ -38,7 +38,7 @@ func Start(t testing.TB) *Slack {
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"
-	s.Client = slackapi.With(Keys{Token: "xoxb-test", Address: s.URL}, 5*time.Second)
+	s.Client = slackapi.With(Keys{Token: "xoxb-test", Address: s.URL}, time.Minute)
 	return s
 }
 

@@ -44,7 +44,7 @@ func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 		_, _ = io.Copy(w, res.Body)
 	}))
 	t.Cleanup(server.Close)
-	return slackapi.With(named{server.URL + "/api/"}, 5*time.Second), func() []string {
+	return slackapi.With(named{server.URL + "/api/"}, time.Minute), func() []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return append([]string{}, calls...)
