@@ -77,7 +77,19 @@ func (d Desk) Post(path string, form url.Values) (status int, page string) {
 	return d.do(http.MethodPost, path, form.Encode())
 }
 
+// do asks for a page, or sends a form; told that it could not be done for now, a person does it again.
 func (d Desk) do(method, path, form string) (status int, page string) {
+	d.T.Helper()
+	for range 5 {
+		if status, page = d.once(method, path, form); status != http.StatusServiceUnavailable {
+			break
+		}
+		d.T.Logf("%s %s was not done in time", method, path)
+	}
+	return status, page
+}
+
+func (d Desk) once(method, path, form string) (status int, page string) {
 	d.T.Helper()
 	r, err := http.NewRequestWithContext(d.T.Context(), method, d.S.URL+path, strings.NewReader(form))
 	if err != nil {
