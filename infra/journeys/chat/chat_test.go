@@ -101,8 +101,9 @@ func TestACommandIsWatchedAndStopped(t *testing.T) {
 	d.Press(workspace.Sato, d.Shows("操作 #4 の確認"), card.ApproveAction)
 	d.Shows("操作 #4 を実行中")
 	d.Status("processing")
-	expect.NoError(t, running.Sandbox.StopAgent(workspace.Sato, d.Channel, d.Root))
-	d.Shows("操作 #4(キャンセル)")
+	driver.UntilTaken(t, "the agent is stopped", func() { _ = running.Sandbox.StopAgent(workspace.Sato, d.Channel, d.Root) }, func() bool {
+		return d.Count("操作 #4(キャンセル)") > 0
+	})
 	d.Status("active")
 }
 
