@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -54,7 +53,8 @@ func (a *audited) sealed() {
 	}()
 	a.d.Eventually("all is sealed and under a head", func() bool {
 		if r, err := a.s.Fire(a.Context(), "SealAuditFunction"); err != nil || r.Failed {
-			a.Fatalf("the sealer: %v, %s", err, r.Payload)
+			a.Logf("the sealer: %v, %s", err, r.Payload) // its schedule fires again
+			return false
 		}
 		out, _ := a.audit("verify")
 		return !strings.Contains(out, "not sealed yet") && !strings.Contains(out, "behind the head")
@@ -89,9 +89,7 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 
 // From a message to a proof: the stack as it runs, and somebody who writes into its table by hand.
 func TestWhatTheStackDidIsProved(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
-	defer cancel()
-	s := expect.Value(driver.Start(ctx, driver.Options()))(t)
+	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
 	t.Cleanup(s.Close)
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")
 	d.Approve(workspace.Suzuki)

@@ -45,9 +45,9 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 }
 
 // Run is a TestMain: it starts one stack for all tests of a package, hands it to
-// use, and returns the exit code.
+// use, and returns the exit code. The first start on a machine installs moto and compiles every function.
 func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	s, err := Start(ctx, o)
 	if err != nil {
