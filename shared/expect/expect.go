@@ -1,7 +1,11 @@
 // Package expect says in one line what a test needs.
 package expect
 
-import "github.com/google/go-cmp/cmp"
+import (
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // T is a test: testing's own or rapid's.
 type T interface {
@@ -33,4 +37,16 @@ func Same(t T, a, b any, options ...cmp.Option) {
 	if diff := cmp.Diff(a, b, options...); diff != "" {
 		t.Errorf("%s", diff)
 	}
+}
+
+// Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not each time.
+func Within(t T, most time.Duration, do func()) {
+	t.Helper()
+	for range 5 {
+		began := time.Now()
+		if do(); time.Since(began) < most {
+			return
+		}
+	}
+	t.Errorf("it takes longer than %s", most)
 }

@@ -152,7 +152,7 @@ func (w *World) Stop(run int) {
 func (w *World) Becomes(run int, want sfntypes.ExecutionStatus) {
 	w.T.Helper()
 	var got sfntypes.ExecutionStatus
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
 		if got = w.Status(run); got == want {
 			return
 		}

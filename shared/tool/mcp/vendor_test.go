@@ -98,7 +98,7 @@ func (v *vendor) hash(t *testing.T, name string) string {
 
 const booking = `{"room_id":"fuji","date":"2026-04-01","start":"10:00","end":"11:00","title":"定例"}`
 
-// book books a room within a second.
+// book books a room.
 func (v *vendor) book(t *testing.T, hash string) (any, error) {
 	t.Helper()
 	return v.call(t, "book_room", hash, booking)
@@ -106,7 +106,7 @@ func (v *vendor) book(t *testing.T, hash string) (any, error) {
 
 func (v *vendor) call(t *testing.T, name, hash, arguments string) (any, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 	defer cancel()
 	return client(v.URL).Call(ctx, mcp.Call{Server: v.Server, Tool: name, Hash: hash, Arguments: json.RawMessage(arguments)})
 }

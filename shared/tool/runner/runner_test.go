@@ -186,7 +186,7 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 // refuse makes a call that must fail.
 func (w *world) refuse(t *testing.T, name, args string) *failure.Error {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
 	var e *failure.Error
