@@ -275,7 +275,7 @@ func TestRunsThatAreSupersededLoseNothingOfAContest(t *testing.T) {
 		d.sweep()
 		d.Eventually("the contest has another run", func() bool {
 			a, err := d.contests().Load(context.Background(), d.contest())
-			return err == nil && a.Head.Run == 2
+			return err == nil && a.Head.Run >= 2
 		})
 		d.Eventually("its teams go on", func() bool { return d.met(at.function, at.kind) > at.ordinal+1 })
 		release()

@@ -41,11 +41,7 @@ func (b *harness) undisturbed(t *testing.T) []trial {
 		first := b.first(t)
 		for _, s := range scenarios() {
 			begun := time.Now()
-			d, err := b.run(s)
-			if err != nil {
-				t.Fatalf("%s, undisturbed: %v", s.name, err)
-			}
-			base := settled(t, d)
+			d, base := b.undisturbedRun(t, s)
 			for i, x := range first {
 				if x.scenario.name != s.name {
 					continue
@@ -66,6 +62,24 @@ func (b *harness) undisturbed(t *testing.T) []trial {
 		t.Fatal("there is no undisturbed run to compare with")
 	}
 	return slices.Clone(b.trials)
+}
+
+// undisturbedRun runs a scenario in which nothing dies. On a machine that stood still meanwhile a read may have seen the cancel
+// before its answer was let through: that is another end, and the run is made again.
+func (b *harness) undisturbedRun(t *testing.T, s scenario) (d *scenarioRun, base end) {
+	t.Helper()
+	for range 5 {
+		var err error
+		if d, err = b.run(s); err != nil {
+			t.Fatalf("%s, undisturbed: %v", s.name, err)
+		}
+		base = settled(t, d)
+		if base.interruptedRead(s) == nil {
+			return d, base
+		}
+	}
+	t.Fatalf("%s: the read is interrupted each time", s.name)
+	return nil, end{}
 }
 
 // first runs the scenarios that make the spreadsheet's tabs, which are there ever after:
@@ -234,7 +248,7 @@ func (x trial) check() error {
 	if d.asked > 0 {
 		return x.checkAsked(got)
 	}
-	if row, _ := got.Rows[read].(map[string]any); x.scenario.name == "cancel" && row["status"] == string(task.StepFailed) {
+	if row := got.interruptedRead(x.scenario); row != nil {
 		want = want.interrupted(row)
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -245,6 +259,14 @@ func (x trial) check() error {
 
 // read is the row of the reading step in the scenario that cancels.
 const read = "STEP#0001#001#01"
+
+// interruptedRead is the row of that step where it has no result; nil elsewhere.
+func (e end) interruptedRead(s scenario) map[string]any {
+	if row, _ := e.Rows[read].(map[string]any); s.name == "cancel" && row["status"] == string(task.StepFailed) {
+		return row
+	}
+	return nil
+}
 
 // interrupted is the same end with a read that has no result: it was in flight at the
 // cancel, and its process died (call_interrupted), or saw the cancel and hung up

@@ -55,10 +55,8 @@ func TestANewKindNeedsFewFiles(t *testing.T) {
 	if len(edited) > mostEdited {
 		t.Errorf("more than %d", mostEdited)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
-	defer cancel()
-	rulesHold(ctx, t, root)
-	b := expect.Value(open(ctx, filepath.Join(root, "template.yaml"), binaries(ctx, t, root)))(t)
+	rulesHold(t, root)
+	b := expect.Value(open(t.Context(), filepath.Join(root, "template.yaml"), binaries(t, root)))(t)
 	t.Cleanup(b.Close)
 	var base kept
 	var all []trial

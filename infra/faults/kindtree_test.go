@@ -1,7 +1,6 @@
 package faults
 
 import (
-	"context"
 	"io/fs"
 	"maps"
 	"os"
@@ -129,13 +128,13 @@ var met = map[string]string{
 }
 
 // binaries is a folder with the binaries of a copy of this module; "" if they are to be made as the stack starts.
-func binaries(ctx context.Context, t *testing.T, root string) string {
+func binaries(t *testing.T, root string) string {
 	if os.Getenv("RINGI_ARTIFACTS") == "" {
 		return ""
 	}
 	others := expect.Value(filepath.Abs(os.Getenv("RINGI_ARTIFACTS")))(t)
 	run := func(args ...string) {
-		cmd := exec.CommandContext(ctx, "go", args...)
+		cmd := exec.CommandContext(t.Context(), "go", args...)
 		cmd.Env, cmd.Dir = append(os.Environ(), "CGO_ENABLED=0"), root
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -157,12 +156,12 @@ func binaries(ctx context.Context, t *testing.T, root string) string {
 
 // rulesHold runs the tests of template, permissions, imports, documents and the sandbox's words in a copy of this module: a
 // kind that had to touch another file would be noticed here. Left out are the rules' own tests, and what needs tools that a copy lacks.
-func rulesHold(ctx context.Context, t *testing.T, root string) {
+func rulesHold(t *testing.T, root string) {
 	t.Helper()
 	for _, args := range [][]string{
 		{"./infra", "-skip", "TestRunsGoWhereTheRowsSay|TestRulesNoticeMistakes"}, {"./infra/local/sandbox", "-run", "TestThePanelHasAWord"},
 	} {
-		cmd := exec.CommandContext(ctx, "go", append([]string{"test", "-trimpath"}, args...)...)
+		cmd := exec.CommandContext(t.Context(), "go", append([]string{"test", "-trimpath", "-timeout=20m"}, args...)...)
 		cmd.Env = append(os.Environ(), "CI=")
 		cmd.Dir = root
 		if out, err := cmd.CombinedOutput(); err != nil {

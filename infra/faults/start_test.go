@@ -41,7 +41,7 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	os.Exit(func() int {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 		defer cancel()
 		b, err := open(ctx, "", os.Getenv("RINGI_ARTIFACTS"))
 		if err != nil {
