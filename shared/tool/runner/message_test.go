@@ -81,7 +81,7 @@ func TestADirectMessageThatFails(t *testing.T) {
 		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, failure.Failed, failure.ProblemRejected},
 		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, failure.Failed, failure.ProblemNoRecipient},
 		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, failure.Failed, failure.ProblemNoRecipient},
-		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited}, failure.Failed, failure.ProblemRateLimited},
+		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failure.Failed, failure.ProblemRateLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
