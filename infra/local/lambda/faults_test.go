@@ -82,7 +82,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			d := &plannedFault{kind: tt.kind, fault: tt.fate}
-			s, calls := startWithFault(t, d, 10*time.Second)
+			s, calls := startWithFault(t, d, time.Minute)
 			a, r := invoke(t, s, event)
 			if r.Failed != tt.failed || a.Text != tt.text || calls.Load() != tt.calls {
 				t.Errorf("failed %v, answer %q, %d calls", r.Failed, a.Text, calls.Load())
@@ -105,7 +105,7 @@ func TestAProcessDiesWhereItShould(t *testing.T) {
 // where one is all that there may be.
 func TestAColdStartReplacesTheIdleProcess(t *testing.T) {
 	d := &plannedFault{}
-	s, _ := startWithFault(t, d, 10*time.Second)
+	s, _ := startWithFault(t, d, time.Minute)
 	first, _ := invoke(t, s, `{}`)
 	if again, _ := invoke(t, s, `{}`); again.PID != first.PID {
 		t.Errorf("process %d, not the idle %d", again.PID, first.PID)
@@ -127,18 +127,21 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 		"at its timeout": {time.Second, time.Hour}, "sooner, where time flies": {time.Hour, time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
-			done := make(chan struct{})
+			called, ended := make(chan bool, 1), make(chan bool, 1)
 			late := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				called <- true
 				<-r.Context().Done() // the process was killed
-				close(done)
+				ended <- true
 			})
 			s, _ := startWithFault(t, &plannedFault{kind: call, fault: lambda.Fault{Instead: late, Freeze: tt.left}}, tt.timeout)
-			begun := time.Now()
-			a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
-			if !r.Failed || a.ErrorType != "Sandbox.Timedout" || time.Since(begun) > 30*time.Second {
-				t.Errorf("%s after %s", r.Payload, time.Since(begun))
+			for try := 1; len(called) == 0; try++ { // a busy machine may stand still until the time is up
+				begun := time.Now()
+				a, r := invoke(t, s, `{"Do":"call","Text":"x"}`)
+				if !r.Failed || a.ErrorType != "Sandbox.Timedout" || time.Since(begun) > 30*time.Second || try == 10 {
+					t.Fatalf("%s after %s", r.Payload, time.Since(begun))
+				}
 			}
-			<-done
+			<-ended
 		})
 	}
 }

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/workspace/versions"
 )
 
-// startSandbox serves the sandbox's own binary as a managed function, and Plain, which is none.
+// startSandbox serves the sandbox's own binary as two managed functions, one of which is patient, and as Plain, which is none.
 func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "bootstrap")
@@ -32,7 +32,8 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 		t.Fatalf("%v\n%s", err, out)
 	}
 	s := lambda.New(lambda.Options{Region: "us-east-1", Account: "123456789012", Functions: []lambda.Function{
-		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Plain", Binary: binary, Timeout: timeout},
+		{Name: "Sandbox", Binary: binary, Timeout: timeout, Managed: true}, {Name: "Patient", Binary: binary, Timeout: time.Minute, Managed: true},
+		{Name: "Plain", Binary: binary, Timeout: timeout},
 	}})
 	t.Cleanup(s.Close)
 	front := httptest.NewServer(s.Handler())
@@ -59,17 +60,24 @@ func isolated(t *testing.T, err error) {
 
 func TestACommandsOutputStreams(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
-	var times []time.Time
-	var text []string
-	end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l sandbox.Line) error {
-		times, text = append(times, time.Now()), append(text, l.Text)
-		return nil
-	})
-	isolated(t, err)
-	expect.NoError(t, err)
-	expect.Same(t, []string{"one", "two"}, text)
-	if end.ExitCode != 3 || len(end.Held) == 0 || times[1].Sub(times[0]) < time.Second {
-		t.Errorf("%+v, %s between the lines", end, times[1].Sub(times[0]))
+	var apart time.Duration
+	for try := 0; apart < time.Second && try < 5; try++ { // again where the machine stood still between the lines
+		var times []time.Time
+		var text []string
+		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l sandbox.Line) error {
+			times, text = append(times, time.Now()), append(text, l.Text)
+			return nil
+		})
+		isolated(t, err)
+		expect.NoError(t, err)
+		expect.Same(t, []string{"one", "two"}, text)
+		if end.ExitCode != 3 || len(end.Held) == 0 || len(times) != 2 {
+			t.Fatalf("%+v", end)
+		}
+		apart = times[1].Sub(times[0])
+	}
+	if apart < time.Second {
+		t.Errorf("%s between the lines", apart)
 	}
 }
 
@@ -93,18 +101,22 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 		t.Errorf("an order without a script: %v", err)
 	}
 	isolated(t, run("Sandbox", "true"))
-	if err := run("Sandbox", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
+	late := run("Sandbox", "echo begun; sleep 20")
+	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may stand still until the time is up
+		late = run("Sandbox", "echo begun; sleep 20")
+	}
+	if err := late; err == nil || errors.Is(err, sandbox.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
 		t.Errorf("a function that ran out of time: %v", err)
 	}
 	<-begun
 	go func() {
 		<-begun
-		s.Kill("Sandbox")
+		s.Kill("Patient")
 	}()
-	if err := run("Sandbox", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) {
+	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) {
 		t.Errorf("a function that died: %v", err)
 	}
-	if pids := s.PIDs("Sandbox"); len(pids) > 0 {
+	if pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...); len(pids) > 0 {
 		t.Errorf("processes %v are left", pids)
 	}
 }

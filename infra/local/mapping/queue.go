@@ -145,7 +145,7 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 
 // delete finishes even when the mapping is being stopped: the message was handled.
 func (q *Queue) delete(ctx context.Context, m types.Message) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
 	if _, err := q.Reader.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
 		q.Log.Warn("delete a message", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)

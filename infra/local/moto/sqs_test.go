@@ -64,9 +64,9 @@ func TestWaitingReceiveSeesAGroupBecomeFree(t *testing.T) {
 		done()
 	}()
 	begin := time.Now()
-	second, _ := q.receive(10)
+	second, _ := q.receive(20)
 	<-freed
-	if took := time.Since(begin); second != "a2" || took > 9*time.Second {
+	if took := time.Since(begin); second != "a2" || took > 19*time.Second {
 		t.Errorf("received %q after %v", second, took)
 	}
 }

@@ -30,7 +30,7 @@ func Start(cmd *exec.Cmd) (*Process, error) {
 	cmd.SysProcAttr = attributes()
 	if cmd.WaitDelay == 0 {
 		// A grandchild that keeps the pipes open must not keep Wait.
-		cmd.WaitDelay = 2 * time.Second
+		cmd.WaitDelay = 10 * time.Second
 	}
 	p := &Process{done: make(chan struct{})}
 	started := make(chan error)

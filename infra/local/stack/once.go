@@ -110,7 +110,7 @@ func folders(list []functionInfo) (names []string) {
 
 // runningFunctions asks a stack; false if none answers there.
 func runningFunctions(ctx context.Context, endpoint, path string) ([]functionInfo, bool) {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, endpoint+path, nil)
 	if err != nil {
