@@ -99,7 +99,7 @@ func TestClickThatTheAppMissesIsMarked(t *testing.T) {
 			if m, ok := w.Mark(workspace.HR, ts); !ok || m.Reason != tt.reason {
 				t.Errorf("mark = %+v, %v", m, ok)
 			}
-			if n := len(w.app.actions()); n != 1 {
+			if n := len(w.app.actions()); n > 1 {
 				t.Errorf("%d deliveries: interactions are never retried", n)
 			}
 		})

@@ -137,7 +137,7 @@ func TestSlowAppIsNotWaitedFor(t *testing.T) {
 	must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
 	eventually(t, "a retry for the timeout", func() bool {
 		e := w.app.events()
-		return len(e) == 2 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
+		return len(e) > 1 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
 	})
 }
 

@@ -102,7 +102,9 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	a := &app{t: t, seen: map[string][]request{}}
 	appServer := httptest.NewServer(a)
 	t.Cleanup(appServer.Close)
+	begun := time.Now() // and it stays then, so that no trigger expires while a busy machine stands still
 	opts := sandbox.Options{
+		Now:           func() time.Time { return begun },
 		SigningSecret: secret, BotToken: botToken, TimeScale: 0.0001, AnswerTime: time.Minute, // which no test has to be faster than
 		EventsURL: appServer.URL + "/slack/events", InteractionsURL: appServer.URL + "/slack/interactions",
 	}

@@ -47,7 +47,7 @@ func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {
 		return made
 	}
 	works := func(token string) string {
-		_, err := slackapi.With(slacktest.Keys{Token: token, Address: server.URL + "/api/"}, 5*time.Second).Team(t.Context())
+		_, err := slackapi.With(slacktest.Keys{Token: token, Address: server.URL + "/api/"}, time.Minute).Team(t.Context())
 		return slackapi.Code(err)
 	}
 	first := install()
