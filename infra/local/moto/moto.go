@@ -22,7 +22,7 @@ import (
 
 // readyWithin bounds the start of the server once its environment exists; it
 // takes about a second on an idle machine.
-const readyWithin = 60 * time.Second
+const readyWithin = 3 * time.Minute
 
 // Options say how a server is started.
 type Options struct {
