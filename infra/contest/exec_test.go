@@ -93,7 +93,11 @@ func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 		t.Errorf("one that refuses: %+v", r)
 	}
 	began := time.Now()
-	got, r = held(t, folder, "--timeout", "1", "demo: hang swift\nWrite a policy")
+	for _, seconds := range []string{"1", "20"} { // enough for the others, unless the machine stands still
+		if got, r = held(t, folder, "--timeout", seconds, "demo: hang swift\nWrite a policy"); len(got.FailedTeams) == 1 {
+			break
+		}
+	}
 	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != submission.TeamTimeout || time.Since(began) > time.Minute {
 		t.Errorf("one that hangs: %+v", r)
 	}
