@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -70,18 +69,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 		"token": "x", "type": "event_callback", "team_id": s.Sandbox.TeamID(), "api_app_id": "A0SANDBOX", "event_id": "EvUNINSTALL",
 		"event_time": time.Now().Unix(), "event": map[string]any{"type": "app_uninstalled"},
 	}))(t)
-	deliver := func(times int) {
-		var all sync.WaitGroup
-		for range times {
-			all.Go(func() {
-				if status, err := post(s, "/slack/events", "application/json", body); err != nil || status != 200 {
-					t.Errorf("answered %d, %v", status, err)
-				}
-			})
-		}
-		all.Wait()
-	}
-	deliver(5)
+	deliver(t, s, body, 5)
 	expect.Same(t, []string{
 		"freee disconnected app_uninstalled", "google disconnected app_uninstalled", "mcp:rooms disconnected app_uninstalled", "slack disconnected app_uninstalled",
 	}, integrations(t, rows, tenant))
@@ -99,7 +87,7 @@ func TestAnUninstallationEndsAllIntegrations(t *testing.T) {
 	d.Card("CARD#execution", "Slack からアプリが削除されたため、freee人事労務 との接続は解除されています。")
 	driver.Eventually(t, "a second has passed", func() bool { return time.Since(began) > 3*time.Second })
 	connected(t, s)
-	deliver(1)
+	deliver(t, s, body, 1)
 	if got := strings.Join(integrations(t, rows, tenant), ","); got != "freee connected ,google connected ,mcp:rooms connected ,slack connected " {
 		t.Errorf("a late repetition ended what was connected since: %s", got)
 	}
