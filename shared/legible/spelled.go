@@ -12,12 +12,15 @@ import (
 const (
 	ideographicSpace = '\u3000'
 	emojiStyle       = '\ufe0f' // the picture of a character, not its plain form
+	textStyle        = '\ufe0e' // and the other way round
 )
 
 // Spelled is a text with nothing invisible in it: a space stands as ␣ at the beginning and the
 // end of a line and beside another blank, and what shows nothing, or looks like a space
 // and is none, as its number, ⟨U+200B⟩; more than MaxBlanks of one of these in a row are
-// counted, ⟨␣ ×2800⟩. Line ends stay. Two texts that differ have two spellings, since the
+// counted, ⟨␣ ×2800⟩. A letter that looks like another one, of another script or made of two characters, has its number
+// behind it: a⟨U+0430⟩. So has the last letter of a word that is written from right to left, where it would turn the order of
+// digits and signs behind it. Line ends stay. Two texts that differ have two spellings, since the
 // signs ␣, ⏎ and ⟨ themselves are written as their numbers.
 func Spelled(s string) string {
 	var b strings.Builder
@@ -30,8 +33,11 @@ func Spelled(s string) string {
 		}
 		times = 0
 	}
-	before := '\n'
+	before, word := '\n', "" // word: what r stands in
 	for i, r := range s {
+		if !ofWord(before) && ofWord(r) {
+			word = wordAt(s, i)
+		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		after := '\n'
 		if rest := s[i+size:]; rest != "" {
@@ -56,6 +62,9 @@ func Spelled(s string) string {
 			times++
 		} else {
 			b.WriteRune(r)
+			if imitates(r, before, word) || RightToLeft(r) && turns(s[i+size:]) {
+				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
+			}
 		}
 		before = r
 	}
@@ -79,7 +88,7 @@ func OneLine(s string) string {
 
 // spells reports whether a character is written as its number, unless what stands beside it makes it one that shows.
 func spells(r rune) bool {
-	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' && (Ignorable(r) || Blank(r))
+	return r == '␣' || r == '⏎' || r == '⟨' || r == utf8.RuneError || r != '\n' && r != ' ' && (Ignorable(r) || Blank(r) || strikes(r))
 }
 
 // joins reports whether a character makes one picture of the emoji beside it.

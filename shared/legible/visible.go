@@ -3,6 +3,7 @@ package legible
 import (
 	"encoding/json"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"ringi/shared/lazy"
@@ -14,26 +15,60 @@ import (
 func Visible(s string) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
-	joined := false
+	before, forms := '\n', 0 // what stands before a character, and how many of the letters have another form
 	return strings.Map(func(r rune) rune {
-		before := joined
-		joined = Joiner(r)
+		seen := r
 		switch {
 		case r > ' ' && r < 0x7f:
-			return r
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
-			return '\n'
-		case joined && before && r != zwj: // a second one in a row changes nothing
+			seen = '\n'
+		case Joiner(r) && !fits(r, before) || strikes(r) && !unicode.Is(unicode.Sm, before):
 			return -1
-		case joined:
-			return r
+		case Joiner(r):
+			if unicode.Is(unicode.Variation_Selector, r) && r != emojiStyle && r != textStyle {
+				if forms++; forms > maxForms {
+					return -1
+				}
+			}
 		case r != '\u3000' && Blank(r):
-			return ' '
+			seen = ' '
 		case Ignorable(r):
 			return -1
 		}
-		return r
+		before = seen
+		return seen
 	}, s)
+}
+
+// maxForms is how many letters of a text may have another form, as some in names do: each of 256 can be said behind a letter.
+const maxForms = 32
+
+// plainScripts have no letters that joiners change.
+var plainScripts = []*unicode.RangeTable{unicode.Latin, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Greek, unicode.Cyrillic}
+
+// fits reports whether a joiner changes how what stands before it looks, or what comes behind. Elsewhere it could only
+// say something to whoever reads characters and not what is drawn.
+func fits(joiner, before rune) bool {
+	switch {
+	case joiner == emojiStyle || joiner == textStyle:
+		return !Joiner(before) && !unicode.IsMark(before) && (!unicode.IsLetter(before) || before == 'ℹ')
+	case joiner == zwj && (before == emojiStyle || unicode.In(before, unicode.So, unicode.Sk)):
+		return true
+	case joiner == zwj || joiner == zwnj:
+		return before > unicode.MaxLatin1 && !Joiner(before) && !unicode.In(before, plainScripts...) && !unicode.In(before, unicode.P, unicode.N, unicode.Z)
+	case joiner < 0x2000:
+		return unicode.Is(unicode.Mongolian, before)
+	}
+	return unicode.Is(unicode.Han, before)
+}
+
+// strikes reports whether a mark is drawn across the letter before it. People take such words for deleted; models read them as they stand.
+func strikes(r rune) bool {
+	switch r {
+	case 0x1dfb, 0x20d2, 0x20d3, 0x20d8, 0x20d9, 0x20da, 0x20e0, 0x20e5, 0x20e6, 0x20ea, 0x20eb:
+		return true
+	}
+	return r >= 0x334 && r <= 0x338
 }
 
 // MaxBlanks is how many blanks in a row a text keeps: no indentation is deeper.

@@ -10,15 +10,19 @@ import (
 
 func TestWhatIsVisible(t *testing.T) {
 	for s, want := range map[string]string{
-		"承認\U000e0061\U000e0070\U000e0070してください": "承認してください",                // tags spell ASCII that nobody sees
-		"a\u202eb\u2066c\u2069\u200e":            "abc",                     // they turn the reading direction
-		"se\u200bcr\u2060et\ufeff\u00ad":         "secret",                  // no width
-		"a\u3164b\u2800c\u00a0d":                 "a b c d",                 // drawn empty
-		"👨\u200d👩\u200d👧 ❤\ufe0f":                "👨\u200d👩\u200d👧 ❤\ufe0f", // one picture each
-		"葛\U000e0100城":                           "葛\U000e0100城",            // another form of the letter
-		"x\ufe01\ufe02\ufe03\ufe04":              "x\ufe01",                 // bytes can be hidden in a row of these
-		"a\r\nb\u2028c\vd\x00\x1b":               "a\nb\nc\nd",
-		"勤怠 <b> & \"q\" \\":                      "勤怠 <b> & \"q\" \\",
+		"承認\U000e0061\U000e0070\U000e0070してください":       "承認してください",                // tags spell ASCII that nobody sees
+		"a\u202eb\u2066c\u2069\u200e":                  "abc",                     // they turn the reading direction
+		"se\u200bcr\u2060et\ufeff\u00ad":               "secret",                  // no width
+		"a\u3164b\u2800c\u00a0d":                       "a b c d",                 // drawn empty
+		"👨\u200d👩\u200d👧 ❤\ufe0f":                      "👨\u200d👩\u200d👧 ❤\ufe0f", // one picture each
+		"葛\U000e0100城":                                 "葛\U000e0100城",            // another form of the letter
+		"x\ufe01\ufe02\ufe03\ufe04":                    "x",                       // bytes can be hidden in these
+		"通\ufe01知\U000e0141a\U000e0142b\u200dc\u200cd": "通\ufe01知\U000e0141abcd",
+		strings.Repeat("知\U000e0141", 99):              strings.Repeat("知\U000e0141", 32) + strings.Repeat("知", 67),
+		"1\ufe0f\u20e3 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀 ℹ\ufe0f क\u094d\u200dष می\u200cخواهم": "1\ufe0f\u20e3 🏳\ufe0f\u200d🌈 👩🏽\u200d🚀 ℹ\ufe0f क\u094d\u200dष می\u200cخواهم",
+		"全\u0336員\u0336に送\u20e0る =\u0338":                                             "全員に送る =\u0338", // words that are struck out are read all the same
+		"a\r\nb\u2028c\vd\x00\x1b": "a\nb\nc\nd",
+		"勤怠 <b> & \"q\" \\":        "勤怠 <b> & \"q\" \\",
 	} {
 		if got := legible.Visible(s); got != want {
 			t.Errorf("%+q is %+q, want %+q", s, got, want)
