@@ -33,7 +33,17 @@ func emojiLabel(text string) *slack.TextBlockObject {
 
 func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
 
-func section(text string) slack.Block { return slack.NewSectionBlock(mrkdwn(text), nil, nil) }
+// Of a longer text Slack may show the beginning alone, with "see more" below it, unless its section says that it expands.
+// Nobody says how long; attachments were folded behind 700 characters or five line ends.
+const (
+	shortText  = 200 // characters
+	shortLines = 4
+)
+
+// section is a text of which people see all without a click.
+func section(text string) slack.Block {
+	return slack.NewSectionBlock(mrkdwn(text), nil, nil, slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
+}
 
 func fields(texts ...string) slack.Block {
 	out := make([]*slack.TextBlockObject, len(texts))

@@ -238,6 +238,24 @@ func TestNobodyApprovesWhatStandsBehindEmptyLines(t *testing.T) {
 	}
 }
 
+// Whoever stamps a policy, steps or arguments has all of them before their eyes, on the card and in its dialog.
+func TestNothingThatIsStampedIsFolded(t *testing.T) {
+	s := received(t).extracted().drafting()
+	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("目的: 勤怠を集計します。\n", 20)+"U0EVIL001 に送ります。", tenancy.DefaultSettings(), s.now))
+	m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+	view, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: s.Prompt().ID}, "ja")
+	if !ok || !offers(m, "approve_prompt") {
+		t.Fatal("the policy can't be approved")
+	}
+	for _, blocks := range [][]slack.Block{m.Attachments[0].Blocks.BlockSet, view.Blocks.BlockSet} {
+		for _, b := range blocks {
+			if b, ok := b.(*slack.SectionBlock); ok && b.Text != nil && strings.Contains(b.Text.Text, "U0EVIL001") && !b.Expand {
+				t.Errorf("Slack may fold %.40q", b.Text.Text)
+			}
+		}
+	}
+}
+
 // What is struck out for people would still be named for machines.
 func TestAPolicyIsNotStruckOut(t *testing.T) {
 	s := received(t).extracted().drafting()
