@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"strings"
@@ -12,11 +13,13 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // TestInteractions runs every part against one database, each in a table and a workspace of its own.
@@ -56,6 +59,7 @@ func TestInteractions(t *testing.T) {
 		{"a message whose words are the reason already", testReasonMadeUp},
 		{"nothing could be saved", testUnsaved},
 		{"not in time", testSlow},
+		{"not even in time for the note", testLateNote},
 	} {
 		t.Run(part.name, func(t *testing.T) { part.run(t, newWorld(t, db)) })
 	}
@@ -343,4 +347,16 @@ func testSlow(t *testing.T, w *world) {
 		t.Logf("answered %d after %s, and told %+v", out.StatusCode, took, told)
 	}
 	t.Error("nobody is told in time that nothing was saved")
+}
+
+// testLateNote: the machine stood still for longer than Slack waits.
+func testLateNote(t *testing.T, w *world) {
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	var c click
+	c.Ref, c.User, c.Channel, c.thread = w.Ref, workspace.Suzuki, workspace.HR, w.root
+	w.h.tell(ctx, c, verdict{decision.Verdict{Outcome: decision.Outcome{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}}})
+	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 || told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
+		t.Errorf("told %+v", told)
+	}
 }

@@ -96,9 +96,11 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 		return
 	}
 	if v.Session != nil {
-		if err := h.Talks.Redraw(ctx, c.ref); err != nil {
-			log.WarnContext(ctx, "redraw", "err", err)
-		}
+		defer func() { // after the note, as with a task
+			if err := h.Talks.Redraw(ctx, c.ref); err != nil {
+				log.WarnContext(ctx, "redraw", "err", err)
+			}
+		}()
 	}
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before")
@@ -111,6 +113,8 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 
 // sayTalk shows the person alone why it was refused, where they clicked, or else in the session's thread.
 func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
+	ctx, cancel := toTell(ctx)
+	defer cancel()
 	if c.home != "" {
 		text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
 		if err := h.openTalk(ctx, c, *card.Told(text, v.Settings.Locale)); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -10,6 +11,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	actions "ringi/shared/payload"
 	"ringi/shared/session"
@@ -90,6 +92,7 @@ func TestPeopleDecideOnActions(t *testing.T) {
 	t.Run("a session that was closed begins anew", func(t *testing.T) { testSessionReopened(t, db) })
 	t.Run("on the Home tab, where what is refused is said in a dialog", func(t *testing.T) { testActionOnTheTab(t, db) })
 	t.Run("listed by a command, with the conversations of whoever asks", func(t *testing.T) { testActionListed(t, db) })
+	t.Run("whoever can't be answered in time is told", func(t *testing.T) { testActionNotInTime(t, db) })
 	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfATalk(t, db) })
 }
 
@@ -105,6 +108,27 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 		t.Fatalf("%+v", x)
 	}
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
+}
+
+// stuck is a table that answers to no write.
+type stuck struct{ Talks }
+
+func (s stuck) Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error) {
+	if a, err := s.Load(ctx, ref); err == nil {
+		_, _ = decide(a) // what it decides is what isn't saved
+	}
+	return nil, s.Redraw(ctx, ref)
+}
+
+func (stuck) Redraw(ctx context.Context, _ aggregate.Ref) error {
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+func testActionNotInTime(t *testing.T, db *storetest.Server) {
+	k := newTalk(t, db, "make")
+	k.h.Talks = stuck{k.h.Talks}
+	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 }
 
 // onHome is a click on the Home tab, where there is no channel.

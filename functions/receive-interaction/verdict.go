@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"time"
 
 	"ringi/shared/card"
 	"ringi/shared/decision"
@@ -27,6 +28,18 @@ func (h *Handler) check(ctx context.Context, c click, act decision.Act) verdict 
 	return verdict{h.maker().Check(ctx, c.Click, act)}
 }
 
+// toldWithin is what a person's note may take where less of the answer's time is left, as after a stall: who isn't
+// told that nothing was saved takes it for saved.
+const toldWithin = 500 * time.Millisecond
+
+// toTell is ctx with at least that much time.
+func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
+	if end, ok := ctx.Deadline(); ok && time.Until(end) < toldWithin {
+		return context.WithTimeout(context.WithoutCancel(ctx), toldWithin)
+	}
+	return ctx, func() {}
+}
+
 // tell says to the person why nothing was decided, and has the card drawn anew: it
 // showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
@@ -42,9 +55,11 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		return
 	}
 	if v.Request != nil {
-		if err := h.Store.Redraw(ctx, c.Ref); err != nil {
-			log.WarnContext(ctx, "redraw", "err", err)
-		}
+		defer func() { // after the note, for which a table that does not answer leaves no time
+			if err := h.Store.Redraw(ctx, c.Ref); err != nil {
+				log.WarnContext(ctx, "redraw", "err", err)
+			}
+		}()
 	}
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.ID)
@@ -60,6 +75,8 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
+	ctx, cancel := toTell(ctx)
+	defer cancel()
 	if c.tab != "" {
 		if err := h.Slack.OpenView(ctx, c.tab, *card.Told(text, v.Settings.Locale)); err != nil {
 			slog.WarnContext(ctx, "the person was not told", "task_id", c.Ref.ID, "user", c.User, "err", err)

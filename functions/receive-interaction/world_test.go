@@ -218,7 +218,7 @@ func (w *world) healed() {
 type failing struct {
 	Store
 	err   error
-	hang  bool
+	hang  bool // writes are not answered
 	unset bool // the settings, and with them the language, can't be read
 }
 
@@ -229,10 +229,21 @@ func (f failing) Settings(ctx context.Context, tenant string) (tenancy.Settings,
 	return f.Store.Settings(ctx, tenant)
 }
 
-func (f failing) Decide(ctx context.Context, _ aggregate.Ref, _ task.Decision) (*task.Aggregate, error) {
-	if f.hang {
-		<-ctx.Done()
-		return nil, ctx.Err()
+func (f failing) Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
+	if !f.hang {
+		return nil, f.err
 	}
-	return nil, f.err
+	if a, err := f.Load(ctx, ref); err == nil {
+		_, _ = decide(a) // what it decides is what isn't saved
+	}
+	<-ctx.Done()
+	return nil, ctx.Err()
+}
+
+func (f failing) Redraw(ctx context.Context, ref aggregate.Ref) error {
+	if !f.hang {
+		return f.Store.Redraw(ctx, ref)
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
