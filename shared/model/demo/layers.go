@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"ringi/shared/lazy"
 	"ringi/shared/legible"
@@ -140,13 +141,13 @@ func (r reading) cannot() string {
 	case r.asksForHelp():
 		return t.can
 	case len(r.stops) > 0:
-		return r.stops[0] + t.can
+		return t.withExamples(r.stops[0])
 	case len(r.people) > 0:
 		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
 	case len(r.recipients) > task.MaxMentioned:
 		return fmt.Sprintf(t.tooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > maxUnread:
-		return fmt.Sprintf(t.tooMuch, fmt.Sprintf(t.quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread) + t.can
+		return t.withExamples(fmt.Sprintf(t.tooMuch, fmt.Sprintf(t.quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread))
 	case r.topic == meeting && r.slot.wrong(r.now):
 		return t.meeting.wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:
@@ -157,6 +158,14 @@ func (r reading) cannot() string {
 		return fmt.Sprintf(t.tooWide, len(r.parts()), maxTables)
 	}
 	return ""
+}
+
+// withExamples adds to why nothing is planned what could be, where both fit into one answer.
+func (t words) withExamples(why string) string {
+	if utf8.RuneCountInString(why+t.can) > task.MaxSentence {
+		return strings.TrimSpace(why)
+	}
+	return why + t.can
 }
 
 // maxUnread is how many words of a request may mean nothing here before none of it is taken.

@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
+
+	"ringi/shared/task"
 )
 
 // A request is planned as it was meant, or the card says what of it is not.
@@ -79,4 +82,23 @@ func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 			t.Error(why)
 		}
 	})
+}
+
+// What is refused is said in an answer that Ringi takes, however long the words that are quoted.
+func TestEveryRefusalFitsIntoAnAnswer(t *testing.T) {
+	long := strings.Repeat("quite unheard of ", 20)
+	for _, text := range []string{
+		"Cancel all vacations in December for sales", "12月の休暇をすべて取り消して", "Cancel the overtime of " + long,
+		"attendance of last month alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi", "Every " + long + "attendance", "overtime, but leave out " + long, "先月の残業を" + strings.Repeat("見たこともない", 30) + "比べて",
+	} {
+		t.Run(text, func(t *testing.T) {
+			said := extract(understood(t, text))
+			if said["kind"] != "unsupported" {
+				t.Fatalf("taken as %q", said["kind"])
+			}
+			if n := utf8.RuneCountInString(said["sentence"]); n == 0 || n > task.MaxSentence {
+				t.Errorf("%d characters, an answer has 1 to %d: %s", n, task.MaxSentence, said["sentence"])
+			}
+		})
+	}
 }
