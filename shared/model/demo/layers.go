@@ -349,7 +349,7 @@ func (r reading) how() []string {
 		how = append(how, t.noSheetLine, t.onlyCounts)
 	}
 	if r.noNotice {
-		how = append(how, t.noNoticeLine)
+		how = append(how, t.noNoticeLine+t.toldLine) // as of every request, by a card of its own
 	} else {
 		how = append(how, fmt.Sprintf(t.noticeLine, r.addressees()))
 	}

@@ -22,7 +22,7 @@ type words struct {
 	countAttendance, countOvertime, countEmployees, countUnits                                                                     string // purposes without a sheet
 	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                                        string
 	calculate, average, count, countAverage                                                                                        string // with a sheet, and without
-	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine                                                     string
+	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine, toldLine                                           string
 	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                                   string
 
 	tabAttendance, tabOvertime, tabEmployees string
@@ -114,6 +114,7 @@ var japanese = words{
 	onlyCounts:        "お知らせするのは件数と合計だけです。一人ひとり、一件ごとの値は載せません。",
 	noticeLine:        "完了したら、%sに Slack の DM で知らせます。",
 	noNoticeLine:      "完了の DM は送りません。",
+	toldLine:          "終わったことは、Ringi が依頼者に知らせます。",
 	humanLine:         "書き込みと送信の直前に、担当者が引数を見て判断します。",
 	privacy:           "取り扱う情報: %sのみ。給与と口座の情報は読み取りません。",
 	ofEmployees:       "氏名、社員番号、メールアドレス、入社日、退職日",
@@ -209,6 +210,7 @@ var englishWords = words{
 	onlyCounts:        "Only counts and totals are told, no single person's or row's values.",
 	noticeLine:        "When done, tell %s by direct message in Slack.",
 	noNoticeLine:      "No direct message is sent at the end.",
+	toldLine:          " Ringi itself tells whoever asked that it is done.",
 	humanLine:         "Right before anything is written or sent, a person looks at the arguments and decides.",
 	privacy:           "Information handled: %s only. No pay or bank data is read.",
 	ofEmployees:       "names, employee numbers, e-mail addresses, dates of entry and retirement",
