@@ -16,8 +16,8 @@ const lookalikes = "ΑΒΕΖΗΙΚΜΝΟΡΤΥΧαγικνορτυχϲϳ" + "ı�
 const singletons = "\u037e\u0387\u1fef\u2126\u212a\u212b"
 
 // imitates reports whether a character looks like one of ASCII, so that among such it may be read as that; or, whatever stands
-// beside it, is drawn as another character is or changes the letter before it, which then is.
-func imitates(r, before rune, word string) bool {
+// beside it, is drawn as another character is or changes the letter before it, which then is. latin: its word has some of ASCII.
+func imitates(r, before rune, latin bool) bool {
 	switch {
 	case r < 0x80:
 		return false
@@ -26,7 +26,7 @@ func imitates(r, before rune, word string) bool {
 	case strings.ContainsRune(singletons, r):
 		return true
 	case unicode.In(r, foreign...), strings.ContainsRune(lookalikes, r), r >= 0x1d400 && r <= 0x1d7ff:
-		return strings.ContainsFunc(word, plain)
+		return latin
 	}
 	return false
 }

@@ -33,10 +33,10 @@ func Spelled(s string) string {
 		}
 		times = 0
 	}
-	before, word := '\n', "" // word: what r stands in
+	before, latin := '\n', false // latin: the word that r stands in has letters or digits of ASCII
 	for i, r := range s {
 		if !ofWord(before) && ofWord(r) {
-			word = wordAt(s, i)
+			latin = strings.ContainsFunc(wordAt(s, i), plain)
 		}
 		_, size := utf8.DecodeRuneInString(s[i:])
 		after := '\n'
@@ -62,7 +62,7 @@ func Spelled(s string) string {
 			times++
 		} else {
 			b.WriteRune(r)
-			if imitates(r, before, word) || RightToLeft(r) && turns(s[i+size:]) {
+			if imitates(r, before, latin) || RightToLeft(r) && turns(s[i+size:]) {
 				fmt.Fprintf(&b, "⟨U+%04X⟩", r)
 			}
 		}

@@ -3,7 +3,9 @@ package legible_test
 import (
 	"strings"
 	"testing"
+	"time"
 
+	"ringi/shared/expect"
 	"ringi/shared/legible"
 )
 
@@ -63,6 +65,15 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 		}
 		if legible.Visible(first) != first {
 			t.Errorf("%+q is spelled %+q, of which a part is not seen", a, first)
+		}
+	})
+}
+
+// TestALongWordIsSpelledInGoodTime: a value of a call has as many letters as it may have bytes.
+func TestALongWordIsSpelledInGoodTime(t *testing.T) {
+	expect.Within(t, 2*time.Second, func() {
+		for _, word := range []string{"ж", "Ⅽ", "א(", "が"} {
+			_ = legible.Spelled(strings.Repeat(word, 1<<17))
 		}
 	})
 }
