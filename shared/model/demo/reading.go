@@ -92,7 +92,7 @@ func read(in input) (reading, error) {
 	r.self(s)
 	s.take(sameForm)
 	s.take(sendForm)
-	if r.tab != "" {
+	if r.tab != "" || r.humanCheck {
 		s.take(writtenForm)
 	}
 	if r.marked = s.took(markForm); r.marked && (r.topic == employees || r.topic == other) {
@@ -191,7 +191,7 @@ func (r *reading) judge() {
 const maxMessage = 3000
 
 const notice = `(?:(?:完了|終了)?(?:の|後の)?\s*(?:Slack\s*の?\s*)?(?:DM|ダイレクトメッセージ|通知|お知らせ|知らせ|連絡|メッセージ)(?:の?送信)?)`
-const writing = `(?:(?:Google\s*)?(?:スプレッドシート|スプシ|シート|Sheets?)(?:へ|に)?(?:の?(?:書き込み|書込み?|出力|記入|転記))?|書き込み|書込み?)`
+const writing = `(?:(?:Google\s*)?(?:スプレッドシート|スプシ|シート|Sheets?)(?:へ|に)?(?:の?(?:書き込む|書く|書き込み|書込み?|出力|記入|転記))?|書き込み|書込み?)`
 const joint = `\s*(?:と|や|も|・|、|および|及び)\s*`
 const none = `(?:\s*(?:だけ|のみ)?\s*(?:は|を|も|に|へ|には|での|で)?\s*(?:不要|いらない|いりません|要らない|要りません|なし|無し|無用|抜き|ぬき|しない|しないで|せず|せずに|やめて|止めて|外して|除いて|省いて|省略|削除|消して|送らない|送らず|送信しない|書かない|書かず|書き込まない|書き込まず|送らないで|書かないで|書き込まないで|必要ない|必要ありません)|\s*(?:は|も|のほうは|の方は)\s*結構)(?:に|で)?(?:して)?(?:です|ください|下さい|ほしい)?`
 const denied = `\b(?:no|without|skip|omit|drop|remove|leave\s+out|don't|dont|do\s+not|not|never|nothing|except|exclude)\s+(?:(?:sending|send|writing|write|to|in|into|on|any|a|an|the|me|us|that|it|anything|put|need|want|slack|google|post|final|completion|at|end|of|for|notify|step)\s+){0,6}`
@@ -202,7 +202,7 @@ var (
 	// neitherForm leaves out both of two that share the word that denies them.
 	neitherForm   = lazy.Regexp(`(?i)(?:` + notice + joint + writing + `|` + writing + joint + notice + `)` + none + `|` + denied + `(?:dms?|messages?|notifications?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:sheets?|spreadsheets?)\b|` + denied + `(?:sheets?|spreadsheets?)\s+(?:or|and|nor)\s+(?:a\s+)?(?:dms?|messages?|notifications?)\b`)
 	onlyDMForm    = lazy.Regexp(`(?i)` + notice + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:only|just)\s+(?:(?:a|the|send|by|as|me|in|via)\s+){0,4}(?:dm|direct\s+message|message|notification|notice)\b|\b(?:dm|direct\s+message|notification)\s+only\b`)
-	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
+	onlySheetForm = lazy.Regexp(`(?i)` + writing + `\s*(?:だけ|のみ)(?:で(?:いい|よい|良い|よろしい|結構)(?:です)?|で|に|を)?|\b(?:(?:write|put|save)\s+)?(?:only|just)\s+(?:(?:a|the|write|to|in|into|put|it)\s+){0,4}(?:sheet|spreadsheet)\b|\b(?:sheet|spreadsheet)\s+only\b`)
 	sheetForm     = lazy.Regexp(`(?i)(?:結果を?\s*)?(?:Google\s*)?(?:スプレッドシート|スプシ|シート|表)(?:に|へ)(?:も|は)?\s*(?:まとめ|書き込ん|書き込み|書き出し|書きだし|書い|出し|だし|吐き出し|落とし|載せ|残し|出力し?|記入し?|転記し?|保存し?|入れ)?(?:て|で)?|\b(?:write|put|save|export|enter|record|store)?\s*(?:it|them|the\s+results?|everything)?\s*(?:in|into|to|on)\s+(?:a|the|our|google)?\s*(?:google\s+)?(?:sheets?|spreadsheets?)\b`)
 	validateForm  = lazy.Regexp(`(?i)(?:データの?)?検証(?:を|も)?(?:追加|加え|入れ|行っ|し)?(?:して|て|する)?|(?:\b(?:add|include|with|and|do|run)\s+)?(?:a\s+|data\s+|the\s+)*\b(?:validation|validate|validating|verification|verify)\b(?:\s+(?:of\s+)?(?:the\s+)?(?:data|step|first))*`)
 	checkForm     = lazy.Regexp(`(?i)(?:(?:書き込み|送信|実行|書く|送る|それぞれ|各ステップ)?の?(?:直?前|まえ)に)?\s*(?:人|担当者|人間|上長|私|誰か)(?:の目|の手)?(?:が|で|に|も|による)\s*(?:目視で?)?\s*(?:内容を?)?(?:確認|チェック|目視)(?:を?(?:する|して|し|させて|入れて|したい|すること)|(?:する)?こと)?|(?:書き込み|送信|実行|書く|送る)の?(?:直?前|まえ)に\s*(?:確認|チェック)(?:を?(?:して|する|入れて))?|(?:\b(?:add\s+a\s+|with\s+a\s+|a\s+)?(?:human|manual|person(?:al)?)\s+(?:checks?|reviews?|confirmation|confirms|approval)\b|\b(?:let|have)\s+(?:a\s+person|somebody|someone|me)\s+(?:check|confirm|review)\b)(?:\s+(?:it|before|the|writing|sending|anything|is|written|sent|first))*`)
@@ -215,7 +215,7 @@ var (
 	sameForm = lazy.Regexp(`(^|[^とも])同じ(?:内容|もの|結果)\s*(?:で|を)`)
 	// fineForm makes do with something: it excludes nothing.
 	fineForm = lazy.Regexp(`で\s*も?\s*(?:結構|構いません|かまいません|大丈夫|いい|よい|良い)(?:です)?`)
-	// writtenForm is what is done with a tab that is named.
+	// writtenForm is what is done with a tab that is named, or with what a person has checked.
 	writtenForm = lazy.Regexp(`(?:書い|書き込ん|書き出し|出し|出力し|入れ|記入し|転記し|保存し)(?:て|で)`)
 	spaceForm   = lazy.Regexp(`\s+`)
 )
