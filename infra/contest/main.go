@@ -58,6 +58,7 @@ func (p program) run(ctx context.Context, args []string) int {
 			fmt.Fprint(p.out, usage)
 			return exitDone
 		}
+		fmt.Fprintf(p.problem, "%q is none of init, check, exec and archive\n", args[0])
 	}
 	fmt.Fprint(p.problem, usage)
 	return exitMisused
