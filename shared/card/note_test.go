@@ -12,6 +12,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestNoteSaysWhatIsTheMatter(t *testing.T) {
@@ -55,9 +56,6 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if both := card.Note("", tc.err); both != card.Note("ja", tc.err)+"\n"+card.Note("en", tc.err) {
-				t.Errorf("where the language can't be read: %q", both)
-			}
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 				got := card.Note(locale, tc.err)
 				if !strings.Contains(got, want) {
@@ -75,6 +73,15 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 				t.Errorf("%s: no note for the rule %s", locale, r)
 			}
 		}
+	}
+}
+
+// TestANoteInEveryLanguage: the settings, which name one, could not be read.
+func TestANoteInEveryLanguage(t *testing.T) {
+	err := errorclass.ErrUnavailable
+	want := card.Note("ja", err) + "\n" + card.Note("en", err)
+	if note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{}); note != want || refused != want {
+		t.Errorf("%q and %q, not %q", note, refused, want)
 	}
 }
 
