@@ -2,7 +2,6 @@ package page
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/chromedp/chromedp/kb"
 
@@ -46,6 +45,8 @@ func (v *visitor) tries(where, js string) {
 	switch where {
 	case "form":
 		v.Eval(fmt.Sprintf(`document.querySelector(%q)?.click()`, submit))
+		v.Tab.Until(fmt.Sprintf(`!document.querySelector(%q)`, submit+"[aria-busy]"))
+		return
 	case "closed":
 		v.Eval(fmt.Sprintf(`document.querySelector(%q)?.click()`, modal+` footer .btn`))
 		v.Tab.Until(fmt.Sprintf(`!document.querySelector(%q)`, modal))
@@ -55,11 +56,9 @@ func (v *visitor) tries(where, js string) {
 		v.Eval(`for (const link of document.querySelectorAll(".whisper button.link")) link.click()`)
 		v.Tab.Until(`!document.querySelector(".whisper")`)
 	}
-	time.Sleep(time.Second) // it may have been saved after all
-	if where != "form" && v.again != nil && !browser.Read[bool](v.Tab, fmt.Sprintf(`!!(%s)`, js)) {
+	if v.again != nil && !browser.Read[bool](v.Tab, fmt.Sprintf(`!!(%s)`, js)) {
 		v.again()
 	}
-	time.Sleep(time.Second)
 }
 
 // presses a card's button, once it is there.
