@@ -2,6 +2,7 @@ package slack
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,11 @@ func TestTheSameSignedBytesThreeTimes(t *testing.T) {
 	id := expect.Value(task.ID(d.S.Sandbox.TeamID(), workspace.HR, root))(t)
 	again.Root, again.Ref.ID = root, id
 	again.Until("the policy waits", waits)
+	for _, user := range []string{workspace.Sato, workspace.Suzuki, workspace.Tanaka} {
+		if told := slices.Concat(d.Told(user), again.Told(user)); len(told) > 0 {
+			t.Errorf("%s is told %q", user, told)
+		}
+	}
 	withdraw(&again)
 	untilQueueEmpty(t, d.S)
 	if n := heard.count("chat.postMessage", workspace.HR); n != 2 {
