@@ -60,7 +60,7 @@ var talkWords = language.InEach(talkJA, talkEN)
 var talkJA = talkTexts{
 	Untitled: "(無題)", Ringi: "Ringi", System: "Ringi", ThatChannel: "会話のあるチャンネル", Made: "この会話から作った依頼",
 	OpenedBy: "始めた人", Agent: "エージェント", AgentGone: "このエージェントは、今の設定にはありません。", Where: "場所", Began: "始まり", Active: "最後の動き", Closed: "終了", Trouble: "応答できない理由", Open: "Slack で開く",
-	Workspace: "作業フォルダー", NoWorkspace: "この会話専用", Kept: "この会話は、終わった後も残ります。", KeptNot: "この会話は、終わって 1 日ほどで見られなくなり、書かれてから 3 か月ほどで消えます。監査ログは残ります。", Forgotten: "この会話が消える日時",
+	Workspace: "作業フォルダー", NoWorkspace: "この会話専用", Kept: "この会話は、終わった後も残ります。", KeptNot: "この会話は、終わって 1 日ほどで見られなくなり、書かれてから 3 か月ほどで消えます。承認された操作と監査ログは残ります。", Forgotten: "この会話が消える日時",
 	Cost: "費用", Limit: "上限", Calls: "AI モデルの呼び出し", Input: "入力", Output: "出力", Cached: "キャッシュ", Unpriced: "料金が分からない呼び出し", Tokens: "トークン", Sent: "AI モデルに送った内容",
 	Acts: "この会話にできること", Reason: "却下の理由", ReasonHint: "1〜1,000 文字。エージェントに伝わります。", Typed: "入力していた理由",
 	NotWhole: "内容のすべては、ここに表示されていません。", Unapprovable: "内容のすべてを表示できないため、ここでは承認できません。", ShowWhole: "全文を見る", Busy: "実行中か、まもなく始まる操作があります。先にその操作を取り消してください。",

@@ -9,7 +9,7 @@ import (
 var talkEN = talkTexts{
 	Untitled: "(untitled)", Ringi: "Ringi", System: "Ringi", ThatChannel: "the conversation’s channel", Made: "Requests made of it",
 	OpenedBy: "Started by", Agent: "Agent", AgentGone: "There is no such agent in the settings any more.", Where: "Where", Began: "Started", Active: "Last activity", Closed: "Closed", Trouble: "Why it can’t answer", Open: "Open in Slack",
-	Workspace: "Work folder", NoWorkspace: "of this conversation alone", Kept: "This conversation is kept after it was closed.", KeptNot: "Nobody finds this conversation from about a day after it was closed, and what was written is deleted after about three months. The audit log stays.", Forgotten: "This conversation goes at",
+	Workspace: "Work folder", NoWorkspace: "of this conversation alone", Kept: "This conversation is kept after it was closed.", KeptNot: "Nobody finds this conversation from about a day after it was closed, and what was written is deleted after about three months. Approved actions and the audit log stay.", Forgotten: "This conversation goes at",
 	Cost: "Cost", Limit: "limit", Calls: "Calls of models", Input: "Input", Output: "Output", Cached: "Cached", Unpriced: "calls without a known price", Tokens: "tokens", Sent: "What the model was sent",
 	Acts: "What can be done", Reason: "Reason for rejecting", ReasonHint: "1 to 1,000 characters. The agent learns it.", Typed: "The reason you had written",
 	NotWhole: "Not all of it is shown here.", Unapprovable: "Not all of it can be shown, so it can’t be approved here.", ShowWhole: "Show all of it", Busy: "An action is running or about to. Please withdraw that one first.",

@@ -1,8 +1,8 @@
-// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution did:
+// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution, or an agent's action, did:
 //
 //	go run ./infra/audit verify  -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
-//	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution>
-//	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution>] > receipt.json
+//	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution, task or action>
+//	go run ./infra/audit receipt … -tenant <id> [-results <ResultsBucketName> <execution, task or action>] > receipt.json
 //	go run ./infra/audit check   receipt.json
 //
 // In place of names, -aws-addr is the local stack's AWS endpoint. It uses the AWS CLI's credentials, region and
@@ -31,6 +31,7 @@ import (
 	"ringi/shared/aggregate"
 	configs "ringi/shared/config"
 	"ringi/shared/kinds"
+	"ringi/shared/legible"
 	"ringi/shared/result"
 	"ringi/shared/seal"
 )
@@ -102,7 +103,7 @@ func read(args []string, out io.Writer) (o order, err error) {
 	case o.command == "verify" && o.execution != "":
 		return o, fmt.Errorf("unexpected argument %q", o.execution)
 	case o.command == "prove" && o.execution == "":
-		return o, errors.New("name the execution, or a task for its newest")
+		return o, errors.New("name the execution, a task for its newest, or an agent's action")
 	case o.tenant == "":
 		return o, errors.New("-tenant is missing, or -team")
 	case o.local != "":
@@ -152,10 +153,9 @@ func (s *source) run(ctx context.Context, o order, out io.Writer) error {
 		if r.Head == nil {
 			return errors.New("no head of the chain was put away yet: try again in a minute")
 		}
-		if r.Execution, err = s.proof(ctx, r, o.execution); err != nil {
+		if r, err = s.proof(ctx, r, o.execution); err != nil {
 			return err
 		}
-		r = r.part()
 	}
 	if o.command != "receipt" {
 		return report(r, wrong, out)
@@ -224,61 +224,86 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 // few is how many keys are named of what may be many.
 const few = 20
 
-// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold.
+// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold. What is found
+// comes first. Whatever a receipt claims is spelled, so that nothing in it hides a line or makes one.
 func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "tenant %s: %d rows, %d links", r.Tenant, len(r.Rows), len(r.Links))
-	if r.Head != nil {
-		fmt.Fprintf(out, ", the head of %s names link %d", r.Head.At.Format(time.RFC3339), r.Head.Seq)
-	}
-	fmt.Fprintf(out, "\n%d rows are as they were sealed\n", checked.Sealed)
-	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
-	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
-	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)
 	found := slices.Clone(wrong)
 	for _, x := range checked.Findings {
 		found = append(found, string(x.Flaw)+" "+x.Where)
 	}
-	if r.Execution != nil {
-		found = append(found, prove(r, out)...)
+	p, err := prove(r)
+	if err != nil {
+		return err
 	}
+	found = append(found, p.found...)
 	if len(found) == 0 {
-		fmt.Fprintln(out, "it holds")
-		return nil
+		spell(out, "it holds")
+	} else {
+		spell(out, fmt.Sprintf("%d findings:", len(found)))
 	}
-	fmt.Fprintf(out, "%d findings:\n  %s\n", len(found), strings.Join(found, "\n  "))
-	return errFound
+	for _, x := range found {
+		spell(out, "  "+x)
+	}
+	head := ""
+	if r.Head != nil {
+		head = fmt.Sprintf(", the head of %s names link %d", r.Head.At.Format(time.RFC3339), r.Head.Seq)
+	}
+	spell(out, fmt.Sprintf("tenant %s: %d rows, %d links%s", r.Tenant, len(r.Rows), len(r.Links), head))
+	spell(out, fmt.Sprintf("%d rows are as they were sealed", checked.Sealed))
+	list(out, "rows were sealed late: whether they stood so from the first is not proved", checked.Late)
+	list(out, "rows of the last minute are not sealed yet: nothing is proved of them", checked.Waiting)
+	list(out, "rows are sealed and behind the head: if they went with their links, nobody would see it", checked.Behind)
+	for _, line := range append(p.said, p.unproved...) {
+		spell(out, line)
+	}
+	if len(found) > 0 {
+		return errFound
+	}
+	return nil
 }
 
-// prove prints what is proved of the execution, and returns what does not hold.
-func prove(r Receipt, out io.Writer) []string {
-	p := proving{Proof: r.Execution}
+// prove holds what a receipt claims against its entries.
+func prove(r Receipt) (*proving, error) {
+	p := &proving{}
+	if !r.proves() {
+		return p, nil
+	}
 	for _, x := range r.Rows {
 		e, err := entryOf(x)
 		if err != nil {
-			return []string{err.Error()}
+			return nil, err
 		}
 		p.entries = append(p.entries, e)
 	}
-	p.check()
-	for _, line := range append(p.said, p.unproved...) {
-		fmt.Fprintln(out, line)
+	if r.Action != nil {
+		p.about = r.Action.Session
+		(&acting{p, r.Action}).check()
+		return p, nil
 	}
-	return p.found
+	p.about = r.Execution.Task
+	(&executed{proving: p, Proof: r.Execution}).check()
+	return p, nil
+}
+
+// spell prints one line: blanks at its beginning, and what shows nothing or begins another line as its sign or number.
+func spell(out io.Writer, line string) {
+	text := strings.TrimLeft(line, " ")
+	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], legible.OneLine(text))
 }
 
 func list(out io.Writer, what string, keys []string) {
 	if len(keys) == 0 {
 		return
 	}
-	fmt.Fprintf(out, "%d %s\n", len(keys), what)
+	spell(out, fmt.Sprintf("%d %s", len(keys), what))
 	for _, key := range keys[:min(few, len(keys))] {
-		fmt.Fprintf(out, "  %s\n", key)
+		spell(out, "  "+key)
 	}
 	if len(keys) > few {
-		fmt.Fprintf(out, "  and %d more\n", len(keys)-few)
+		spell(out, fmt.Sprintf("  and %d more", len(keys)-few))
 	}
 }

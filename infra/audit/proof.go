@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/tool"
@@ -20,6 +22,14 @@ type Proof struct {
 	Steps   stamped     `json:"steps"` // Text is a list, in the very bytes that were stamped
 	Writes  []writeCall `json:"writes"`
 	Reused  []string    `json:"reused,omitempty"` // steps with writes that an earlier attempt made: its own proof has them
+	Request *handedOver `json:"handed_over,omitempty"`
+}
+
+// handedOver is a request that an agent made in a conversation.
+type handedOver struct {
+	Session string `json:"session_id"`
+	Text    string `json:"text"`
+	User    string `json:"user"` // for whom
 }
 
 // stamped is a version of a policy or of steps.
@@ -27,6 +37,8 @@ type stamped struct {
 	ID      string `json:"id"`
 	Version int    `json:"version"`
 	Text    string `json:"text"`
+	Team    string `json:"team,omitempty"`      // of a contest, that drafted it
+	Picked  string `json:"picked_by,omitempty"` // who put it in the place of another team's
 }
 
 // writeCall is a write that was called, with what it was called with.
@@ -52,11 +64,10 @@ type planned struct {
 // finding is a sentence about what is wrong with a proof.
 type finding = string
 
-// proving checks a proof against audit rows that were held against the chain.
+// proving holds claims against audit rows that were held against the chain.
 type proving struct {
-	*Proof
+	about    string // id of the task, or of the session, whose entries count
 	entries  []entry
-	steps    []planned
 	found    []finding
 	said     []string
 	unproved []string
@@ -72,19 +83,27 @@ func (p *proving) lacks(format string, args ...any) {
 	p.unproved = append(p.unproved, fmt.Sprintf(format, args...))
 }
 
-// of is the one entry of an action on a resource.
-func (p *proving) of(action, resource string, also func(entry) bool) (entry, bool) {
-	at := slices.IndexFunc(p.entries, func(e entry) bool {
-		return e.Action == action && e.ResourceID == resource && e.Task == p.Task && (also == nil || also(e))
-	})
-	if at < 0 {
-		return entry{}, false
+// all are the entries of an action on a resource, the oldest first.
+func (p *proving) all(action, resource string) (out []entry) {
+	for _, e := range p.entries {
+		if e.Action == action && e.ResourceID == resource && e.Task == p.about {
+			out = append(out, e)
+		}
 	}
-	return p.entries[at], true
+	slices.SortStableFunc(out, func(a, b entry) int { return strings.Compare(a.Timestamp, b.Timestamp) })
+	return out
+}
+
+// executed holds what is claimed of one.
+type executed struct {
+	*proving
+	*Proof
+	steps []planned
+	end   *entry // that says how it ended, nil if none is sealed
 }
 
 // check holds what is claimed against the entries: what was stamped, by whom and when, and what was written.
-func (p *proving) check() {
+func (p *executed) check() {
 	p.say("execution %s of task %s, attempt %d: %s", p.ID, p.Task, p.Attempt, p.Status)
 	p.ended()
 	p.stamp("policy", "prompt.approved", p.Policy)
@@ -95,42 +114,75 @@ func (p *proving) check() {
 	for _, w := range p.Writes {
 		p.write(w)
 	}
-	for _, step := range p.Reused {
-		p.say("write %s: an earlier attempt made it, and this one did not", step)
-	}
+	p.reused()
+	p.handed()
 	p.missing()
 }
 
 // ended holds how it is said to have ended against the entry of its end, which alone says what it wrote: whoever leaves the
 // entry out of a receipt could claim other writes, or none.
-func (p *proving) ended() {
-	found := false
+func (p *executed) ended() {
 	for _, status := range endings {
-		_, ok := p.of("execution."+status, p.ID, nil)
-		if found = found || ok; ok && status != p.Status {
-			p.wrong("the execution is said to be %s, its entry says %s", p.Status, status)
+		for _, e := range p.all("execution."+status, p.ID) {
+			if status != p.Status {
+				p.wrong("the execution is said to be %s, its entry says %s", p.Status, status)
+			}
+			if e.details.Attempt != p.Attempt {
+				p.wrong("the execution is said to be attempt %d, its entry says %d", p.Attempt, e.details.Attempt)
+			}
+			p.end = &e
 		}
 	}
-	if !found {
+	if p.end == nil {
 		p.wrong("no sealed entry says how the execution ended: what it wrote can't be proved until a minute after its end")
+		p.end = &entry{}
 	}
 }
 
 var endings = []string{"completed", "failed", "cancelled"}
 
-func (p *proving) stamp(what, action string, s stamped) {
-	e, ok := p.of(action, s.ID, nil)
-	hash := aggregate.HashOf(s.Text)
-	switch {
-	case !ok:
+func (p *executed) stamp(what, action string, s stamped) {
+	all := p.all(action, s.ID)
+	if len(all) == 0 {
 		p.wrong("no entry %s is of the %s %s", action, what, s.ID)
 		return
+	}
+	e, hash := all[0], aggregate.HashOf(s.Text)
+	switch {
 	case e.details.Hash == "":
 		p.lacks("the entry of the %s has no hash: it is of an earlier release", what)
 	case e.details.Hash != hash:
 		p.wrong("the %s is not what was stamped: its hash is %s, the entry's %s", what, hash, e.details.Hash)
 	}
-	p.say("%s version %d, sha256 %s: %s", what, e.details.Version, hash, e.by())
+	if sealed := e.details.number(); sealed != s.Version {
+		p.wrong("the %s is said to be version %d, its entry says %d", what, s.Version, sealed)
+	}
+	p.say("%s version %d, sha256 %s: %s", what, s.Version, hash, e.by())
+	p.picked(what, s, e)
+}
+
+// picked holds which team drafted a version, and who put it in the place of another team's.
+func (p *executed) picked(what string, s stamped, e entry) {
+	if s.Team != e.details.Team {
+		p.wrong("the %s is said to be the draft of team %q, its entry says %q", what, s.Team, e.details.Team)
+	}
+	var by entry
+	for _, by = range p.all("prompt.picked", s.ID) {
+		if by.details.Hash == "" {
+			p.lacks("the entry of the pick has no hash: it is of an earlier release")
+		} else if by.details.Hash != aggregate.HashOf(s.Text) {
+			p.wrong("the %s is not the draft that was picked: the entry's hash is %s", what, by.details.Hash)
+		}
+	}
+	if by.ActorID != s.Picked {
+		p.wrong("the %s is said to be picked by %q, its entry says %q", what, s.Picked, by.ActorID)
+	}
+	if s.Team != "" {
+		p.say("  the draft of team %s of a contest", s.Team)
+	}
+	if by.ActorID != "" {
+		p.say("  picked by %s at %s", by.ActorID, by.Timestamp)
+	}
 }
 
 // by says who decided.
@@ -141,9 +193,11 @@ func (e entry) by() string {
 	return "stamped by " + e.ActorID + " at " + e.Timestamp
 }
 
-func (p *proving) write(w writeCall) {
+func (p *executed) write(w writeCall) {
 	hash := aggregate.HashOf(w.Arguments)
-	p.say("write %s %s: %s\n  arguments %s\n  sha256 %s", w.Step, w.Tool, w.Status, w.Arguments, hash)
+	p.say("write %s %s: %s", w.Step, w.Tool, w.Status)
+	p.say("  arguments %s", w.Arguments)
+	p.say("  sha256 %s", hash)
 	at := slices.IndexFunc(p.steps, func(s planned) bool { return s.StepID == w.Step && s.Tool == w.Tool })
 	if at < 0 {
 		p.wrong("the stamped steps have no %s that calls %s", w.Step, w.Tool)
@@ -157,18 +211,84 @@ func (p *proving) write(w writeCall) {
 		}
 		p.follows(w, p.steps[at])
 	}
-	if sealed, ok := p.writes()[w.Step]; !ok {
+	if sealed, ok := p.end.details.Writes[w.Step]; !ok {
 		p.lacks("no entry seals the arguments that %s was called with", w.Step)
 	} else if sealed != hash {
 		p.wrong("%s was called with other arguments: the sealed hash is %s", w.Step, sealed)
 	}
+	if status := p.endOf(w.Step); status == "" {
+		p.lacks("no entry seals how %s ended: it is of an earlier release", w.Step)
+	} else if status != w.Status {
+		p.wrong("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute", w.Step, w.Status, status)
+	}
 }
 
-func (p *proving) gated(w writeCall, hash string) {
-	e, ok := p.of("step.approved", p.ID, func(e entry) bool { return e.details.Step == w.Step })
+// endOf is how a write ended as it is sealed, with what was learned late; empty where nothing says it.
+func (p *executed) endOf(step string) (status string) {
+	for at, steps := range p.end.details.Ends {
+		if slices.Contains(steps, step) {
+			status = at
+		}
+	}
+	for _, late := range p.all("execution.late", p.ID) {
+		if late.details.Step == step {
+			status = late.details.Status
+		}
+	}
+	return status
+}
+
+// reused holds which writes this attempt took over from earlier ones.
+func (p *executed) reused() {
+	for _, step := range p.Reused {
+		p.say("write %s: an earlier attempt made it, and this one did not", step)
+	}
+	sealed := p.end.details.Reused
+	if p.end.details.Ends == nil && sealed == nil && len(p.Reused) > 0 && p.end.details.Writes != nil {
+		p.lacks("no entry seals which writes an earlier attempt made: it is of an earlier release")
+		return
+	}
+	if !slices.Equal(slices.Sorted(slices.Values(sealed)), slices.Sorted(slices.Values(p.Reused))) {
+		p.wrong("the writes of earlier attempts are said to be %q, the entry says %q", p.Reused, sealed)
+	}
+}
+
+// handed holds a request that an agent made against the entry of its conversation.
+func (p *executed) handed() {
+	h := p.Request
+	if h == nil {
+		return
+	}
+	hash := aggregate.HashOf(h.Text)
+	p.say("the request was made in the conversation %s for %s", h.Session, h.User)
+	p.say("  request %s", h.Text)
+	p.say("  sha256 %s", hash)
+	at := slices.IndexFunc(p.entries, func(e entry) bool {
+		return e.Action == handOverAction && e.ResourceID == h.Session && e.Task == h.Session && e.details.Task == p.Task
+	})
 	switch {
-	case !ok:
+	case at < 0:
+		p.wrong("no entry %s of the conversation %s names the task", handOverAction, h.Session)
+	case p.entries[at].details.AskedBy != h.User:
+		p.wrong("the request is said to be made for %s, its entry says %s", h.User, p.entries[at].details.AskedBy)
+	case p.entries[at].details.Hash == "":
+		p.lacks("the entry of the request has no hash: it is of an earlier release")
+	case p.entries[at].details.Hash != hash:
+		p.wrong("the request has other words than the agent's: the sealed hash is %s", p.entries[at].details.Hash)
+	default:
+		p.say("  these very words: %s at %s", p.entries[at].ActorID, p.entries[at].Timestamp)
+	}
+}
+
+const handOverAction = "session.handed_over"
+
+func (p *executed) gated(w writeCall, hash string) {
+	all := slices.DeleteFunc(p.all("step.approved", p.ID), func(e entry) bool { return e.details.Step != w.Step })
+	if len(all) == 0 {
 		p.wrong("no entry step.approved is of %s", w.Step)
+		return
+	}
+	switch e := all[0]; {
 	case e.details.ArgumentsHash != hash:
 		p.wrong("%s: other arguments were stamped: their hash is %s", w.Step, e.details.ArgumentsHash)
 	default:
@@ -177,7 +297,7 @@ func (p *proving) gated(w writeCall, hash string) {
 }
 
 // follows resolves the arguments of a write once more that had no stamp of its own.
-func (p *proving) follows(w writeCall, s planned) {
+func (p *executed) follows(w writeCall, s planned) {
 	input := s.ToolInput
 	arguments, err := tool.Parse(aggregate.JSON(input))
 	if err != nil {
@@ -211,19 +331,9 @@ type errExpired struct{ step string }
 
 func (e errExpired) Error() string { return "the result of " + e.step + " has expired" }
 
-// writes are the sealed hashes of what the attempt's writes were called with.
-func (p *proving) writes() map[string]string {
-	for _, status := range endings {
-		if e, ok := p.of("execution."+status, p.ID, nil); ok {
-			return e.details.Writes
-		}
-	}
-	return nil
-}
-
 // missing finds writes that were sealed and are left out.
-func (p *proving) missing() {
-	for step := range p.writes() {
+func (p *executed) missing() {
+	for _, step := range slices.Sorted(maps.Keys(p.end.details.Writes)) {
 		if !slices.ContainsFunc(p.Writes, func(w writeCall) bool { return w.Step == step }) {
 			p.wrong("%s was called, and what it was called with is missing", step)
 		}

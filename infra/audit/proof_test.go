@@ -15,10 +15,12 @@ import (
 )
 
 const (
-	taskID    = "01M2H5DTC0VM37SYX3HZHVW0CV"
-	execution = "01M2H5DTC0VM37SYX3HZHVW0EX"
-	policy    = "勤怠を集計し、結果を #人事 に送る <@U0SUZUKI>"
-	employees = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
+	taskID       = "01M2H5DTC0VM37SYX3HZHVW0CV"
+	execution    = "01M2H5DTC0VM37SYX3HZHVW0EX"
+	conversation = "6f0f5a52-6d62-4d3c-9d0e-0a1b2c3d4e5f"
+	request      = "勤怠を集計して\n#人事 に送って"
+	policy       = "勤怠を集計し、結果を #人事 に送る <@U0SUZUKI>"
+	employees    = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
 )
 
 // theSteps are in the bytes that were stamped.
@@ -38,14 +40,24 @@ func theEntries() []chain.Row {
 		action, resource, actor string
 		details                 any
 	}{
+		{"session.handed_over", conversation, "claude", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
-		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy)}},
+		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
+		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5}},
 		{"process.approved", "S1", "U0TANAKA", fmt.Sprintf(`{"hash":%q,"version":1}`, aggregate.HashOf(theSteps))},
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3", "arguments_hash": aggregate.HashOf(messageSent)}},
-		{"execution.completed", execution, "", map[string]any{"attempt": 1, "writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent)}}},
+		{"execution.failed", execution, "", map[string]any{
+			"attempt": 1, "writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent)},
+			"ends": map[string]any{"completed": []string{"step-2"}, "unknown": []string{"step-3"}}, "reused": []string{"step-4"},
+		}},
+		{"execution.late", execution, "", map[string]any{"attempt": 1, "step": "step-3", "status": "completed", "was": "unknown"}},
 	} {
 		at := began().Add(time.Duration(i) * time.Second)
-		members := map[string]any{"action": e.action, "resource_id": e.resource, "task_id": taskID, "timestamp": aggregate.TimeText(at), "details": e.details, "actor_type": "user"}
+		about := taskID
+		if e.resource == conversation {
+			about = conversation
+		}
+		members := map[string]any{"action": e.action, "resource_id": e.resource, "task_id": about, "timestamp": aggregate.TimeText(at), "details": e.details, "actor_type": "user"}
 		if e.actor != "" {
 			members["actor_id"] = e.actor
 		}
@@ -64,7 +76,9 @@ func proved(t *testing.T) Receipt {
 	}
 	r := newSealer(t).seal(t, rows, 5).receipt()
 	r.Execution = &Proof{
-		ID: execution, Task: taskID, Attempt: 1, Status: "completed", Policy: stamped{"P1", 2, policy}, Steps: stamped{"S1", 1, theSteps},
+		ID: execution, Task: taskID, Attempt: 1, Status: "failed", Policy: stamped{ID: "P1", Version: 2, Text: policy, Team: "慎重チーム", Picked: "U0SATO"},
+		Steps: stamped{ID: "S1", Version: 1, Text: theSteps}, Reused: []string{"step-4"},
+		Request: &handedOver{conversation, request, "U0SATO"},
 		Writes: []writeCall{
 			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten, Results: map[string]string{"step-1": employees}},
 			{Step: "step-3", Tool: "send_message", Status: "completed", Arguments: messageSent, Gated: true},
@@ -85,7 +99,8 @@ func TestAnExecutionIsProved(t *testing.T) {
 	out, err := printed(t, r)
 	expect.NoError(t, err)
 	for _, want := range []string{
-		"policy version 2, sha256 " + aggregate.HashOf(policy) + ": stamped by U0SUZUKI at 2026-04-18T09:00:01.120Z",
+		"policy version 2, sha256 " + aggregate.HashOf(policy) + ": stamped by U0SUZUKI at 2026-04-18T09:00:03.120Z",
+		"the draft of team 慎重チーム of a contest", "picked by U0SATO", "these very words: claude", "write step-4: an earlier attempt made it",
 		"steps version 1", "stamped by U0TANAKA", rowsWritten, messageSent,
 		"they follow from the stamped steps and 1 earlier results", "these very arguments: stamped by U0SUZUKI", "it holds",
 	} {
@@ -93,7 +108,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}
 	}
-	if len(r.Rows) != 5 || len(r.Links) == 0 {
+	if len(r.Rows) != 8 || len(r.Links) == 0 {
 		t.Errorf("%d rows, %d links", len(r.Rows), len(r.Links))
 	}
 }
@@ -118,12 +133,25 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 		"a result that is no JSON":     func(r *Receipt) { r.Execution.Writes[0].Results["step-1"] = "{" },
 		"a stamp that was not given":   func(r *Receipt) { r.Execution.Writes[0].Gated = true },
 		"other arguments, the end left out": func(r *Receipt) {
-			r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-1], "running"
+			r.Rows, r.Execution.Status = r.Rows[:len(r.Rows)-2], "running"
 			r.Execution.Writes[0].Arguments = strings.Replace(rowsWritten, "1.50", "2", 1)
 			r.Execution.Writes[0].Results["step-1"] = strings.Replace(employees, "1.50", "2", 1)
 		},
-		"no writes, the end left out": func(r *Receipt) { r.Rows, r.Execution.Writes = r.Rows[:len(r.Rows)-1], nil },
-		"another end":                 func(r *Receipt) { r.Execution.Status = "failed" },
+		"no writes, the end left out":          func(r *Receipt) { r.Rows, r.Execution.Writes = r.Rows[:len(r.Rows)-2], nil },
+		"another end":                          func(r *Receipt) { r.Execution.Status = "completed" },
+		"another attempt":                      func(r *Receipt) { r.Execution.Attempt = 29 },
+		"a write that ended otherwise":         func(r *Receipt) { r.Execution.Writes[0].Status = "failed" },
+		"what was known before the truth came": func(r *Receipt) { r.Execution.Writes[1].Status = "unknown" },
+		"a write said to be reused":            func(r *Receipt) { r.Execution.Reused = append(r.Execution.Reused, "step-9") },
+		"a reused write left out":              func(r *Receipt) { r.Execution.Reused = nil },
+		"another version":                      func(r *Receipt) { r.Execution.Policy.Version = 3 },
+		"another team":                         func(r *Receipt) { r.Execution.Policy.Team = "速攻チーム" },
+		"a pick left out":                      func(r *Receipt) { r.Execution.Policy.Picked = "" },
+		"a pick of another":                    func(r *Receipt) { r.Execution.Policy.Picked = "U0SUZUKI" },
+		"a pick that was not":                  func(r *Receipt) { r.Execution.Steps.Picked = "U0SATO" },
+		"a request with other words":           func(r *Receipt) { r.Execution.Request.Text += "!" },
+		"a request for another":                func(r *Receipt) { r.Execution.Request.User = "U0SUZUKI" },
+		"a request of another conversation":    func(r *Receipt) { r.Execution.Request.Session = taskID },
 		"a check that nobody made": func(r *Receipt) {
 			r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
 		},
@@ -131,7 +159,7 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 		"a write left out":              func(r *Receipt) { r.Execution.Writes = r.Execution.Writes[:1] },
 		"another execution":             func(r *Receipt) { r.Execution.ID = "01M2H5DTC0VM37SYX3HZHVW0EY" },
 		"another task":                  func(r *Receipt) { r.Execution.Task = "01M2H5DTC0VM37SYX3HZHVW0XX" },
-		"a row that says another stamp": func(r *Receipt) { r.Rows[1].Content = strings.Replace(r.Rows[1].Content, "U0SUZUKI", "U0SATO", 1) },
+		"a row that says another stamp": func(r *Receipt) { r.Rows[3].Content = strings.Replace(r.Rows[3].Content, "U0SUZUKI", "U0SATO", 1) },
 		"an entry left out":             func(r *Receipt) { r.Rows = slices.Delete(r.Rows, 2, 3) },
 		"links left out":                func(r *Receipt) { r.Links = r.Links[:len(r.Links)-1] },
 		"no head":                       func(r *Receipt) { r.Head = nil },
@@ -147,7 +175,7 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 		lines.Write(append(expect.Value(json.Marshal(r))(t), '\n'))
 	}
 	for n, got := range python(t, lines.Bytes()) {
-		if holds := len(got.Chain) == 0 && got.Execution == 0; holds != want[n] {
+		if holds := len(got.Chain) == 0 && got.Claims == 0; holds != want[n] {
 			t.Errorf("%s: verify.py finds %+v", names[n], got)
 		}
 	}
@@ -161,7 +189,7 @@ func TestWhatIsPastItsRetentionIsNamed(t *testing.T) {
 	if !strings.Contains(out, "the result of step-1 is past its retention") {
 		t.Error(out)
 	}
-	if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); got[0].Execution != 0 || len(got[0].Chain) != 0 {
+	if got := python(t, append(expect.Value(json.Marshal(r))(t), '\n')); got[0].Claims != 0 || len(got[0].Chain) != 0 {
 		t.Errorf("verify.py: %+v", got)
 	}
 }

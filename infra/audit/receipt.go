@@ -24,7 +24,9 @@ type Receipt struct {
 	Head      *chain.Head  `json:"head"`
 	Links     []chain.Link `json:"links"`
 	Rows      []sealedRow  `json:"rows"`
-	Execution *Proof       `json:"execution,omitempty"` // then links and rows are those that it takes
+	// Execution, or Action, is what is proved; then links and rows are those that it takes.
+	Execution *Proof       `json:"execution,omitempty"`
+	Action    *actionProof `json:"action,omitempty"`
 }
 
 type sealedRow struct {
@@ -57,7 +59,20 @@ func (l *log) receipt() Receipt {
 	return r
 }
 
-// part leaves of a receipt the rows of the execution's task, and the links from the first that seals one of them to the head.
+// proves reports whether the receipt is of one thing, and not of the whole log.
+func (r Receipt) proves() bool { return r.Execution != nil || r.Action != nil }
+
+// needs reports whether an entry is of what the receipt proves: of the task or the conversation, and of the one in which its
+// request was made.
+func (r Receipt) needs(e entry) bool {
+	if r.Action != nil {
+		return e.Task == r.Action.Session
+	}
+	h := r.Execution.Request
+	return e.Task == r.Execution.Task || h != nil && e.Task == h.Session && e.Action == handOverAction && e.details.Task == r.Execution.Task
+}
+
+// part leaves of a receipt the rows that are needed, and the links from the first that seals one of them to the head.
 // Rows that are too young to be under the head are left out: nothing is proved by them.
 func (r Receipt) part() Receipt {
 	r.Links = slices.DeleteFunc(slices.Clone(r.Links), func(l chain.Link) bool { return r.Head != nil && l.Seq > r.Head.Seq })
@@ -71,7 +86,7 @@ func (r Receipt) part() Receipt {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(x sealedRow) bool {
 		e, err := entryOf(x)
 		link, sealed := by[x.Key]
-		if err != nil || e.Task != r.Execution.Task || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) && !x.At.After(r.MadeAt.Add(chain.Drift)) {
+		if err != nil || !r.needs(e) || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) && !x.At.After(r.MadeAt.Add(chain.Drift)) {
 			return true
 		}
 		if sealed {
@@ -104,7 +119,7 @@ func (r Receipt) check() (chain.Report, error) {
 	for _, x := range r.Rows {
 		rows = append(rows, chain.Row{Key: x.Key, Content: []byte(x.Content), At: x.At})
 	}
-	if r.Execution != nil {
+	if r.proves() {
 		return chain.VerifyPart(r.Tenant, r.Head, r.Links, rows, keys), nil
 	}
 	return chain.Verify(r.Tenant, r.Head, r.Links, rows, keys, r.MadeAt), nil
@@ -123,11 +138,27 @@ type entry struct {
 }
 
 type details struct {
-	Version       int               `json:"version"`
-	Hash          string            `json:"hash"`
-	Step          string            `json:"step"`
-	ArgumentsHash string            `json:"arguments_hash"`
-	Writes        map[string]string `json:"writes"`
+	Version       json.RawMessage     `json:"version"` // a number of a policy's or steps', of files a text
+	Hash          string              `json:"hash"`
+	Step          string              `json:"step"`
+	ArgumentsHash string              `json:"arguments_hash"`
+	Attempt       int                 `json:"attempt"`
+	Writes        map[string]string   `json:"writes"`
+	Ends          map[string][]string `json:"ends"` // steps by status
+	Reused        []string            `json:"reused"`
+	Status        string              `json:"status"`
+	Team          string              `json:"team"`
+	Task          string              `json:"task"`
+	AskedBy       string              `json:"asked_by"`
+	Type          string              `json:"type"`
+	Rule          string              `json:"rule"`
+	BaseVersion   *string             `json:"base_version"`
+}
+
+// number is a version of a policy or of steps, 0 where there is none.
+func (d details) number() (n int) {
+	_ = json.Unmarshal(d.Version, &n) // what is no number is none
+	return n
 }
 
 // entryOf reads a row's content. Its details stand in it as an object, or as the text of one.

@@ -164,8 +164,8 @@ func python(t *testing.T, receipts []byte) (all []said) {
 }
 
 type said struct {
-	Chain     [][2]string `json:"chain"`
-	Execution int         `json:"execution"`
+	Chain  [][2]string `json:"chain"`
+	Claims int         `json:"claims"`
 }
 
 func findings(t *testing.T, r Receipt) (all [][2]string) {

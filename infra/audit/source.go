@@ -13,6 +13,8 @@ import (
 	"ringi/shared/chain"
 	"ringi/shared/result"
 	"ringi/shared/seal"
+	"ringi/shared/session"
+	"ringi/shared/sessions"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tool"
@@ -94,20 +96,32 @@ func (l *log) younger(now time.Time) {
 	})
 }
 
-// proof gathers what is claimed of an execution, from its task's rows and from kept results. In place of an execution's id
-// a task's is of its newest.
-func (s *source) proof(ctx context.Context, r Receipt, execution string) (*Proof, error) {
-	id := ""
+// proof is the part of a receipt that proves an execution, or an agent's action, with what is claimed of it. In place of an
+// execution's id a task's is of its newest.
+func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, error) {
 	for _, x := range r.Rows {
-		if e, err := entryOf(x); err == nil && e.Task != "" && (e.Task == execution || e.ResourceID == execution && strings.HasPrefix(e.Action, "execution.")) {
-			id = e.Task
-			break
+		e, err := entryOf(x)
+		if err != nil || e.Task == "" {
+			continue
 		}
+		if strings.HasPrefix(e.Action, "action.") && e.ResourceID == id {
+			r.Action, err = s.action(ctx, r.Tenant, e.Task, id)
+		} else if e.Task == id && !strings.HasPrefix(e.Action, "session.") || e.ResourceID == id && strings.HasPrefix(e.Action, "execution.") {
+			r.Execution, err = s.execution(ctx, r.Tenant, e.Task, id)
+		} else {
+			continue
+		}
+		if err != nil {
+			return r, err
+		}
+		return r.part(), nil
 	}
-	if id == "" {
-		return nil, fmt.Errorf("the audit log of %s knows no execution or task %.40q", r.Tenant, execution)
-	}
-	loaded, err := s.store.Load(ctx, task.RefOf(r.Tenant, id))
+	return r, fmt.Errorf("the audit log of %s knows no execution, task or action %.40q", r.Tenant, id)
+}
+
+// execution gathers what is claimed of an execution, from its task's rows and from kept results.
+func (s *source) execution(ctx context.Context, tenant, id, execution string) (*Proof, error) {
+	loaded, err := s.store.Load(ctx, task.RefOf(tenant, id))
 	if err != nil {
 		return nil, fmt.Errorf("read task %s: %w", id, err)
 	}
@@ -119,6 +133,35 @@ func (s *source) proof(ctx context.Context, r Receipt, execution string) (*Proof
 		return nil, fmt.Errorf("task %s has no execution %s", id, execution)
 	}
 	return s.claims(ctx, a, e)
+}
+
+// action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is gone.
+func (s *source) action(ctx context.Context, tenant, conversation, id string) (*actionProof, error) {
+	ref := session.RefOf(tenant, conversation)
+	loaded, err := s.store.Load(ctx, ref)
+	if err != nil {
+		return nil, fmt.Errorf("read the conversation %s: %w", conversation, err)
+	}
+	x := loaded.(*session.Aggregate).Action(id)
+	if x == nil {
+		archived, err := (&sessions.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, conversation)
+		if err != nil {
+			return nil, fmt.Errorf("read the earlier actions of %s: %w", conversation, err)
+		}
+		at := slices.IndexFunc(archived, func(x session.Action) bool { return x.ActionID == id })
+		if at < 0 {
+			return nil, fmt.Errorf("the conversation %s has no longer an action %s: nobody approved it", conversation, id)
+		}
+		x = &archived[at]
+	}
+	payload, err := s.results.Open(ctx, ref, x.Payload)
+	if err != nil {
+		return nil, fmt.Errorf("open the payload of action %s: %w", id, err)
+	}
+	return &actionProof{
+		ID: id, Session: conversation, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
+		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
+	}, nil
 }
 
 func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Execution) (*Proof, error) {
@@ -133,10 +176,17 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 	}
 	p := &Proof{
 		ID: e.ID, Task: id, Attempt: e.Attempt, Status: string(e.Status),
-		Steps: stamped{process.ID, process.Version, string(steps)}, Writes: []writeCall{},
+		Steps: stamped{ID: process.ID, Version: process.Version, Text: string(steps)}, Writes: []writeCall{},
 	}
 	if at := slices.IndexFunc(a.Prompts, func(x *task.Prompt) bool { return x.ID == process.PromptID }); at >= 0 {
-		p.Policy = stamped{a.Prompts[at].ID, a.Prompts[at].Version, a.Prompts[at].Content}
+		x := a.Prompts[at]
+		p.Policy = stamped{ID: x.ID, Version: x.Version, Text: x.Content, Picked: x.Author}
+		if x.Entry != nil {
+			p.Policy.Team = x.Entry.TeamName
+		}
+	}
+	if conversation, ok := a.HandedOver(); ok {
+		p.Request = &handedOver{conversation, a.Request.Text, a.Request.User}
 	}
 	for _, row := range a.StepsOf(e) {
 		if row.Access != aggregate.Write {

@@ -18,7 +18,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
+	"ringi/shared/card"
 	"ringi/shared/expect"
+	"ringi/shared/session"
 	"ringi/shared/task"
 )
 
@@ -95,7 +97,9 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	d.Approve(workspace.Suzuki)
 	done := d.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
 	a := &audited{t, s, d, aggregate.TenantID(s.Sandbox.TeamID())}
+	action, made := a.talked()
 	a.sealed()
+	a.provesWhatAnAgentDid(action, made)
 	id := done.Execution().ID
 	out, holds := a.audit("verify")
 	if !holds || strings.Contains(out, "late") {
@@ -111,7 +115,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 	receipt, _ := a.audit("receipt", id)
 	var line bytes.Buffer
 	expect.NoError(t, json.Compact(&line, []byte(receipt)))
-	if got := python(t, line.Bytes()); len(got) != 1 || len(got[0].Chain) != 0 || got[0].Execution != 0 {
+	if got := python(t, line.Bytes()); len(got) != 1 || len(got[0].Chain) != 0 || got[0].Claims != 0 {
 		t.Errorf("verify.py: %+v", got)
 	}
 	file := filepath.Join(t.TempDir(), "receipt.json")
@@ -139,6 +143,45 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 		out, holds := a.audit("verify")
 		return !holds && strings.Contains(out, "touched AUDIT#")
 	})
+}
+
+// talked has an agent write files that somebody approves, and make a request of what was agreed, which is carried out.
+func (a *audited) talked() (action *session.Action, made string) {
+	a.Helper()
+	d := driver.Talk(a.T, a.s, workspace.Sato, "codex: ファイルを作って")
+	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
+	d.Shows("操作 #1 完了")
+	action = d.Rests().Actions[0]
+	d = driver.Talk(a.T, a.s, workspace.Sato, "codex: 今月の勤怠をまとめて")
+	d.Shows("デモのエージェントです")
+	ts := d.Reply("これは稟議にします。")
+	d.Shows("この内容を依頼として起票します")
+	a.d.Eventually("a task", func() bool { return len(d.Load().Handed) == 1 && d.Load().Handed[0].Done })
+	r := driver.At(a.T, a.s, d.Channel, ts)
+	r.Root = d.Root
+	r.Approve(workspace.Sato)
+	r.Until("completed", func(a *task.Aggregate) bool { return a.Task != nil && a.Task.Status == task.TaskCompleted })
+	return action, r.Ref.ID
+}
+
+func (a *audited) provesWhatAnAgentDid(action *session.Action, made string) {
+	a.Helper()
+	out, holds := a.audit("prove", action.ActionID)
+	if !holds || !strings.Contains(out, "this very payload: stamped by "+workspace.Sato) || !strings.Contains(out, `files "`+action.Version+`"`) {
+		a.Errorf("prove an action: %s", out)
+	}
+	out, holds = a.audit("prove", made)
+	if !holds || !strings.Contains(out, "these very words: codex") || !strings.Contains(out, "request 今月の勤怠をまとめて") {
+		a.Errorf("prove what was handed over: %s", out)
+	}
+	for _, id := range []string{action.ActionID, made} {
+		receipt, _ := a.audit("receipt", id)
+		var line bytes.Buffer
+		expect.NoError(a.T, json.Compact(&line, []byte(receipt)))
+		if got := python(a.T, line.Bytes()); len(got) != 1 || len(got[0].Chain) != 0 || got[0].Claims != 0 {
+			a.Errorf("verify.py: %+v", got)
+		}
+	}
 }
 
 // with is a row with one attribute changed.

@@ -173,7 +173,7 @@ class Chain:
     """What holds of a receipt's rows."""
 
     def __init__(self, receipt):
-        self.part = receipt.get("execution") is not None
+        self.part = any(receipt.get(what) is not None for what in ("execution", "action"))
         self.tenant, self.head = receipt["tenant_id"], receipt.get("head")
         self.keys = [public_key(base64.b64decode(k)) for k in all_keys(receipt)]
         self.found, self.touched, self.entries = [], [], {}
@@ -285,50 +285,116 @@ def resolve(value, result):
     return value
 
 
-class Execution:
-    """What holds of what is claimed of an execution."""
+class Claims:
+    """What is claimed, held against the entries of one task or conversation."""
 
-    def __init__(self, claim, rows):
-        self.claim, self.found, self.said, self.lacks = claim, [], [], []
+    def __init__(self, about, rows):
+        self.about, self.found, self.said, self.lacks = about, [], [], []
         self.entries = [json.loads(row["content"]) for row in rows]
         for e in self.entries:
             d = e.get("details")
             e["details"] = (json.loads(d) if isinstance(d, str) and d else d) or {}
+
+    def of(self, action, resource):
+        """The entries of an action on a resource, the oldest first."""
+        found = [e for e in self.entries if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.about)]
+        return sorted(found, key=lambda e: e["timestamp"])
+
+
+class Execution(Claims):
+    """What holds of what is claimed of an execution."""
+
+    def __init__(self, claim, rows):
+        super().__init__(claim["task_id"], rows)
+        self.claim = claim
         self.said.append("execution %s of task %s, attempt %d: %s" % (claim["id"], claim["task_id"], claim["attempt"], claim["status"]))
         self.stamp("policy", "prompt.approved", claim["policy"])
         self.stamp("steps", "process.approved", claim["steps"])
         ended = [e for a in ("completed", "failed", "cancelled") for e in self.of("execution." + a, claim["id"])]
-        for status in sorted({e["action"].removeprefix("execution.") for e in ended} - {claim["status"]}):
-            self.found.append("the execution is said to be %s, its entry says %s" % (claim["status"], status))
+        for e in ended:
+            status, attempt = e["action"].removeprefix("execution."), e["details"].get("attempt")
+            if status != claim["status"]:
+                self.found.append("the execution is said to be %s, its entry says %s" % (claim["status"], status))
+            if attempt != claim["attempt"]:
+                self.found.append("the execution is said to be attempt %s, its entry says %s" % (claim["attempt"], attempt))
         if not ended:
             self.found.append("no sealed entry says how the execution ended: what it wrote can't be proved until a minute after its end")
-        self.sealed = (ended[0]["details"].get("writes") or {}) if ended else {}
+        self.end = ended[0]["details"] if ended else {}
+        self.sealed = self.end.get("writes") or {}
         self.steps = json.loads(claim["steps"]["text"])
         for write in claim["writes"] or []:
             self.write(write)
-        for step in claim.get("reused") or []:
-            self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
-        for step in self.sealed.keys() - {w["step"] for w in claim["writes"] or []}:
+        self.reused(claim.get("reused") or [])
+        if claim.get("handed_over"):
+            self.handed(claim["handed_over"])
+        for step in sorted(self.sealed.keys() - {w["step"] for w in claim["writes"] or []}):
             self.found.append("%s was called, and what it was called with is missing" % step)
 
-    def of(self, action, resource):
-        return [e for e in self.entries if (e.get("action"), e.get("resource_id"), e.get("task_id")) == (action, resource, self.claim["task_id"])]
+    def reused(self, claimed):
+        for step in claimed:
+            self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
+        if self.sealed and "ends" not in self.end and "reused" not in self.end and claimed:
+            self.lacks.append("no entry seals which writes an earlier attempt made: it is of an earlier release")
+        elif sorted(claimed) != sorted(self.end.get("reused") or []):
+            self.found.append("the writes of earlier attempts are said to be %s, the entry says %s" % (claimed, self.end.get("reused") or []))
+
+    def handed(self, h):
+        digest = sha256(h["text"])
+        self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]), "  request " + h["text"], "  sha256 " + digest]
+        entries = [
+            e for e in self.entries
+            if (e.get("action"), e.get("resource_id"), e.get("task_id")) == ("session.handed_over", h["session_id"], h["session_id"])
+            and e["details"].get("task") == self.about
+        ]
+        if not entries:
+            self.found.append("no entry session.handed_over of the conversation %s names the task" % h["session_id"])
+            return
+        d = entries[0]["details"]
+        if d.get("asked_by") != h["user"]:
+            self.found.append("the request is said to be made for %s, its entry says %s" % (h["user"], d.get("asked_by")))
+        elif not d.get("hash"):
+            self.lacks.append("the entry of the request has no hash: it is of an earlier release")
+        elif d["hash"] != digest:
+            self.found.append("the request has other words than the agent's")
+        else:
+            self.said.append("  these very words: %s at %s" % (entries[0].get("actor_id"), entries[0]["timestamp"]))
 
     def stamp(self, what, action, stamped):
         entries = self.of(action, stamped["id"])
         if not entries:
             self.found.append("no entry %s is of the %s %s" % (action, what, stamped["id"]))
             return
-        want = entries[0]["details"].get("hash")
+        d = entries[0]["details"]
+        want = d.get("hash")
         if not want:
             self.lacks.append("the entry of the %s has no hash: it is of an earlier release" % what)
         elif want != sha256(stamped["text"]):
             self.found.append("the %s is not what was stamped" % what)
-        self.said.append("%s version %s, sha256 %s: %s" % (what, entries[0]["details"].get("version"), sha256(stamped["text"]), by(entries[0])))
+        if d.get("version") != stamped["version"]:
+            self.found.append("the %s is said to be version %s, its entry says %s" % (what, stamped["version"], d.get("version")))
+        self.said.append("%s version %s, sha256 %s: %s" % (what, stamped["version"], sha256(stamped["text"]), by(entries[0])))
+        self.picked(what, stamped, d)
+
+    def picked(self, what, stamped, approved):
+        team, picker, by = stamped.get("team") or "", stamped.get("picked_by") or "", {}
+        if team != (approved.get("team") or ""):
+            self.found.append("the %s is said to be the draft of another team than its entry says" % what)
+        for by in self.of("prompt.picked", stamped["id"]):
+            want = by["details"].get("hash")
+            if not want:
+                self.lacks.append("the entry of the pick has no hash: it is of an earlier release")
+            elif want != sha256(stamped["text"]):
+                self.found.append("the %s is not the draft that was picked" % what)
+        if (by.get("actor_id") or "") != picker:
+            self.found.append("the %s is said to be picked by another person than its entry says" % what)
+        if team:
+            self.said.append("  the draft of team %s of a contest" % team)
+        if picker:
+            self.said.append("  picked by %s at %s" % (picker, by.get("timestamp")))
 
     def write(self, w):
         step, digest = w["step"], sha256(w["arguments"])
-        self.said.append("write %s %s: %s\n  arguments %s\n  sha256 %s" % (step, w["tool"], w["status"], w["arguments"], digest))
+        self.said += ["write %s %s: %s" % (step, w["tool"], w["status"]), "  arguments " + w["arguments"], "  sha256 " + digest]
         planned = [s for s in self.steps if (s["stepId"], s["tool"]) == (step, w["tool"])]
         if not planned:
             self.found.append("the stamped steps have no %s that calls %s" % (step, w["tool"]))
@@ -349,6 +415,12 @@ class Execution:
             self.lacks.append("no entry seals the arguments that %s was called with" % step)
         elif self.sealed[step] != digest:
             self.found.append("%s was called with other arguments" % step)
+        ends = [status for status, steps in (self.end.get("ends") or {}).items() if step in steps]
+        ends += [e["details"].get("status") for e in self.of("execution.late", self.claim["id"]) if e["details"].get("step") == step]
+        if not ends:
+            self.lacks.append("no entry seals how %s ended: it is of an earlier release" % step)
+        elif ends[-1] != w["status"]:
+            self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (step, w["status"], ends[-1]))
 
     def follows(self, w, planned):
         def result(step):
@@ -370,6 +442,73 @@ class Execution:
             self.found.append("%s: its arguments can't be resolved: %s" % (w["step"], e))
 
 
+class Action(Claims):
+    """What holds of what is claimed of an agent's action."""
+
+    ENDS = {"completed": "succeeded", "failed": "failed", "cancelled": "cancelled", "rejected": "cancelled", "expired": "cancelled"}
+
+    def __init__(self, claim, rows):
+        super().__init__(claim["session_id"], rows)
+        self.claim, self.id, digest = claim, claim["id"], sha256(claim["payload"])
+        self.said.append("action %s of the conversation %s, %s: %s" % (self.id, claim["session_id"], claim["type"], claim["status"]))
+        self.said += ["  payload " + claim["payload"], "  sha256 " + digest]
+        self.approved(digest)
+        self.started(digest)
+        self.ended()
+
+    def approved(self, digest):
+        entries, claimed = self.of("action.approved", self.id), self.claim.get("approved_by") or ""
+        if not entries:
+            if claimed:
+                self.found.append("the action is said to be approved by %s, and no entry says so" % claimed)
+            self.said.append("  nobody approved it")
+            return
+        d = entries[0]["details"]
+        if claimed != ("auto" if d.get("rule") else "user"):
+            self.found.append("the action is said to be approved by %r, its entry says otherwise" % claimed)
+        elif d.get("type") != self.claim["type"]:
+            self.found.append("the action is said to be %s, its entry says %s" % (self.claim["type"], d.get("type")))
+        elif d.get("hash") != digest:
+            self.found.append("the payload is not what was approved")
+        elif d.get("rule"):
+            self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"], d["rule"]))
+        else:
+            self.said.append("  this very payload: " + by(entries[0]))
+
+    def started(self, digest):
+        entries, base = self.of("action.started", self.id), self.claim.get("base_version") or ""
+        if not entries:
+            if base or self.claim["status"] in ("succeeded", "executing"):
+                self.found.append("no entry says that the action was started")
+            return
+        if not self.of("action.approved", self.id):
+            self.found.append("the action was started, and nobody approved it")
+        if any(e["details"].get("hash") != digest for e in entries):
+            self.found.append("another payload was started")
+        sealed = entries[-1]["details"].get("base_version")
+        if sealed is None:
+            self.lacks.append("no entry seals the files that it began with: it is of an earlier release")
+        elif sealed != base:
+            self.found.append("the action is said to begin with the files %r, its entry says %r" % (base, sealed))
+        else:
+            self.said.append("  started at %s, with the files %r" % (entries[-1]["timestamp"], base))
+
+    def ended(self):
+        ends = [(as_, e) for action, as_ in self.ENDS.items() for e in self.of("action." + action, self.id)]
+        late = [(e["details"].get("status"), e) for e in self.of("action.late", self.id)]
+        status, end = ends[-1] if ends else ("", None)
+        if late and status != "cancelled":
+            status, end = late[-1]
+        if not end:
+            self.found.append("no sealed entry says how the action ended: it can't be proved until a minute after its end")
+            return
+        if status != self.claim["status"]:
+            self.found.append("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (self.claim["status"], status))
+        if (end["details"].get("version") or "") != (self.claim.get("version") or ""):
+            self.found.append("the action is said to leave other files than its entry says")
+        self.said.append("  ended at %s, files %r" % (end["timestamp"], self.claim.get("version") or ""))
+
+
 def by(entry):
     if not entry.get("actor_id"):
         return "approved at %s without a person, as the settings said" % entry["timestamp"]
@@ -382,35 +521,43 @@ def by(entry):
 def check(receipt):
     if receipt.get("form") != "ringi-receipt 1":
         raise ValueError("form %r is not 'ringi-receipt 1'" % receipt.get("form"))
-    chain = Chain(receipt)
-    return chain, Execution(receipt["execution"], receipt["rows"] or []) if chain.part else None
+    chain, rows = Chain(receipt), receipt["rows"] or []
+    if receipt.get("action") is not None:
+        return chain, Action(receipt["action"], rows)
+    return chain, Execution(receipt["execution"], rows) if chain.part else None
+
+
+def spell(line):
+    """Prints one line: whatever a receipt claims neither hides it nor makes another."""
+    print("".join(c if c.isprintable() else "<U+%04X>" % ord(c) for c in line))
 
 
 def report(receipt, key):
-    chain, execution = check(receipt)
+    chain, claims = check(receipt)
     fingerprints = [hashlib.sha256(base64.b64decode(k)).hexdigest() for k in all_keys(receipt)]
-    print("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
-    print("signed by the key with the fingerprint " + ", before it by ".join(reversed(fingerprints)))
-    for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"), (chain.behind, "behind the head")):
-        if keys:
-            print("%d rows are %s: %s%s" % (len(keys), what, ", ".join(keys[:20]), " ..." if len(keys) > 20 else ""))
-    found = ["%s %s" % f for f in chain.found]
-    if execution:
-        print("\n".join(execution.said + execution.lacks))
-        found += execution.found
+    found = ["%s %s" % f for f in chain.found] + (claims.found if claims else [])
     if key and set(fingerprints) - set(key.lower().split(",")):
         found.append("a key is another than those that were asked for")
+    spell("%d findings:" % len(found) if found else "it holds")
+    for line in found:
+        spell("  " + line)
+    spell("tenant %s: %d rows are as they were sealed" % (chain.tenant, chain.sealed))
+    spell("signed by the key with the fingerprint " + ", before it by ".join(reversed(fingerprints)))
     if not key:
-        print("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as --key")
-    print("%d findings:\n  %s" % (len(found), "\n  ".join(found)) if found else "it holds")
+        spell("whose key that is, the receipt does not prove: compare the fingerprint with the auditor's, or give it as --key")
+    for keys, what in ((chain.late, "sealed late"), (chain.waiting, "not sealed yet"), (chain.behind, "behind the head")):
+        if keys:
+            spell("%d rows are %s: %s%s" % (len(keys), what, ", ".join(keys[:20]), " ..." if len(keys) > 20 else ""))
+    for line in claims.said + claims.lacks if claims else []:
+        spell(line)
     return 1 if found else 0
 
 
 def main(args):
     if args == ["--lines"]:
         for line in sys.stdin:
-            chain, execution = check(json.loads(line))
-            print(json.dumps({"chain": chain.found, "execution": len(execution.found) if execution else 0}))
+            chain, claims = check(json.loads(line))
+            print(json.dumps({"chain": chain.found, "claims": len(claims.found) if claims else 0}))
         return 0
     key = args.pop(1) if len(args) == 3 and args[0] == "--key" else None
     if key:

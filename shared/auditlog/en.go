@@ -9,6 +9,7 @@ import (
 )
 
 func english() Words {
+	ends := map[string]string{"completed": "completed", "failed": "failed", "unknown": "outcome unknown", "running": "under way"}
 	return Words{
 		Columns: [columns]string{"Time (Japan)", "Who", "What", "Action", "Concerns", "Its ID", "Request ID", "Details", "Time (UTC)", "Entry ID"},
 		Ringi:   "Ringi",
@@ -31,6 +32,7 @@ func english() Words {
 			task.AuditExecutionFailed:            "Failed to execute",
 			task.AuditExecutionCancelled:         "Cancelled the execution",
 			task.AuditExecutionRetried:           "Tried the execution again",
+			task.AuditExecutionLate:              "Learned late how a step had ended",
 			task.AuditGenerationFailed:           "Failed to write a draft",
 			task.AuditGenerationRetried:          "Tried to write a draft again",
 			tenancy.AuditSettingsUpdated:         "Changed settings",
@@ -65,7 +67,8 @@ func english() Words {
 		locale: "en",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":         actionTypes("en"),
+			"type":   actionTypes("en"),
+			"status": ends, "was": ends,
 			"requested_by": {"agent": "the agent", "user": "a person"}, "approved_by": {"user": "a person", "auto": "a rule, automatically"},
 			"result": {"completed": "all teams finished", "partial_failure": "some teams failed", "failed": "all teams failed"},
 			"kind":   {"unsupported": "nothing that can be done here", "help": "how to ask"},
@@ -76,7 +79,7 @@ func english() Words {
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
 			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "team": "Team", "picked": "Team picked instead", "score": "Score", "max_versions": "Most versions", "fields": "Changed fields",
-			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
+			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "ends": "How writes ended", "reused": "Writes of an earlier attempt", "running": "under way", "base_version": "Files it began with", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
 			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
 			"session_id": "Session", "agent": "Agent", "type": "Kind of action", "rule": "Rule", "number": "Number", "requested_by": "Proposed by", "approved_by": "Approved by", "by": "Decided by", "outcome": "Outcome", "error": "Why it failed", "detail": "In detail", "status": "Status", "task": "Request", "asked_by": "Asked for by", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "contests": "Contests may use it", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
 			"teams": "Teams", "max_rounds": "Most rounds", "budget_usd": "Budget (USD)", "for": "For the request", "result": "Result", "why": "Why", "failed_teams": "Teams that failed", "best_team": "Best team", "best_score": "Best score",

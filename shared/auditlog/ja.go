@@ -9,6 +9,7 @@ import (
 )
 
 func japanese() Words {
+	ends := map[string]string{"completed": "完了", "failed": "失敗", "unknown": "結果不明", "running": "実行中"}
 	return Words{
 		Columns: [columns]string{"日時(日本時間)", "だれが", "何をしたか", "操作の名前", "対象", "対象の ID", "依頼の ID", "詳細", "日時(UTC)", "記録の ID"},
 		Ringi:   "Ringi",
@@ -31,6 +32,7 @@ func japanese() Words {
 			task.AuditExecutionFailed:            "実行に失敗した",
 			task.AuditExecutionCancelled:         "実行を取り消した",
 			task.AuditExecutionRetried:           "実行をやり直した",
+			task.AuditExecutionLate:              "ステップの結果が後から分かった",
 			task.AuditGenerationFailed:           "案の作成に失敗した",
 			task.AuditGenerationRetried:          "案の作成をやり直した",
 			tenancy.AuditSettingsUpdated:         "設定を変えた",
@@ -65,7 +67,8 @@ func japanese() Words {
 		locale: "ja",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":         actionTypes("ja"),
+			"type":   actionTypes("ja"),
+			"status": ends, "was": ends,
 			"requested_by": {"agent": "エージェント", "user": "人"}, "approved_by": {"user": "人が承認", "auto": "規則により自動"},
 			"result": {"completed": "全チームが終了", "partial_failure": "一部のチームが失敗", "failed": "全チームが失敗"},
 			"kind":   {"unsupported": "対応していない依頼", "help": "使い方の案内"},
@@ -76,7 +79,7 @@ func japanese() Words {
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "team": "チーム", "picked": "代わりに選ばれたチーム", "score": "点数", "max_versions": "バージョンの上限", "fields": "変わった項目",
-			"changes": "変更", "writes": "書き込みの引数の指紋", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
+			"changes": "変更", "writes": "書き込みの引数の指紋", "ends": "書き込みの結果", "reused": "前回までに済んだ書き込み", "running": "実行中", "base_version": "始めたときのファイル", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
 			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "contests": "コンテストでの利用", "constraints": "制限", "pin": "確かめたツールの指紋",
 			"teams": "チームの数", "max_rounds": "ラウンドの上限", "budget_usd": "予算(米ドル)", "for": "もとの依頼", "result": "結果", "why": "理由", "failed_teams": "失敗したチームの数", "best_team": "最高点のチーム", "best_score": "最高点",

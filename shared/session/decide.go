@@ -253,7 +253,8 @@ func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Tim
 	return c.done(), nil
 }
 
-// forget lets the rows of a session that is not kept go a day after it was closed.
+// forget lets the rows of a session that is not kept go a day after it was closed, but for its actions that were approved: what
+// was stamped stays as long as the audit log, which has its hash.
 func (a *Aggregate) forget(c *change) {
 	if c.Session.IsCached {
 		return
@@ -264,6 +265,9 @@ func (a *Aggregate) forget(c *change) {
 		n := *x
 		if w, written := c.Written(x.Key()).(*Action); written {
 			n = *w
+		}
+		if n.ApprovedBy != "" {
+			continue
 		}
 		n.DeleteAfter = at.Unix()
 		c.Put(&n)

@@ -64,9 +64,13 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 		n := *x
 		claim(&n)
 		c.Put(&n)
+		if n.BaseVersion != x.BaseVersion {
+			c.auditStart(&n)
+		}
 		return c.done(), nil
 	}
-	if err := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now }); err != nil {
+	var started *Action
+	if err := c.move(x, ActionExecuting, func(n *Action) { claim(n); n.StartedAt = &c.Now; started = n }); err != nil {
 		return aggregate.Change{}, err
 	}
 	if err := c.to(Executing); err != nil {
@@ -74,8 +78,15 @@ func (a *Aggregate) Claim(run int, invocation string, leaseUntil, now time.Time)
 	}
 	c.Head.Acting = x.ActionID
 	c.active()
-	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule})
+	c.auditStart(started)
 	return c.done(), nil
+}
+
+// auditStart records what is called now: the hash of what was stamped, and the files that it begins with.
+func (c *change) auditStart(x *Action) {
+	c.auditAction(aggregate.System(), AuditStarted, x, map[string]any{
+		"approved_by": x.ApprovedBy, "by": x.Gate.ApprovedBy, "rule": x.Rule, "base_version": x.BaseVersion,
+	})
 }
 
 // approved reports whether the row says by whom, or by which rule, its very content was approved.
@@ -167,7 +178,7 @@ func (a *Aggregate) Finish(id, invocation string, r Result, now time.Time) (aggr
 		r.At = c.Now
 		n.Late, n.Lines, n.Dropped = &r, r.Lines, r.Dropped
 		c.Put(&n)
-		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status})
+		c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": x.Status, "version": r.Version})
 		return c.done(), nil
 	}
 	return aggregate.Change{}, nil
@@ -208,7 +219,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 	if c.Session.Status != Closed {
 		c.tell(m)
 	}
-	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown})
+	c.auditAction(aggregate.System(), AuditLate, x, map[string]any{"status": r.Status, "was": OutcomeUnknown, "version": r.Version})
 	return c.done(), nil
 }
 
@@ -292,7 +303,9 @@ func (c *change) archive() {
 			continue
 		}
 		old := *x
-		old.DeleteAfter = c.Session.keep(c.Now)
+		if old.ApprovedBy == "" {
+			old.DeleteAfter = c.Session.keep(c.Now)
+		}
 		c.Beside = append(c.Beside, aggregate.Listed{List: ActionsList, Of: c.Session.ID, Row: &old})
 		c.Remove(x)
 		if card := c.of.Card("CARD#" + string(CardAction) + "#" + ActionKey(x.Number)[len("ACTION#"):]); card != nil {

@@ -47,7 +47,7 @@ func (c *change) handOver(text string, seen []*Inbox) error {
 	}
 	h.TaskID = ref.ID
 	c.Put(h)
-	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User})
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
 	return nil
 }
 

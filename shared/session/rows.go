@@ -165,7 +165,7 @@ type Action struct {
 	Held           []string         `json:"held,omitempty"` // the isolation that held while it ran
 	Late           *Result          `json:"late,omitempty"` // what it came to after it had been cancelled
 	tail           string           // of its output, for what is said about it
-	DeleteAfter    int64            `json:"delete_after,omitempty"`
+	DeleteAfter    int64            `json:"delete_after,omitempty"` // never of one that was approved
 }
 
 // Claim gives one invocation the right to execute an action until LeaseUntil.

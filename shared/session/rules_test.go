@@ -2,6 +2,8 @@ package session
 
 import (
 	"errors"
+	"maps"
+	"strings"
 	"testing"
 	"time"
 
@@ -109,5 +111,94 @@ func TestRulesApproveOnlySoMuchUntilAPersonIsAsked(t *testing.T) {
 		tb.must(func(a *Aggregate) (aggregate.Change, error) {
 			return a.Cancel(x.ActionID, person(suzuki), aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}, tb.now)
 		})
+	}
+}
+
+// What was stamped can be shown as long as the audit log has its hash, whatever becomes of the conversation.
+func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
+	tb := opened(t)
+	answered := func() { // the run that is open, or the next one, answers and ends
+		if tb.load().Head.Resting {
+			tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+		}
+		if err := tb.answer(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	answered()
+	for n := range mostKept + 5 {
+		tb.now = tb.now.Add(time.Minute)
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Propose(*proposal(ShellCommand, tb.now, ""), person(sato), policy, tb.now)
+		})
+		x := tb.load().Current()
+		if n%2 == 0 {
+			tb.must(func(a *Aggregate) (aggregate.Change, error) {
+				return a.Reject(x.ActionID, "no", person(suzuki), policy, tb.now)
+			})
+			answered()
+			continue
+		}
+		if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
+			t.Fatal(err)
+		}
+		tb.must(func(a *Aggregate) (aggregate.Change, error) {
+			return a.Finish(x.ActionID, "i1", Result{Status: ActionSucceeded}, tb.now)
+		})
+		answered()
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, tb.now) })
+	left := 0
+	for _, rows := range []map[string]aggregate.Row{tb.rows, tb.lists} {
+		for key, row := range rows {
+			x, ok := row.(*Action)
+			if !ok {
+				continue
+			}
+			if stays := x.DeleteAfter == 0; stays != (x.ApprovedBy != "") {
+				t.Errorf("%s, approved by %q, goes at %d", key, x.ApprovedBy, x.DeleteAfter)
+			}
+			left++
+		}
+	}
+	if left != mostKept+5 || left == len(tb.load().Actions) {
+		t.Errorf("%d actions, %d of them beside the conversation", left, left-len(tb.load().Actions))
+	}
+}
+
+// The entry of a start names what was stamped and the files that it begins with, also where nothing had begun under an earlier claim.
+func TestAStartNamesWhatItBeginsWith(t *testing.T) {
+	tb, x := pending(t, ShellCommand)
+	if err := errors.Join(tb.approve(x, suzuki), tb.begin()); err != nil {
+		t.Fatal(err)
+	}
+	started := func(invocation string) string {
+		var c aggregate.Change
+		tb.must(func(a *Aggregate) (_ aggregate.Change, err error) {
+			c, err = a.Claim(a.Head.Run, invocation, tb.now.Add(time.Minute), tb.now)
+			return c, err
+		})
+		for _, e := range c.Audit {
+			if e.Action == AuditStarted {
+				return string(e.Details)
+			}
+		}
+		return ""
+	}
+	if got := started("i1"); !strings.Contains(got, `"base_version":""`) || !strings.Contains(got, x.Payload.Hash()) {
+		t.Errorf("the entry says %s", got)
+	}
+	release := func(a *Aggregate) (aggregate.Change, error) { return a.Release(x.ActionID, "i1", tb.now) }
+	tb.must(release)
+	if got := started("i1"); got != "" {
+		t.Errorf("the same start is told twice: %s", got)
+	}
+	tb.must(release)
+	tb.rows = maps.Clone(tb.rows)
+	moved := *tb.load().Session
+	moved.WorkspaceVersion = "v2" // what an earlier action left turned up meanwhile
+	tb.rows[moved.Key()] = &moved
+	if got := started("i1"); !strings.Contains(got, `"base_version":"v2"`) {
+		t.Errorf("the entry says %q", got)
 	}
 }

@@ -79,7 +79,7 @@ func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor)
 		return err
 	}
 	a.relyOnStep(c, e)
-	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, map[string]any{"attempt": e.Attempt}))
+	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt}))
 	return nil
 }
 

@@ -189,7 +189,7 @@ func (a *Aggregate) FinishContest(run int, team, content string, s tenancy.Setti
 	if entry == nil || entry.Hash != aggregate.HashOf(content) {
 		return aggregate.Change{}, aggregate.ErrNotFound
 	}
-	return a.openGate(p, s.PromptApprovalRequired || a.handedOver(), s, now, func(row Gated) {
+	return a.openGate(p, a.asksForPolicy(s), s, now, func(row Gated) {
 		n := row.(*Prompt)
 		n.Content, n.Entry = content, entry
 		if limit := s.MaxCost(); a.CostReached(limit) {

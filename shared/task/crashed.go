@@ -60,7 +60,7 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 }
 
 // recordLate keeps the results of an execution that is over in step with its rows;
-// an execution that goes on writes them at its end.
+// an execution that goes on writes them at its end. What is sealed of its end is no longer so: an entry says it.
 func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
@@ -71,14 +71,17 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 		c.RelyOn(e)
 		return
 	}
-	n := *e
+	n, was := *e, StepRunning
 	n.Results = slices.Clone(e.Results)
 	i := slices.IndexFunc(n.Results, func(r ResultEntry) bool { return r.StepID == s.StepID })
 	if i < 0 {
 		i, n.Results = len(n.Results), append(n.Results, ResultEntry{})
+	} else {
+		was = n.Results[i].Status
 	}
 	n.Results[i] = s.entry()
 	c.Put(&n)
+	c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID, map[string]any{"attempt": e.Attempt, "step": s.StepID, "status": s.Status, "was": was})
 }
 
 // carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done

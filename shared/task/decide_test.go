@@ -221,8 +221,10 @@ func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
 			})
 		}
 		want := `"writes":{"` + row.StepID + `":"` + aggregate.HashOf(string(row.Arguments.JSON)) + `"}`
+		ended := map[aggregate.Action]string{AuditExecutionCancelled: "running", AuditExecutionFailed: "unknown"}[action]
 		if !slices.ContainsFunc(s.audit, func(x aggregate.AuditEntry) bool {
-			return x.Action == action && row.Access == aggregate.Write && strings.Contains(string(x.Details), want)
+			return x.Action == action && row.Access == aggregate.Write && strings.Contains(string(x.Details), want) &&
+				strings.Contains(string(x.Details), `"ends":{"`+ended+`":["`+row.StepID+`"]}`)
 		}) {
 			t.Errorf("%s: %+v", action, s.audit)
 		}

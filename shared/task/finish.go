@@ -28,7 +28,7 @@ func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (a
 	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
 		return aggregate.Change{}, err
 	}
-	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
 	return c.done(), nil
 }
 
@@ -67,21 +67,29 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 		return aggregate.Change{}, err
 	}
 	a.relyOnStep(c, e)
-	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
 	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
 }
 
-// writesOf adds to an audit entry's details the hash of the arguments of each write that the attempt called: an entry is
-// sealed, and a step's row is not.
-func (a *Aggregate) writesOf(e *Execution, details map[string]any) map[string]any {
-	writes := map[string]string{}
-	for _, s := range a.StepsOf(e) {
-		if s.Access == aggregate.Write && !s.Reused {
-			writes[s.StepID] = s.Arguments.Hash()
+// writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its arguments and
+// how it ended by now, and which writes an earlier attempt had made. An entry is sealed, and a step's row is not.
+func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
+	writes, ends, reused := map[string]string{}, map[StepStatus][]string{}, []string{}
+	for i, s := range a.StepsOf(e) {
+		switch {
+		case s.Access != aggregate.Write:
+		case s.Reused:
+			reused = append(reused, s.StepID)
+		default:
+			end := results[i].Status
+			writes[s.StepID], ends[end] = s.Arguments.Hash(), append(ends[end], s.StepID)
 		}
 	}
 	if len(writes) > 0 {
-		details["writes"] = writes
+		details["writes"], details["ends"] = writes, ends
+	}
+	if len(reused) > 0 {
+		details["reused"] = reused
 	}
 	return details
 }

@@ -3,6 +3,7 @@ package task
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -131,6 +132,10 @@ func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
 	if a.Executions[0].Status != ExecutionFailed || a.Execution().Attempt != 2 || a.Head.Run != 2 {
 		t.Errorf("attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
 	}
+	last := s.audit[len(s.audit)-1]
+	if want := `{"attempt":1,"status":"completed","step":"` + first.StepID + `","was":"unknown"}`; last.Action != AuditExecutionLate || last.ResourceID != a.Executions[0].ID || string(last.Details) != want {
+		t.Errorf("the audit log says %+v", last)
+	}
 	s.nothing(late(done))
 	s.refused(late(failed), aggregate.ErrSuperseded)
 	if next := a.NextStep(a.Execution()); next.Order != 3 {
@@ -205,6 +210,23 @@ func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
 	}
 	s.refused(s.complete, aggregate.ErrMoved)
 	s.do(s.start, s.complete)
+}
+
+// The entry of an end names the writes that an earlier attempt had made, and no others.
+func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.fail, s.retry)
+	var reused []string
+	for _, row := range s.load().StepsOf(s.load().Execution()) {
+		if row.Access == aggregate.Write {
+			reused = append(reused, row.StepID)
+		}
+	}
+	s.do(s.fail)
+	last := s.audit[len(s.audit)-1]
+	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 || !strings.Contains(string(last.Details), want) || strings.Contains(string(last.Details), "writes") {
+		t.Errorf("%v are reused, the entry says %s", reused, last.Details)
+	}
 }
 
 func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {

@@ -54,7 +54,7 @@ func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, no
 	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
 		return aggregate.Change{}, err
 	}
-	return a.openGate(p, s.PromptApprovalRequired || a.handedOver(), s, now, func(n Gated) { n.(*Prompt).Content = content })
+	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
 }
 
 // FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change

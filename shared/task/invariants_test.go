@@ -99,7 +99,7 @@ func (w *world) recorded(before, after *Aggregate, c aggregate.Change) {
 		got[entry.Action]++
 		w.require(entry.TenantID == after.Head.TenantID && entry.AggregateID == after.Head.TaskID && entry.Timestamp.Equal(c.Now) && entry.ResourceID != "",
 			"audit entry %+v belongs elsewhere", entry)
-		person := strings.HasPrefix(w.kind, "person") && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
+		person := strings.HasPrefix(w.kind, "person") && entry.Action != AuditExecutionLate && !(entry.Action == AuditTaskCancelled && after.Head.Ended.Reason == ReasonMaxVersions)
 		w.require(person == (entry.ActorType == aggregate.ActorUser) && person == (entry.ActorID != ""), "%s is recorded as of %s %q", entry.Action, entry.ActorType, entry.ActorID)
 	}
 	want := w.toRecord(before, after)
@@ -125,6 +125,12 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 				want[AuditPromptPicked]++
 			} else if now, _, _ := gateOf(r); was != now {
 				want[verdicts[r.(aggregate.Row).Key()[:4]][now]]++
+			}
+		case *StepResult:
+			was, _ := old[key].(*StepResult)
+			of := aggregate.Find(before.Executions, ExecutionKey(r.ProcessVersion, r.Attempt))
+			if was != nil && was.Status != r.Status && of.over() {
+				want[AuditExecutionLate]++
 			}
 		case *Execution:
 			was, _ := old[key].(*Execution)

@@ -46,7 +46,7 @@ func (a *Aggregate) PickDraft(id, team, content, reason string, by aggregate.Act
 	c.Put(n)
 	c.card(a, CardPrompt, n.Key())
 	c.audit(by, AuditPromptRejected, "prompt", old.ID, decided(old, map[string]any{"version": old.Version, "reason": reason, "picked": team}))
-	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version}))
+	c.audit(by, AuditPromptPicked, "prompt", n.ID, entry.details(map[string]any{"version": n.Version, "hash": entry.Hash}))
 	return c.done(), nil
 }
 

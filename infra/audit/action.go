@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+
+	"ringi/shared/aggregate"
+)
+
+// actionProof is what is claimed of an agent's action. What was stamped is in it whole.
+type actionProof struct {
+	ID          string `json:"id"`
+	Session     string `json:"session_id"`
+	Type        string `json:"type"`
+	Status      string `json:"status"`
+	Payload     string `json:"payload"`
+	ApprovedBy  string `json:"approved_by,omitempty"` // user or auto
+	BaseVersion string `json:"base_version,omitempty"`
+	Version     string `json:"version,omitempty"` // of the files that it left
+}
+
+// acting holds what is claimed of an action.
+type acting struct {
+	*proving
+	*actionProof
+}
+
+// check holds what is claimed against the entries: what was stamped, by whom and when, what was started, and how it ended.
+func (p *acting) check() {
+	hash := aggregate.HashOf(p.Payload)
+	p.say("action %s of the conversation %s, %s: %s", p.ID, p.Session, p.Type, p.Status)
+	p.say("  payload %s", p.Payload)
+	p.say("  sha256 %s", hash)
+	p.approved(hash)
+	p.started(hash)
+	p.ended()
+}
+
+func (p *acting) approved(hash string) {
+	all := p.all("action.approved", p.ID)
+	if len(all) == 0 {
+		if p.ApprovedBy != "" {
+			p.wrong("the action is said to be approved by %s, and no entry says so", p.ApprovedBy)
+		}
+		p.say("  nobody approved it")
+		return
+	}
+	e, by := all[0], "user"
+	if e.details.Rule != "" {
+		by = "auto"
+	}
+	switch {
+	case p.ApprovedBy != by:
+		p.wrong("the action is said to be approved by %q, its entry says %s", p.ApprovedBy, by)
+	case e.details.Type != p.Type:
+		p.wrong("the action is said to be %s, its entry says %s", p.Type, e.details.Type)
+	case e.details.Hash != hash:
+		p.wrong("the payload is not what was approved: its hash is %s, the entry's %s", hash, e.details.Hash)
+	case by == "auto":
+		p.say("  this very payload: approved at %s by the rule %s", e.Timestamp, e.details.Rule)
+	default:
+		p.say("  this very payload: %s", e.by())
+	}
+}
+
+// started holds what was called, and with which files: the last start counts, since under those before it nothing began.
+func (p *acting) started(hash string) {
+	all := p.all("action.started", p.ID)
+	if len(all) == 0 {
+		if p.BaseVersion != "" || p.Status == "succeeded" || p.Status == "executing" {
+			p.wrong("no entry says that the action was started")
+		}
+		return
+	}
+	if len(p.all("action.approved", p.ID)) == 0 {
+		p.wrong("the action was started, and nobody approved it")
+	}
+	for _, e := range all {
+		if e.details.Hash != hash {
+			p.wrong("another payload was started: its hash is %s", e.details.Hash)
+		}
+	}
+	last := all[len(all)-1]
+	switch base := last.details.BaseVersion; {
+	case base == nil:
+		p.lacks("no entry seals the files that it began with: it is of an earlier release")
+	case *base != p.BaseVersion:
+		p.wrong("the action is said to begin with the files %q, its entry says %q", p.BaseVersion, *base)
+	default:
+		p.say("  started at %s, with the files %q", last.Timestamp, *base)
+	}
+}
+
+// actionEnds are the actions of entries that say how one ended, with the status that follows.
+var actionEnds = map[string]string{
+	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.expired": "cancelled",
+}
+
+// ended holds how it is said to have ended, and what it left. The truth about an unknown outcome comes after its end; what
+// comes of one that was cancelled changes neither.
+func (p *acting) ended() {
+	var end entry
+	status := ""
+	for action, as := range actionEnds {
+		for _, e := range p.all(action, p.ID) {
+			end, status = e, as
+		}
+	}
+	for _, e := range p.all("action.late", p.ID) {
+		if status != "cancelled" {
+			end, status = e, e.details.Status
+		}
+	}
+	switch {
+	case status == "":
+		p.wrong("no sealed entry says how the action ended: it can't be proved until a minute after its end")
+		return
+	case status != p.Status:
+		p.wrong("the action is said to be %s, it is sealed as %s: what comes late is sealed within a minute", p.Status, status)
+	}
+	var version string
+	if end.details.Version == nil {
+		if p.Version != "" {
+			p.wrong("the action is said to leave the files %q, and no entry says so", p.Version)
+		}
+		return
+	}
+	if err := json.Unmarshal(end.details.Version, &version); err != nil || version != p.Version {
+		p.wrong("the action is said to leave the files %q, its entry says %s", p.Version, end.details.Version)
+	}
+	p.say("  ended at %s, files %q", end.Timestamp, version)
+}
