@@ -128,7 +128,9 @@ func (m machine) all() []machine {
 // names are the states in order, so that what a test says has one order.
 func (m machine) names() []string { return slices.Sorted(maps.Keys(m.States)) }
 
-func (s state) waits() bool { return s.Resource == "arn:aws:states:::lambda:invoke.waitForTaskToken" }
+func (s state) waits() bool {
+	return s.Resource == "arn:${Partition}:states:::lambda:invoke.waitForTaskToken"
+}
 
 func (s state) ends() bool { return s.Type == "Succeed" || s.Type == "Fail" }
 

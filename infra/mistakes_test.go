@@ -129,6 +129,9 @@ var mistakes = []struct {
 
 	{"a lost substitution", templateFile, "        CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn\n", "", "DefinitionSubstitutions lacks CloseTaskFunctionArn"},
 	{"a swapped substitution", templateFile, "PlanProcessFunctionArn: !GetAtt PlanProcessFunction.Arn", "PlanProcessFunctionArn: !GetAtt DraftPromptFunction.Arn", "${PlanProcessFunctionArn} is DraftPromptFunction.Arn"},
+	{"a partition in a state", definitionFile, "arn:${Partition}:states:::lambda:invoke\"", "arn:aws:states:::lambda:invoke\"", "says arn:aws:states, which is one partition's"},
+	{"a partition in the template", templateFile, "arn:${AWS::Partition}:iam", "arn:aws-us-gov:iam", "says arn:aws-us-gov:iam"},
+	{"another region's partition", templateFile, "Partition: !Ref \"AWS::Partition\"", "Partition: !Ref \"AWS::Region\"", "${Partition} is AWS::Region"},
 	{"a state that does not exist", definitionFile, `"Default": "UnknownRoute"`, `"Default": "Unknown"`, "leads to Unknown, which does not exist"},
 	{"a state that nobody comes to", definitionFile, `"Next": "TaskFailed"`, `"Next": "UnknownRoute"`, "TaskFailed: no state leads here"},
 	{"a route that is missing", definitionFile, `        { "Variable": "$.next", "StringEquals": "Pause", "Next": "Pause" },` + "\n", "", "may point to Pause"},

@@ -209,7 +209,10 @@ func checkCalls(s *stack, id string, wrong func(string, ...any)) {
 	machine := s.resources[id].Properties
 	role, _, _ := strings.Cut(target(machine["Role"]), ".")
 	called := map[string]bool{}
-	for _, v := range object(machine["DefinitionSubstitutions"]) {
+	for name, v := range object(machine["DefinitionSubstitutions"]) {
+		if name == "Partition" {
+			continue
+		}
 		called[target(v)] = true
 		if !strings.HasSuffix(target(v), ".Arn") {
 			wrong("%s calls %s; a worker has no alias", id, target(v))

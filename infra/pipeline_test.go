@@ -1,6 +1,7 @@
 package infra_test
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +26,7 @@ var ids = map[string]string{
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule, placeRule}
+	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule, placeRule, partitionRule}
 }
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
@@ -217,7 +218,11 @@ func callRule(s *stack, wrong func(string, ...any)) {
 	}
 	for _, id := range s.of("AWS::Serverless::StateMachine") {
 		for name, v := range object(s.resources[id].Properties["DefinitionSubstitutions"]) {
-			if target(v) != strings.TrimSuffix(name, "Arn")+".Arn" {
+			want := strings.TrimSuffix(name, "Arn") + ".Arn"
+			if name == "Partition" {
+				want = "AWS::Partition"
+			}
+			if target(v) != want {
 				wrong("%s: ${%s} is %s", id, name, target(v))
 			}
 		}
@@ -243,3 +248,14 @@ func placeRule(s *stack, wrong func(string, ...any)) {
 		}
 	}
 }
+
+// partitionRule: GovCloud and China have partitions of their own. A run would die at a state that names another, caught by nothing.
+func partitionRule(s *stack, wrong func(string, ...any)) {
+	for file, text := range s.files {
+		for _, literal := range literalPartition.FindAllString(text, -1) {
+			wrong("%s says %s, which is one partition's", file, literal)
+		}
+	}
+}
+
+var literalPartition = regexp.MustCompile(`\barn:aws[a-z-]*:[a-z0-9-]*`)

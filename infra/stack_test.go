@@ -30,6 +30,7 @@ type stack struct {
 	table      template.Table
 	machines   map[string]machine // by file
 	pipeline   machine            // that of tasks
+	files      map[string]string  // the texts of all
 
 	said map[string][]statement // of roles, once they were asked for
 }
@@ -113,7 +114,7 @@ func read(dir string, texts map[string]string) (*stack, error) {
 	if len(resolved.Tables) != 1 || len(resolved.Machines) != len(texts)-1 {
 		return nil, fmt.Errorf("there are %d tables, one is wanted, and %d state machines of %d files", len(resolved.Tables), len(resolved.Machines), len(texts)-1)
 	}
-	s := &stack{text: texts[templateFile], said: map[string][]statement{}, functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
+	s := &stack{text: texts[templateFile], files: texts, said: map[string][]statement{}, functions: map[string]template.Function{}, queues: map[string]template.Queue{}, table: resolved.Tables[0]}
 	for _, f := range resolved.Functions {
 		s.functions[f.ID] = f
 	}

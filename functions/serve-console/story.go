@@ -289,11 +289,11 @@ func runAt(machine, id string, run int) string {
 	}
 	region := parts[3]
 	parts[5], parts[6] = "execution", fmt.Sprintf("%s:%s-%d", parts[6], id, run)
-	host := region + ".console.aws.amazon.com"
-	if strings.HasPrefix(region, "cn-") {
-		host = region + ".console.amazonaws.cn"
+	host, ok := map[string]string{"aws-cn": "console.amazonaws.cn", "aws-us-gov": "console.amazonaws-us-gov.com"}[parts[1]]
+	if !ok {
+		host = "console.aws.amazon.com"
 	}
-	return fmt.Sprintf("https://%s/states/home?region=%s#/v2/executions/details/%s", host, region, strings.Join(parts, ":"))
+	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, strings.Join(parts, ":"))
 }
 
 // localAccount is the emulator's.
