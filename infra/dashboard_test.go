@@ -78,7 +78,16 @@ func readCounts() (map[string][]string, error) {
 
 // dashboardRules are about what somebody sees who looks.
 func dashboardRules() []rule {
-	return []rule{dashboardRule}
+	return []rule{dashboardRule, routeMetricRule}
+}
+
+// routeMetricRule: API Gateway's metrics by route are billed for each route and read by no alarm and no curve.
+func routeMetricRule(s *stack, wrong func(string, ...any)) {
+	for _, id := range s.of("AWS::Serverless::HttpApi") {
+		if at(s.resources[id].Properties, "DefaultRouteSettings", "DetailedMetricsEnabled") != nil {
+			wrong("%s pays for metrics that nobody reads", id)
+		}
+	}
 }
 
 func dashboardRule(s *stack, wrong func(string, ...any)) {

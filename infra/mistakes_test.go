@@ -125,6 +125,7 @@ var mistakes = []struct {
 	{"a metric of nobody on the dashboard", templateFile, `["Ringi", "SweepFailed", "function", "${SweepTasksFunction}"`, `["Ringi", "SweepFailed", "function", "${UpdateCardFunction}"`, "SweepFailed of UpdateCardFunction, which never counts it"},
 	{"a dashboard of something else", templateFile, `"${CardDeadLetters.QueueName}"`, `"${CardLetters.QueueName}"`, "shows CardLetters, which does not exist"},
 	{"a dashboard that is no JSON", templateFile, `{ "widgets": [`, `{ "widgets": `, "is no JSON"},
+	{"metrics that nobody reads", templateFile, "        ThrottlingRateLimit: 100\n", "        ThrottlingRateLimit: 100\n        DetailedMetricsEnabled: true\n", "pays for metrics that nobody reads"},
 	{"a curve that never has data", templateFile, `"AWS/States", "ExecutionsFailed", "StateMachineArn"`, `"AWS/States", "ExecutionsFailed", "StateMachine"`, "names a dimension StateMachine"},
 
 	{"a lost substitution", templateFile, "        CloseTaskFunctionArn: !GetAtt CloseTaskFunction.Arn\n", "", "DefinitionSubstitutions lacks CloseTaskFunctionArn"},
