@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,6 +21,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ringi/infra/local/template"
 	"ringi/shared/expect"
 	"ringi/shared/modelname"
 )
@@ -123,9 +126,10 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 		refused                   bool // by the template's rules
 	}{
 		{"as it stands", "ringi", "dev", "demo", nil, false},
-		{"with parameters", "ringi", "dev", "demo", []string{"--parameter-overrides", "Stage=dev", "Canary=AllAtOnce", "TenantAdmin=U012ABCDEF", "AlarmEmail=you@example.com"}, false},
+		{"with parameters", "ringi", "dev", "demo", []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce", "TenantAdmin=U012ABCDEF", "AlarmEmail=you@example.com"}, false},
 		{"for production", "ringi-prod", "prod", "", []string{"--config-env", "prod"}, false},
-		{"production with the demo model", "ringi-prod", "prod", "demo", []string{"--config-env", "prod", "--parameter-overrides", "Stage=prod"}, true},
+		{"production with another parameter", "ringi-prod", "prod", "", []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=you@example.com"}, false},
+		{"production with the demo model", "ringi-prod", "prod", "demo", []string{"--config-env", "prod", "--parameter-overrides", "Model=demo"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -151,6 +155,52 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 				t.Errorf("the template's rules refuse it: %t, wanted %t", got, tt.refused)
 			}
 		})
+	}
+}
+
+// Whoever names one parameter loses what samconfig.toml names. What is left is production's: no demo model, a canary, and heads
+// that nobody deletes; less than that is named.
+func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
+	rules := readRules(t)
+	defaults := rules.complete(map[string]string{})
+	if defaults["Stage"] != "prod" || !strings.HasPrefix(defaults["Canary"], "Canary") || rules.refuse(t, defaults) {
+		t.Errorf("the defaults are Stage=%s Canary=%s, or refused", defaults["Stage"], defaults["Canary"])
+	}
+	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
+	for _, tt := range []struct {
+		parameters map[string]string
+		want       string
+	}{
+		{nil, "COMPLIANCE"},
+		{map[string]string{"Stage": "dev"}, "GOVERNANCE"},
+		{map[string]string{"Stage": "staging"}, "GOVERNANCE"},
+		{map[string]string{"HeadRetentionMode": "GOVERNANCE"}, "GOVERNANCE"},
+		{map[string]string{"Stage": "dev", "HeadRetentionMode": "COMPLIANCE"}, "COMPLIANCE"},
+	} {
+		described := expect.Value(template.Read("../"+templateFile, names, tt.parameters))(t)
+		at := slices.IndexFunc(described.Buckets, func(b template.Bucket) bool { return b.ID == "HeadsBucket" })
+		if got := described.Buckets[at].Retention.Mode; got != tt.want {
+			t.Errorf("with %v heads are locked by %s, not %s", tt.parameters, got, tt.want)
+		}
+	}
+}
+
+// Outputs are what `sam deploy` ends with: whoever deployed reads there that nobody hears of alarms.
+func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
+	var d struct {
+		Conditions map[string]yaml.Node `yaml:"Conditions"`
+		Outputs    map[string]struct {
+			Value yaml.Node `yaml:"Value"`
+		} `yaml:"Outputs"`
+	}
+	expect.NoError(t, yaml.Unmarshal(expect.Value(os.ReadFile(filepath.Join(repository, templateFile)))(t), &d))
+	said, asked := d.Outputs["AlarmsGoTo"].Value, d.Conditions["HasAlarmEmail"]
+	either := list(at(plain(&said), "Fn::If"))
+	if len(either) != 3 || text(either[0]) != "HasAlarmEmail" || !strings.Contains(text(at(either[1], "Fn::Sub")), "${AlarmEmail}") || !strings.Contains(text(at(either[2], "Fn::Sub")), "NOBODY") {
+		t.Errorf("AlarmsGoTo says %v", plain(&said))
+	}
+	if want := map[string]any{"Fn::Not": []any{map[string]any{"Fn::Equals": []any{map[string]any{"Ref": "AlarmEmail"}, ""}}}}; !reflect.DeepEqual(plain(&asked), want) {
+		t.Errorf("HasAlarmEmail is %v", plain(&asked))
 	}
 }
 

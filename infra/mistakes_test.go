@@ -58,7 +58,7 @@ var mistakes = []struct {
 	{"a chain that everybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["TASK#*", "QUOTA#*", "AUDIT#*", "CHAIN#*"]`, "may forge the chain"},
 	{"a second hand that signs", templateFile, "                Action: s3:DeleteObject\n                Resource: !Sub \"${ResultsBucket.Arn}/*\"", "                Action: [s3:DeleteObject, kms:Sign]\n                Resource: !Sub \"${ResultsBucket.Arn}/*\"", "may forge the chain"},
 	{"heads that can be deleted", templateFile, "                Action: s3:PutObject\n                Resource: !Sub \"${HeadsBucket.Arn}/heads/*\"", "                Action: [s3:PutObject, s3:DeleteObject]\n                Resource: !Sub \"${HeadsBucket.Arn}/heads/*\"", "on the heads that are put away"},
-	{"heads that are not locked", templateFile, "Rule: { DefaultRetention: { Mode: !Ref HeadRetentionMode, Days: !Ref HeadRetentionDays } }", "Rule: {}", "locks nothing"},
+	{"heads that are not locked", templateFile, "Rule: { DefaultRetention: { Mode: !If [LocksForGood, COMPLIANCE, GOVERNANCE], Days: !Ref HeadRetentionDays } }", "Rule: {}", "locks nothing"},
 	{"a sealer that may put more", templateFile, "${HeadsBucket.Arn}/heads/*", "${ResultsBucket.Arn}/results/*", "more than prompts"},
 	{"settings that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["TASK#*", "AUDIT#*", "TENANT#*"]`, "only ResumeTaskFunction makes tenants"},
 	{"integrations that anybody writes", templateFile, `["TASK#*", "QUOTA#*", "AUDIT#*"]`, `["INTEGRATIONS#*", "AUDIT#*"]`, "who renews credentials writes them"},

@@ -65,7 +65,7 @@ func (s *stacks) forgetBucket(ctx context.Context, name string) error {
 	return s.empty(ctx, name, nil)
 }
 
-// forgetLockedBucket deletes what is locked under GOVERNANCE, the default; under COMPLIANCE nobody can.
+// forgetLockedBucket deletes what is locked under GOVERNANCE, as all of dev is; under COMPLIANCE nobody can.
 func (s *stacks) forgetLockedBucket(ctx context.Context, name string) error {
 	return s.empty(ctx, name, aws.Bool(true))
 }

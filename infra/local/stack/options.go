@@ -119,7 +119,7 @@ func (o Options) parameters(vendorsURL string) map[string]string {
 	p := map[string]string{
 		"FreeeApiUrl": vendorsURL + "/freee/hr", "SheetsApiUrl": vendorsURL + "/sheets",
 		"FreeeTokenUrl": vendorsURL + "/freee/token", "GoogleTokenUrl": vendorsURL + "/google/token",
-		"Sandbox": "on",
+		"Stage": "dev", "Sandbox": "on",
 	}
 	if o.Model != "" {
 		p["Model"] = o.Model
