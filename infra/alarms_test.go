@@ -91,7 +91,8 @@ func alarmRule(s *stack, wrong func(string, ...any)) {
 	for _, id := range s.of("AWS::CloudWatch::Alarm") {
 		p := s.resources[id].Properties
 		actions := list(p["AlarmActions"])
-		if len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
+		listens := s.decidesOnVersions(id) // CodeDeploy; what rings for all versions tells people
+		if !listens && len(actions) == 0 || slices.ContainsFunc(actions, func(a any) bool { return s.resources[target(a)].Type != "AWS::SNS::Topic" }) {
 			wrong("%s tells nobody", id)
 		}
 		if p["AlarmDescription"] == nil || p["TreatMissingData"] == nil {
@@ -110,7 +111,9 @@ func alarmRule(s *stack, wrong func(string, ...any)) {
 				wrong("%s: ThrottledRequests exists for one operation only", id)
 			}
 		}
-		all = append(all, watches(p)...)
+		if !listens {
+			all = append(all, watches(p)...)
+		}
 	}
 	for _, m := range metrics {
 		if !slices.Contains(all, watched(m)) {
@@ -188,6 +191,14 @@ func dimensionRule(s *stack, wrong func(string, ...any)) {
 			}
 		}
 	}
+}
+
+// decidesOnVersions reports whether CodeDeploy listens to an alarm.
+func (s *stack) decidesOnVersions(alarm string) bool {
+	return slices.ContainsFunc(edge, func(id string) bool {
+		alarms := list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms"))
+		return slices.ContainsFunc(alarms, func(a any) bool { return target(a) == alarm })
+	})
 }
 
 // watchesIndex reports whether an alarm reads a metric of one of the table's indexes.

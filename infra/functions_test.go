@@ -70,10 +70,26 @@ func canaryRule(s *stack, wrong func(string, ...any)) {
 		}
 		for _, alarm := range list(at(s.resources[id].Properties, "DeploymentPreference", "Alarms")) {
 			for _, d := range allDimensions(s.resources[target(alarm)].Properties) {
-				if of, _, _ := strings.Cut(target(at(d, "Value")), ":"); of != id {
+				if of := strings.FieldsFunc(target(at(d, "Value")), func(r rune) bool { return r == ':' || r == '.' })[0]; of != id {
 					wrong("%s: its canary's alarm %s watches %s", id, target(alarm), of)
 				}
 			}
+			checkNewVersion(s, id, target(alarm), wrong)
+		}
+	}
+}
+
+// checkNewVersion: an alarm that rings for the version in use would keep its mend out, since CodeDeploy stops at the first
+// alarm that rings, AllAtOnce too. The same alarm would also begin with the state that the version before left it in.
+func checkNewVersion(s *stack, id, alarm string, wrong func(string, ...any)) {
+	version := id + ".Version.Version"
+	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {
+		wrong("%s: %s keeps its state from version to version", id, alarm)
+	}
+	for _, m := range list(s.resources[alarm].Properties["Metrics"]) {
+		dimensions := list(at(m, "MetricStat", "Metric", "Dimensions"))
+		if at(m, "MetricStat") != nil && !slices.ContainsFunc(dimensions, func(d any) bool { return target(at(d, "Value")) == version }) {
+			wrong("%s: %s watches all versions in %s", id, alarm, text(at(m, "Id")))
 		}
 	}
 }

@@ -46,7 +46,8 @@ const (
 	RoundUnsaved      Name = "RoundUnsaved"      // a scored round that could not be written, four tries in a row
 )
 
-// Namespace is where CloudWatch keeps them; their one dimension is "function", the function's name.
+// Namespace is where CloudWatch keeps them; their dimension is "function", the function's name. What is not answered is
+// kept by "version", too: while a new version takes over, its own calls alone decide whether it stays.
 const Namespace = "Ringi"
 
 // Names lists all of them.
@@ -69,10 +70,10 @@ func Count(name Name, n int) { Put(Value{name, float64(n)}) }
 
 // Put writes one line: CloudWatch bills logs by size, so what belongs together goes together.
 func Put(values ...Value) {
-	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), values)
+	write(os.Stdout, time.Now(), os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("AWS_LAMBDA_FUNCTION_VERSION"), values)
 }
 
-func write(w io.Writer, now time.Time, function string, values []Value) {
+func write(w io.Writer, now time.Time, function, version string, values []Value) {
 	type definition struct{ Name, Unit string }
 	type directive struct {
 		Namespace  string
@@ -84,6 +85,9 @@ func write(w io.Writer, now time.Time, function string, values []Value) {
 	for _, v := range values {
 		d.Metrics = append(d.Metrics, definition{string(v.Name), unit(v.Name)})
 		fields[string(v.Name)] = v.N
+		if v.Name == NotAnswered {
+			d.Dimensions, fields["version"] = [][]string{{"function"}, {"function", "version"}}, version
+		}
 	}
 	fields["_aws"] = map[string]any{"Timestamp": now.UnixMilli(), "CloudWatchMetrics": []directive{d}}
 	if line, err := json.Marshal(fields); err == nil {
