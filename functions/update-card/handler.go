@@ -99,12 +99,7 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
 	if tab {
-		err := h.home(slackapi.For(ctx, ref.Tenant), ref, effect.ReadAfter(r.Body))
-		if stays(r, err) {
-			slog.WarnContext(ctx, "a Home tab stays as it is", "user", ref.ID, "err", err)
-			return nil
-		}
-		return err
+		return h.tab(slackapi.For(ctx, ref.Tenant), ref, r)
 	}
 	if effect.ReadCopies(r.Body) {
 		err = h.copies(ctx, ref)

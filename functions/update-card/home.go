@@ -107,11 +107,26 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	return nil
 }
 
+// tab publishes a person's Home tab as a message asks. One that fails again and again is left as it is; one that was just
+// opened is asked for once more with those that follow, since waits for Slack's pace count as receives, too.
+func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessage) error {
+	after := effect.ReadAfter(r.Body)
+	err := h.home(ctx, ref, after)
+	if !stays(r, err) {
+		return err
+	}
+	slog.WarnContext(ctx, "a Home tab stays as it is", "user", ref.ID, "err", err)
+	if after.IsZero() {
+		return h.homeLater(ctx, ref.Tenant, ref.ID, store.HomeEvery)
+	}
+	return nil
+}
+
 // stays reports whether a tab is left as it is: it failed again and again, though its time had come and Slack's pace allowed it.
 func stays(r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
-	return err != nil && !errors.As(err, &known) && n >= homeTries && !effect.ReadAfter(r.Body).IsZero()
+	return err != nil && !errors.As(err, &known) && n >= homeTries
 }
 
 func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time) (slack.HomeTabViewRequest, error) {

@@ -11,12 +11,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
 )
 
 // Home tabs are published no faster than Slack takes them, and those that were just opened come before the others.
@@ -54,18 +54,51 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 
 // A tab that fails again and again holds up the others of its tenant no longer.
 func TestATabThatCantBePublishedStays(t *testing.T) {
-	body := *effect.HomeLater("", aggregate.TenantID("T1"), "U1", time.Now(), store.HomeEvery).MessageBody
 	failed, waits := errors.New("no answer"), later{time.Second, slacksPace}
 	for name, tt := range map[string]struct {
-		receives, body string
-		err            error
-		want           bool
+		receives string
+		err      error
+		want     bool
 	}{
-		"at the fifth failure": {"5", body, failed, true}, "not at the fourth": {"4", body, failed, false}, "not one that waits": {"50", body, waits, false},
-		"not one that was opened": {"50", `{"tenant":"01T","kind":"home","id":"U1"}`, failed, false}, "not one that was published": {"5", body, nil, false},
+		"at the fifth failure": {"5", failed, true}, "not at the fourth": {"4", failed, false},
+		"not one that waits": {"50", waits, false}, "not one that was published": {"5", nil, false},
 	} {
-		if got := stays(events.SQSMessage{Body: tt.body, Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err); got != tt.want {
+		if got := stays(events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err); got != tt.want {
 			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+// unreadable are rows of which AWS lets nobody read the settings.
+type unreadable struct{ Store }
+
+func (unreadable) Settings(context.Context, string) (tenancy.Settings, error) {
+	return tenancy.Settings{}, errors.New("AccessDeniedException")
+}
+
+// TestATabThatIsRefusedForGoodLeavesTheQueue: also one that was just opened, which is asked for once more with those that follow.
+func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.withHomes()
+	w.h.Store = unreadable{w.h.Store}
+	expect.NoError(t, w.Store.HomeOpened(t.Context(), w.Ref.Tenant, store.Home{Team: slacktest.Team, User: "U1", OpenedAt: w.Now()}))
+	body := fmt.Sprintf(`{"tenant":%q,"kind":"home","id":"U1"}`, w.Ref.Tenant)
+	for _, again := range []int{1, 0} { // as it was opened, and with those that follow
+		w.queue.sent = nil
+		receives := 0
+		for left := false; !left; receives++ {
+			if receives == 10 {
+				t.Fatal("it is given back for ever")
+			}
+			r := events.SQSMessage{MessageId: "1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives + 1)}}
+			left = len(expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{r}}))(t).BatchItemFailures) == 0
+		}
+		if receives != homeTries || len(w.queue.sent) != again {
+			t.Fatalf("left the queue after %d receives, asked for %d times more", receives, len(w.queue.sent))
+		}
+		if again > 0 {
+			body = *w.queue.sent[0].MessageBody
+			w.Later(2 * store.HomeEvery)
 		}
 	}
 }
