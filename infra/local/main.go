@@ -131,12 +131,16 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	name := f.String("model", "demo", "the `model` that reads and plans: anthropic:…, openai:…, bedrock:…, gemini-…, compatible:<name>/…; its key comes from the environment")
 	f.StringVar(&o.ContainerHost, "container-host", "", "a `name` that containers know this machine by, such as host.docker.internal; they are served under it by one more listener")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
+	iam := f.String("iam", "on", "`off` lets functions do what their roles don't allow")
 	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
 		return o, "", fmt.Errorf("%q is no flag and no command; the commands are invoke, event and container, -h lists the flags", f.Arg(0))
+	}
+	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
+		return o, "", fmt.Errorf("-iam %s: it is on or off", *iam)
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/contests"
+	"ringi/infra/local/iam"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
@@ -47,7 +48,7 @@ func (s *Stack) sampleContests() (string, error) {
 	return folder, nil
 }
 
-func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) (err error) {
+func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *iam.Bench) (err error) {
 	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
 	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL, "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token"}
@@ -68,6 +69,9 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener) (e
 	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
+	}
+	if bench != nil {
+		h = bench.Handler(h)
 	}
 	s.onClose(serve(back, h, s.options.Hosts...))
 	if s.containers != nil {

@@ -72,6 +72,9 @@ type Options struct {
 	// reorder what is delivered; nil delivers as AWS does.
 	Between func(mapping.Invoker) mapping.Invoker
 
+	// IAMOff lets functions do what their roles don't allow.
+	IAMOff bool
+
 	// Running is for InvokeOnce: a stack must answer at AWSAddr, none is started for the one function.
 	Running bool
 

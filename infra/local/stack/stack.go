@@ -51,6 +51,7 @@ type Stack struct {
 	ContestFolder string // where the files of contests are
 
 	options   Options
+	known     map[string]string // names that only AWS's stand-ins could give
 	log       *slog.Logger
 	moto      *moto.Server
 	functions []functionInfo
@@ -121,7 +122,17 @@ func (s *Stack) start(ctx context.Context) error {
 	if err := s.create(ctx, names, parameters); err != nil {
 		return err
 	}
-	if err := s.startFunctions(binaries, back); err != nil {
+	names.Known = s.known
+	bench, err := s.bench(names, parameters)
+	if err != nil {
+		return err
+	}
+	if bench != nil {
+		if err := s.connect(bench); err != nil {
+			return err
+		}
+	}
+	if err := s.startFunctions(binaries, back, bench); err != nil {
 		return err
 	}
 	s.startFront(ctx, front)
@@ -159,11 +170,11 @@ func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, e
 // names that came of it, and makes what needs those.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
 	m := creator{config(s.moto.URL)}
-	known, err := m.storage(ctx, s.Template)
-	if err != nil {
+	var err error
+	if s.known, err = m.storage(ctx, s.Template); err != nil {
 		return err
 	}
-	names.Known = known
+	names.Known = s.known
 	if s.Template, err = template.Read(s.options.Template, names, parameters); err != nil {
 		return err
 	}

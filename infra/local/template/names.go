@@ -91,6 +91,8 @@ func (n Names) Attribute(id, kind, attribute string) string {
 		return "arn:aws:s3:::" + name
 	case typeKey + ".Arn":
 		return n.arn("kms", "key/"+n.Ref(id, kind))
+	case typeRole + ".Arn":
+		return "arn:aws:iam::" + n.Account + ":role/" + name
 	case typeMachine + ".Arn", typePlainMachine + ".Arn":
 		return n.Ref(id, kind)
 	default:

@@ -77,6 +77,7 @@ type document struct {
 		Type       string    `yaml:"Type"`
 		Condition  string    `yaml:"Condition"`
 		Properties yaml.Node `yaml:"Properties"`
+		Connectors yaml.Node `yaml:"Connectors"`
 	} `yaml:"Resources"`
 }
 
@@ -99,8 +100,31 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 	if err := yaml.Unmarshal(text, &d); err != nil {
 		return nil, err
 	}
-	r := &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{}, resolving: map[string]bool{}}
-	var err error
+	r, err := d.resolver(names, overrides)
+	if err != nil {
+		return nil, err
+	}
+	global, err := r.object(&d.Globals.Function)
+	if err != nil {
+		return nil, fmt.Errorf("Globals.Function: %w", err)
+	}
+	present, err := d.present(r)
+	if err != nil {
+		return nil, err
+	}
+	t := &Template{}
+	for _, id := range present {
+		res := d.Resources[id]
+		if err := t.add(r, id, r.resources[id], &res.Properties, global, dir); err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+	}
+	return t, nil
+}
+
+// resolver knows all names of the template, with the parameters' defaults or overrides.
+func (d *document) resolver(names Names, overrides map[string]string) (r *resolver, err error) {
+	r = &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{}, resolving: map[string]bool{}}
 	if r.parameters, err = d.values(overrides); err != nil {
 		return nil, err
 	}
@@ -110,25 +134,23 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 			r.resources[id] = typeFIFO
 		}
 	}
-	global, err := r.object(&d.Globals.Function)
-	if err != nil {
-		return nil, fmt.Errorf("Globals.Function: %w", err)
-	}
-	t := &Template{}
+	return r, nil
+}
+
+// present are the logical ids of the resources whose conditions hold, in order.
+func (d *document) present(r *resolver) (ids []string, err error) {
 	for _, id := range sortedKeys(d.Resources) {
-		res := d.Resources[id]
-		if res.Condition != "" {
-			if present, err := r.condition(res.Condition); err != nil {
+		holds := true
+		if name := d.Resources[id].Condition; name != "" {
+			if holds, err = r.condition(name); err != nil {
 				return nil, fmt.Errorf("%s: %w", id, err)
-			} else if !present {
-				continue
 			}
 		}
-		if err := t.add(r, id, r.resources[id], &res.Properties, global, dir); err != nil {
-			return nil, fmt.Errorf("%s: %w", id, err)
+		if holds {
+			ids = append(ids, id)
 		}
 	}
-	return t, nil
+	return ids, nil
 }
 
 // values are the parameters' values: overrides, else defaults.

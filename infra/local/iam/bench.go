@@ -1,0 +1,109 @@
+package iam
+
+import (
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+// Bench judges the calls of functions before they reach AWS's stand-ins.
+type Bench struct {
+	Account Account
+	// Roles are those of functions, by the access key id that each has for itself. Calls with other keys, of people and of
+	// tests, are not judged.
+	Roles map[string]Role
+	Notes *Notes // of what was allowed; nil keeps none
+	Log   *slog.Logger
+}
+
+// Handler lets through what the caller's role allows, and refuses the rest as AWS does.
+func (b *Bench) Handler(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c, err := read(r)
+		if err != nil {
+			return // whoever calls is gone
+		}
+		role, judged := b.Roles[c.caller]
+		if !judged {
+			next.ServeHTTP(w, r)
+			return
+		}
+		all, err := b.Account.requests(c)
+		if err != nil {
+			b.Log.ErrorContext(r.Context(), "a call that can't be judged", "function", c.caller, "err", err)
+			c.refuse(w, err.Error())
+			return
+		}
+		for _, q := range all {
+			if refused := b.judge(c.caller, role, q); refused != "" {
+				b.Log.ErrorContext(r.Context(), "a call that the role doesn't allow", "function", c.caller, "action", q.Action, "resource", q.Resource)
+				c.refuse(w, refused)
+				return
+			}
+		}
+		if list, reads := b.Account.listOf(c, all); reads {
+			w = &gone{ResponseWriter: w, call: c, refused: func() string { return b.judge(c.caller, role, list) }}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// judge notes what allows a request, or says why it is refused.
+func (b *Bench) judge(caller string, role Role, q Request) string {
+	v := role.Judge(q)
+	if !v.Allowed {
+		return b.Account.refusal(role, caller, q, v)
+	}
+	b.Notes.add(caller, q, v.By)
+	return ""
+}
+
+// listOf is the right by which S3 says of an object that it is not there; without it the object is forbidden.
+func (a Account) listOf(c call, all []Request) (Request, bool) {
+	if len(all) != 1 || all[0].Action != "s3:GetObject" {
+		return Request{}, false
+	}
+	bucket, _, _ := strings.Cut(all[0].Resource, "/")
+	return Request{Action: "s3:ListBucket", Resource: bucket, Context: all[0].Context}, true
+}
+
+// gone turns the answer that an object is not there into that it is forbidden, for who may not list its bucket.
+type gone struct {
+	http.ResponseWriter
+	call    call
+	refused func() string
+	instead bool // the answer was replaced
+}
+
+func (g *gone) WriteHeader(status int) {
+	if status == http.StatusNotFound {
+		if why := g.refused(); why != "" {
+			g.instead = true
+			g.Header().Del("Content-Length")
+			g.call.refuse(g.ResponseWriter, why)
+			return
+		}
+	}
+	g.ResponseWriter.WriteHeader(status)
+}
+
+func (g *gone) Write(b []byte) (int, error) {
+	if g.instead {
+		return len(b), nil
+	}
+	return g.ResponseWriter.Write(b)
+}
+
+// Unwrap lets the proxy flush.
+func (g *gone) Unwrap() http.ResponseWriter { return g.ResponseWriter }
+
+// Must returns an error unless the role of a function or of a state machine allows what AWS does with it by itself.
+func (b *Bench) Must(owner, resource string, actions ...string) error {
+	for _, action := range actions {
+		if refused := b.judge(owner, b.Roles[owner], Request{Action: action, Resource: resource}); refused != "" {
+			return errors.New(refused)
+		}
+	}
+	return nil
+}

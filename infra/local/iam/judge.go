@@ -1,0 +1,108 @@
+package iam
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Request is one thing that a call asks for: an action on a resource, with what conditions may look at.
+type Request struct {
+	Action, Resource string
+	Context          map[string][]string
+}
+
+// Right is one action on one resource that a statement allows.
+type Right struct{ Policy, Sid, Action, Resource string }
+
+func (r Right) String() string {
+	return fmt.Sprintf("%s\t%s\t%s\t%s", r.Policy, r.Sid, r.Action, r.Resource)
+}
+
+// Verdict is what a role says to a request.
+type Verdict struct {
+	Allowed bool
+	Denied  string  // the Sid of the statement that denies it
+	By      []Right // that allow it
+}
+
+// Judge says whether the role may do what is asked for: an explicit Deny wins, and without an Allow it may not.
+func (r Role) Judge(q Request) Verdict {
+	var v Verdict
+	for _, p := range r.Policies {
+		for _, s := range p.Statements {
+			if s.Deny && len(s.matches(p.Name, q)) > 0 {
+				return Verdict{Denied: s.Sid}
+			}
+			if !s.Deny {
+				v.By = append(v.By, s.matches(p.Name, q)...)
+			}
+		}
+	}
+	v.Allowed = len(v.By) > 0
+	return v
+}
+
+// matches are the actions and resources of a statement that a request is about; none if a condition fails.
+func (s Statement) matches(policy string, q Request) (out []Right) {
+	for _, a := range s.Actions {
+		if !like(strings.ToLower(a), strings.ToLower(q.Action)) {
+			continue
+		}
+		for _, r := range s.Resources {
+			if like(r.Pattern, q.Resource) {
+				out = append(out, Right{policy, s.Sid, a, r.Name})
+			}
+		}
+	}
+	for _, c := range s.conditions {
+		if len(out) > 0 && !c.holds(q.Context[c.key]) {
+			return nil
+		}
+	}
+	return out
+}
+
+// holds compares what a call says; have is nil when it says nothing: then ForAllValues and what is negated hold.
+func (c condition) holds(have []string) bool {
+	wanted := func(h string) bool {
+		return slices.ContainsFunc(c.values, func(v string) bool {
+			if c.operator == stringLike {
+				return like(v, h)
+			}
+			return v == h
+		})
+	}
+	switch {
+	case c.operator == null:
+		return (len(have) == 0) == (c.values[0] == "true")
+	case c.every:
+		return !slices.ContainsFunc(have, func(h string) bool { return !wanted(h) })
+	case c.operator == stringNotEquals:
+		return !slices.ContainsFunc(have, wanted)
+	default: // ForAnyValue, and keys that hold one value
+		return slices.ContainsFunc(have, wanted)
+	}
+}
+
+// like matches a pattern in which * stands for any text and ? for one character.
+func like(pattern, s string) bool {
+	star, from := -1, 0
+	p, i := 0, 0
+	for i < len(s) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, i
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == s[i]):
+			p++
+			i++
+		case star >= 0: // the last * takes one more
+			from++
+			p, i = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

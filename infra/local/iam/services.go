@@ -1,0 +1,103 @@
+package iam
+
+import (
+	"encoding/base64"
+	"net/url"
+	"path"
+	"strings"
+)
+
+// A message of a batch needs the right of a single one.
+func (a Account) sqs(c call) ([]Request, error) {
+	var in struct{ QueueUrl string }
+	operation := strings.TrimSuffix(c.operation(), "Batch")
+	switch operation {
+	case "SendMessage", "ReceiveMessage", "DeleteMessage", "ChangeMessageVisibility", "GetQueueAttributes":
+	default:
+		return nil, unknown("sqs:" + operation)
+	}
+	if err := c.fill(&in); err != nil {
+		return nil, err
+	}
+	return []Request{{Action: "sqs:" + operation, Resource: a.arn("sqs", path.Base(in.QueueUrl))}}, nil
+}
+
+func (a Account) states(c call) ([]Request, error) {
+	var in struct{ StateMachineArn string }
+	switch operation := c.operation(); operation {
+	case "StartExecution":
+		err := c.fill(&in)
+		return []Request{{Action: "states:" + operation, Resource: in.StateMachineArn}}, err
+	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
+		if len(a.Waiting) != 1 { // a token doesn't say which it is of
+			return nil, unknown("states:" + operation + " of one of several state machines")
+		}
+		return []Request{{Action: "states:" + operation, Resource: a.Waiting[0]}}, nil
+	default:
+		return nil, unknown("states:" + operation)
+	}
+}
+
+func (a Account) kms(c call) ([]Request, error) {
+	var in struct {
+		KeyId, CiphertextBlob, SigningAlgorithm string
+		EncryptionContext                       map[string]string
+	}
+	operation := c.operation()
+	switch operation {
+	case "Encrypt", "Decrypt", "GenerateDataKey", "Sign", "Verify", "GetPublicKey", "DescribeKey":
+	default:
+		return nil, unknown("kms:" + operation)
+	}
+	if err := c.fill(&in); err != nil {
+		return nil, err
+	}
+	q := Request{Action: "kms:" + operation, Resource: in.KeyId, Context: map[string][]string{}}
+	if q.Resource == "" { // then the ciphertext says it; the stand-in's begins with the key's id
+		const idLength = 36
+		if text, err := base64.StdEncoding.DecodeString(in.CiphertextBlob); err == nil && len(text) > idLength {
+			q.Resource = string(text[:idLength])
+		}
+	}
+	if !strings.HasPrefix(q.Resource, "arn:") {
+		q.Resource = a.arn("kms", "key/"+q.Resource)
+	}
+	for name, value := range in.EncryptionContext {
+		q.Context[encryptionContext+name] = []string{value}
+	}
+	if in.SigningAlgorithm != "" {
+		q.Context[signingAlgorithm] = []string{in.SigningAlgorithm}
+	}
+	return []Request{q}, nil
+}
+
+func (a Account) secretsManager(c call) ([]Request, error) {
+	var in struct{ SecretId string }
+	operation := c.operation()
+	if operation != "GetSecretValue" {
+		return nil, unknown("secretsmanager:" + operation)
+	}
+	if err := c.fill(&in); err != nil {
+		return nil, err
+	}
+	if !strings.HasPrefix(in.SecretId, "arn:") {
+		in.SecretId = a.arn("secretsmanager", "secret:"+in.SecretId)
+	}
+	return []Request{{Action: "secretsmanager:" + operation, Resource: in.SecretId}}, nil
+}
+
+// lambda reads /2015-03-31/functions/<name>/invocations, and the path of the call that streams, which needs the same right.
+func (a Account) lambda(c call) ([]Request, error) {
+	parts := strings.Split(strings.Trim(c.URL.EscapedPath(), "/"), "/")
+	if len(parts) != 4 || parts[1] != "functions" || !strings.HasSuffix(parts[3], "invocations") {
+		return nil, unknown("lambda:" + c.URL.Path)
+	}
+	name, err := url.PathUnescape(parts[2])
+	if err != nil {
+		return nil, unknown("lambda:" + c.URL.Path)
+	}
+	if !strings.HasPrefix(name, "arn:") {
+		name = a.arn("lambda", "function:"+name)
+	}
+	return []Request{{Action: "lambda:InvokeFunction", Resource: name}}, nil
+}

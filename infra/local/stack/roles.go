@@ -1,0 +1,93 @@
+package stack
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"ringi/infra/local/iam"
+	"ringi/infra/local/template"
+)
+
+// bench is what judges the functions' calls by their roles; nil if nothing does.
+func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.Bench, error) {
+	if s.options.IAMOff {
+		return nil, nil
+	}
+	roles, err := template.Roles(s.options.Template, names, parameters)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := iam.TakeNotes()
+	if err != nil {
+		return nil, err
+	}
+	account := iam.Account{Region: Region, ID: Account, PartitionKeys: map[string]string{}}
+	for _, t := range s.Template.Tables {
+		account.PartitionKeys[t.Name] = t.Key.Hash
+		for _, x := range t.Indexes {
+			account.PartitionKeys[t.Name+"/index/"+x.Name] = x.Key.Hash
+		}
+	}
+	for _, m := range s.Template.Machines {
+		if strings.Contains(m.Definition, ".waitForTaskToken") {
+			account.Waiting = append(account.Waiting, m.ARN)
+		}
+	}
+	return &iam.Bench{Account: account, Roles: roles, Notes: notes, Log: s.log}, nil
+}
+
+// connect holds what AWS does with the roles of functions and of state machines, but not by calls of theirs, against those
+// roles: event sources are read, what failed is set aside, and states call functions. AWS refuses such an event source when
+// it is made, and lets such a state fail.
+func (s *Stack) connect(b *iam.Bench) error {
+	for _, f := range s.Template.Functions {
+		for _, m := range f.Streams {
+			if err := b.Must(f.ID, m.Source, "dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+			if m.OnFailure == "" {
+				continue
+			}
+			if err := b.Must(f.ID, m.OnFailure, "sqs:SendMessage"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+		}
+		for _, m := range f.Queues {
+			if err := b.Must(f.ID, m.Source, "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes"); err != nil {
+				return fmt.Errorf("event %s: %w", m.Event, err)
+			}
+		}
+	}
+	for _, m := range s.Template.Machines {
+		var definition any
+		if err := json.Unmarshal([]byte(m.Definition), &definition); err != nil {
+			return fmt.Errorf("state machine %s: %w", m.ID, err)
+		}
+		for _, function := range called(definition) {
+			if err := b.Must(m.ID, function, "lambda:InvokeFunction"); err != nil {
+				return fmt.Errorf("state machine %s: %w", m.ID, err)
+			}
+		}
+	}
+	return nil
+}
+
+// called are the ARNs of the functions that the states of a definition call.
+func called(v any) (arns []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, x := range v {
+			arns = append(arns, called(x)...)
+		}
+	case map[string]any:
+		for key, x := range v {
+			name, _ := x.(string)
+			if key == "FunctionName" || key == "Resource" && strings.Contains(name, ":function:") {
+				arns = append(arns, name)
+			}
+			arns = append(arns, called(x)...)
+		}
+	}
+	return arns
+}

@@ -1,0 +1,185 @@
+package template
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"ringi/infra/local/iam"
+)
+
+const (
+	typeRole          = "AWS::IAM::Role"
+	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
+)
+
+// Roles reads what each function and each state machine of the template at path may do, by logical id. It returns an error
+// for a function that has no role of its own, or rights by another way than its role: what SAM makes of policy templates
+// and connectors is not read, and the template uses none.
+func Roles(path string, names Names, parameters map[string]string) (map[string]iam.Role, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	var d document
+	if err := yaml.Unmarshal(text, &d); err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	r, err := d.resolver(names, parameters)
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	r.names.Known = maps.Clone(r.names.Known)
+	if r.names.Known == nil {
+		r.names.Known = map[string]string{}
+	}
+	for id, kind := range r.resources {
+		if kind == typeSecret { // what !Ref of a secret is in AWS
+			r.names.Known[id] = names.arn("secretsmanager", "secret:"+names.Name(id, kind))
+		}
+	}
+	plain := *r
+	plain.names.Known = nil
+	out, err := (&roles{document: d, resolver: r, plain: &plain, byName: map[string]iam.Role{}}).all()
+	if err != nil {
+		return nil, fmt.Errorf("read roles: %w", err)
+	}
+	return out, nil
+}
+
+// roles are the resources that say who may do what.
+type roles struct {
+	document        document
+	resolver, plain *resolver // plain gives the names that are the same in every stack
+	byName          map[string]iam.Role
+}
+
+func (x *roles) all() (map[string]iam.Role, error) {
+	managed := map[string]iam.Policy{}
+	carried := map[string][]any{} // managed policies that name a role, by role
+	present, err := x.document.present(x.resolver)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range present {
+		kind := x.document.Resources[id].Type
+		switch {
+		case kind == typeManagedPolicy:
+			p, roles, err := x.managed(id)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", id, err)
+			}
+			managed[x.resolver.names.Ref(id, kind)] = p
+			for _, role := range roles {
+				carried[role] = append(carried[role], x.resolver.names.Ref(id, kind))
+			}
+		case kind == typeRole:
+		case strings.HasPrefix(kind, "AWS::IAM::"), kind == "AWS::Serverless::Connector":
+			return nil, fmt.Errorf("%s: rights by %s are not read", id, kind)
+		}
+	}
+	for _, id := range present {
+		if x.document.Resources[id].Type == typeRole {
+			if err := x.role(id, managed, carried); err != nil {
+				return nil, fmt.Errorf("%s: %w", id, err)
+			}
+		}
+	}
+	return x.owners(present)
+}
+
+// owners are the roles by whose they are.
+func (x *roles) owners(present []string) (map[string]iam.Role, error) {
+	out := map[string]iam.Role{}
+	for _, id := range present {
+		res := x.document.Resources[id]
+		if res.Type != typeFunction && res.Type != typeMachine && res.Type != typePlainMachine {
+			continue
+		}
+		p, err := x.resolver.object(&res.Properties)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", id, err)
+		}
+		for _, way := range []string{"Policies", "PermissionsBoundary", "Connectors"} {
+			if p[way] != nil || res.Connectors.Kind != 0 {
+				return nil, fmt.Errorf("%s: rights by %s are not read: a role says them", id, way)
+			}
+		}
+		arn, _ := or(p["Role"], p["RoleArn"]).(string)
+		role, known := x.byName[arn[strings.LastIndex(arn, "/")+1:]]
+		if !known {
+			return nil, fmt.Errorf("%s: it has no role of this template", id)
+		}
+		out[id] = role
+	}
+	return out, nil
+}
+
+func (x *roles) managed(id string) (p iam.Policy, of []string, err error) {
+	properties, named, err := x.both(id, "Description", "Roles", "PolicyDocument")
+	if err != nil {
+		return p, nil, err
+	}
+	for _, v := range listOf(properties["Roles"]) {
+		of = append(of, fmt.Sprint(v))
+	}
+	p, err = iam.ReadPolicy(id, properties["PolicyDocument"], named["PolicyDocument"])
+	p.Managed = true
+	return p, of, err
+}
+
+func (x *roles) role(id string, managed map[string]iam.Policy, carried map[string][]any) error {
+	p, named, err := x.both(id, "AssumeRolePolicyDocument", "ManagedPolicyArns", "Policies")
+	if err != nil {
+		return err
+	}
+	name := x.resolver.names.Name(id, typeRole)
+	role := iam.Role{Name: name}
+	for _, v := range append(listOf(p["ManagedPolicyArns"]), carried[name]...) {
+		policy, known := managed[fmt.Sprint(v)]
+		if !known {
+			return fmt.Errorf("the policy %v is not in the template", v)
+		}
+		role.Policies = append(role.Policies, policy)
+	}
+	plain := listOf(named["Policies"])
+	for i, v := range listOf(p["Policies"]) {
+		own, _ := v.(map[string]any)
+		ownNamed, _ := plain[i].(map[string]any)
+		policy, err := iam.ReadPolicy(fmt.Sprint(own["PolicyName"]), own["PolicyDocument"], ownNamed["PolicyDocument"])
+		if err != nil {
+			return err
+		}
+		role.Policies = append(role.Policies, policy)
+	}
+	x.byName[name] = role
+	return nil
+}
+
+// both are a resource's properties, with the names that it has here and with those that it has everywhere. It returns an
+// error for one that is none of the known.
+func (x *roles) both(id string, known ...string) (here, everywhere map[string]any, err error) {
+	properties := x.document.Resources[id].Properties
+	if here, err = x.resolver.object(&properties); err != nil {
+		return nil, nil, err
+	}
+	if everywhere, err = x.plain.object(&properties); err != nil {
+		return nil, nil, err
+	}
+	for name := range here {
+		if !slices.Contains(known, name) {
+			return nil, nil, fmt.Errorf("%s is not known here", name)
+		}
+	}
+	return here, everywhere, nil
+}
+
+// listOf is a value that is a list, or missing.
+func listOf(v any) []any {
+	l, _ := v.([]any)
+	return l
+}
