@@ -36,9 +36,9 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 			return
 		}
 		for _, q := range all {
-			if refused := b.judge(c.caller, role, q); refused != "" {
+			if why := b.judge(c.caller, role, q); why != "" {
 				b.Log.ErrorContext(r.Context(), "a call that the role doesn't allow", "function", c.caller, "action", q.Action, "resource", q.Resource)
-				c.refuse(w, refused)
+				c.refuse(w, why)
 				return
 			}
 		}
@@ -53,6 +53,7 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 func (b *Bench) judge(caller string, role Role, q Request) string {
 	v := role.Judge(q)
 	if !v.Allowed {
+		b.Notes.addRefused(caller, q)
 		return b.Account.refusal(role, caller, q, v)
 	}
 	b.Notes.add(caller, q, v.By)
@@ -101,8 +102,8 @@ func (g *gone) Unwrap() http.ResponseWriter { return g.ResponseWriter }
 // Must returns an error unless the role of a function or of a state machine allows what AWS does with it by itself.
 func (b *Bench) Must(owner, resource string, actions ...string) error {
 	for _, action := range actions {
-		if refused := b.judge(owner, b.Roles[owner], Request{Action: action, Resource: resource}); refused != "" {
-			return errors.New(refused)
+		if why := b.judge(owner, b.Roles[owner], Request{Action: action, Resource: resource}); why != "" {
+			return errors.New(why)
 		}
 	}
 	return nil

@@ -54,54 +54,76 @@ func (n *Notes) add(function string, q Request, by []Right) {
 	if n == nil {
 		return
 	}
-	var about []string
-	for _, key := range q.Context[leadingKeys] {
-		kind, _, _ := strings.Cut(key, "#")
-		about = append(about, kind+"#")
-	}
-	slices.Sort(about)
-	about = slices.Compact(about)
+	about := kinds(q)
 	if q.Action == "dynamodb:UpdateItem" {
 		about = append(about, q.Context[attributes]...)
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, right := range by {
-		line := fmt.Sprintf("%s\t%s\t%s", function, right, strings.Join(about, " "))
-		if !n.seen[line] {
-			n.seen[line] = true
-			fmt.Fprintln(n.file, line)
-		}
+		n.write(fmt.Sprintf("%s\t%s\t%s", function, right, strings.Join(about, " ")))
 	}
 }
 
-// used are the rights that all files of a folder note, and which function carries which managed policy to a use.
-func used(folder string) (map[Right]bool, error) {
+// addRefused notes what a role didn't allow.
+func (n *Notes) addRefused(function string, q Request) {
+	if n != nil {
+		n.write(strings.Join([]string{function, refused, q.Action, q.Resource, strings.Join(kinds(q), " ")}, "\t"))
+	}
+}
+
+// refused stands in a note in place of a policy.
+const refused = "(refused)"
+
+func (n *Notes) write(line string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.seen[line] {
+		n.seen[line] = true
+		fmt.Fprintln(n.file, line)
+	}
+}
+
+// kinds are those of the rows that a request is about.
+func kinds(q Request) (all []string) {
+	for _, key := range q.Context[leadingKeys] {
+		kind, _, _ := strings.Cut(key, "#")
+		all = append(all, kind+"#")
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// used are the rights that all files of a folder note, with which function carries which managed policy to a use, and
+// lines about what was refused.
+func used(folder string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("%s has no notes of rights: the tests of stacks make them when %s names it", folder, NotesVariable)
+		return nil, nil, fmt.Errorf("%s has no notes of rights: the tests of stacks make them when %s names it", folder, NotesVariable)
 	}
-	all := map[Right]bool{}
+	all = map[Right]bool{}
 	for _, name := range files {
 		f, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		defer f.Close()
 		lines := bufio.NewScanner(f)
 		for lines.Scan() {
 			column := strings.Split(lines.Text(), "\t")
 			if len(column) < 5 {
-				return nil, fmt.Errorf("%s: %q is no note", name, lines.Text())
+				return nil, nil, fmt.Errorf("%s: %q is no note", name, lines.Text())
+			}
+			if column[1] == refused {
+				wrong = append(wrong, "was refused: "+lines.Text())
+				continue
 			}
 			all[Right{column[1], column[2], column[3], column[4]}] = true
 			all[carries(column[0], column[1])] = true
 		}
 		if err := lines.Err(); err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
-	return all, nil
+	return all, wrong, nil
 }
 
 // carries stands for all that a managed policy gives to one function.

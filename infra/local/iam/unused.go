@@ -32,9 +32,9 @@ func granted(roles map[string]Role) map[Right]bool {
 
 // Unused compares what roles grant with what the notes of a folder say was used. reasons has a line for each right that
 // nothing uses: policy, Sid, action and resource, in which * stands for any text, a colon, and why it is granted. It
-// returns what is wrong: rights without a reason, and reasons that no right needs any more.
+// returns what is wrong: rights without a reason, reasons that no right needs any more, and what was refused.
 func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err error) {
-	was, err := used(folder)
+	was, wrong, err := used(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -78,7 +78,8 @@ type Options struct {
 	// Running is for InvokeOnce: a stack must answer at AWSAddr, none is started for the one function.
 	Running bool
 
-	quiet bool // no event source invokes anything
+	quiet       bool // no event source invokes anything
+	ownTemplate bool // Template was ""
 
 	Logger      *slog.Logger // of the stack itself; nil discards
 	FunctionLog io.Writer    // what functions print; nil discards
@@ -91,7 +92,7 @@ func (o Options) complete() (Options, error) {
 		if err != nil {
 			return o, err
 		}
-		o.Template = filepath.Join(root, "template.yaml")
+		o.Template, o.ownTemplate = filepath.Join(root, "template.yaml"), true
 	}
 	if o.Addr == "" {
 		o.Addr = anyPort

@@ -18,9 +18,11 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.
 	if err != nil {
 		return nil, err
 	}
-	notes, err := iam.TakeNotes()
-	if err != nil {
-		return nil, err
+	var notes *iam.Notes
+	if s.options.ownTemplate {
+		if notes, err = iam.TakeNotes(); err != nil {
+			return nil, err
+		}
 	}
 	account := iam.Account{Region: Region, ID: Account, PartitionKeys: map[string]string{}}
 	for _, t := range s.Template.Tables {
