@@ -4,6 +4,7 @@
 //	go run ./infra/local invoke …   one function, as `sam local invoke` does
 //	go run ./infra/local event …    a sample event, signed as of now, for `sam local invoke` itself
 //	go run ./infra/local container  a template for it
+//	go run ./infra/local rights …   what roles grant, against what tests used
 //
 // It needs Go and Python 3, and talks to nobody but itself, unless -model names a vendor's model.
 package main
@@ -32,6 +33,7 @@ const usage = `usage: go run ./infra/local [flags]            the Slack sandbox 
        go run ./infra/local invoke <function>  one function, with the running stack behind it if there is one
        go run ./infra/local event <file>       a sample event, signed as of now
        go run ./infra/local container          a template for functions in containers
+       go run ./infra/local rights <folder>    what roles grant, against what tests used
        each of them with -h lists its own flags
 
 flags:
@@ -51,7 +53,7 @@ func main() {
 	ctx, forget := withGoRun(ctx)
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
-	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent, "container": containerTemplate}
+	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent, "container": containerTemplate, "rights": rights}
 	args, run := os.Args[1:], serve
 	if len(args) > 0 && commands[args[0]] != nil {
 		run, args = commands[args[0]], args[1:]
@@ -137,7 +139,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 		return o, "", err
 	}
 	if f.NArg() > 0 {
-		return o, "", fmt.Errorf("%q is no flag and no command; the commands are invoke, event and container, -h lists the flags", f.Arg(0))
+		return o, "", fmt.Errorf("%q is no flag and no command; the commands are invoke, event, container and rights, -h lists the flags", f.Arg(0))
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: it is on or off", *iam)

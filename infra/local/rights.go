@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"flag"
+	"fmt"
+	"path/filepath"
+
+	"ringi/infra/local/iam"
+	"ringi/infra/local/process"
+	"ringi/infra/local/stack"
+	"ringi/infra/local/template"
+)
+
+// unused has a reason for each right that no test uses.
+//
+//go:embed unused-rights.txt
+var unused string
+
+// rights compares what the roles of template.yaml grant with what stacks noted that functions used.
+func rights(_ context.Context, args []string, s streams) error {
+	f := flag.NewFlagSet("local rights", flag.ContinueOnError)
+	f.SetOutput(s.err)
+	f.Usage = func() {
+		fmt.Fprintf(s.err, "usage: go run ./infra/local rights <the folder that %s named in the tests>\n", iam.NotesVariable)
+	}
+	if err := f.Parse(args); err != nil {
+		return err
+	}
+	if f.NArg() != 1 {
+		f.Usage()
+		return errUsage
+	}
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return err
+	}
+	// All that the template may grant: some of it only where these parameters ask for it.
+	everything := map[string]string{"Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	roles, err := template.Roles(filepath.Join(root, "template.yaml"), template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
+	if err != nil {
+		return err
+	}
+	wrong, err := iam.Unused(roles, f.Arg(0), unused)
+	if err != nil {
+		return err
+	}
+	for _, line := range wrong {
+		fmt.Fprintln(s.out, line)
+	}
+	if len(wrong) > 0 {
+		return errors.New("what functions may do and what tests saw them do differ; infra/local/unused-rights.txt is for rights that no test can use")
+	}
+	fmt.Fprintf(s.out, "each right of %d roles was used, or has a reason\n", len(roles))
+	return nil
+}
