@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/metric"
 	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
@@ -191,12 +192,10 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	_, err := h.Talks.Decide(ctx, ref, func(a *session.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
-	var refused aggregate.ErrNotAllowed
-	var decided aggregate.ErrDecided
-	switch {
+	switch class := errorclass.Of(err); {
 	case err == nil:
 		slog.InfoContext(ctx, "stopped", "session_id", ref.ID)
-	case errors.Is(err, aggregate.ErrNotFound), errors.As(err, &refused), errors.As(err, &decided), errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrMoved):
+	case class.Refusal(), class == errorclass.Superseded, class == errorclass.Changed: // there is nothing to stop, or not by this person
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:
 		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)

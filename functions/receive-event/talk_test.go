@@ -160,4 +160,12 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	if got := stop(h, "U0ALICE", root); got != 200 || k.talks[id].Action(x.ActionID).Status != session.ActionCancelled || k.talks[id].Head.Acting != "" {
 		t.Errorf("answered %d: the action is %+v", got, k.talks[id].Action(x.ActionID))
 	}
+
+	post(t, h, signed(callback(t, direct("claude: again", map[string]any{"ts": "1776675602.000100", "thread_ts": root}), nil)))
+	for err, want := range map[error]int{aggregate.ErrInFlight: 200, aggregate.ErrSuperseded: 200, aggregate.ErrMoved: 200, aggregate.ErrConflict: 503, errors.New("a bug"): 503} {
+		k.err = err
+		if got := stop(h, "U0ALICE", root); got != want {
+			t.Errorf("%v was answered %d, want %d: Slack repeats what may be done later, and nothing else", err, got, want)
+		}
+	}
 }

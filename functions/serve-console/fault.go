@@ -5,13 +5,12 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/errorclass"
 	"ringi/shared/signin"
 )
 
-// What a request may be refused with, beside the domain's errors.
+// What a request may be refused with, beside the errors that errorclass knows.
 var (
 	errNoPage       = errors.New("no such page")
 	errAdminsOnly   = errors.New("for administrators")
@@ -45,7 +44,6 @@ var faults = []struct {
 	{errNotOfUs, http.StatusForbidden, func(t faultTexts) sentence { return t.NotOfUs }, true},
 	{signin.ErrRefused, http.StatusForbidden, func(t faultTexts) sentence { return t.SignInRefused }, true},
 	{auditlog.ErrBusy, http.StatusTooManyRequests, func(t faultTexts) sentence { return t.ExportsBusy }, false},
-	{aggregate.ErrNotFound, http.StatusNotFound, func(t faultTexts) sentence { return t.NotFound }, true},
 }
 
 // of is what people are told about an error.
@@ -55,15 +53,21 @@ func (t faultTexts) of(err error) (status int, says sentence, refused bool) {
 			return f.status, f.says(t), f.refused
 		}
 	}
-	switch errorclass.Of(err) {
+	switch class := errorclass.Of(err); class {
+	case errorclass.NotFound:
+		return http.StatusNotFound, t.NotFound, true
 	case errorclass.NotAllowed:
 		return http.StatusForbidden, t.NotAllowed, true
-	case errorclass.Conflict, errorclass.Decided, errorclass.NotLatest, errorclass.Changed, errorclass.Superseded, errorclass.InFlight:
-		return http.StatusConflict, t.Conflict, false
 	case errorclass.Field, errorclass.MalformedForm, errorclass.BadInput:
 		return http.StatusBadRequest, t.BadInput, false
-	case errorclass.Unverified, errorclass.Unavailable, errorclass.Unconfirmed:
+	case errorclass.Unverified, errorclass.Unavailable, errorclass.Unconfirmed, errorclass.ModelUnavailable:
 		return http.StatusServiceUnavailable, t.Unavailable, false
+	case errorclass.Conflict, errorclass.Changed, errorclass.Superseded, errorclass.Full:
+		return http.StatusConflict, t.Conflict, false
+	default:
+		if class.Refusal() { // as it stands by now, it can't be done
+			return http.StatusConflict, t.Conflict, false
+		}
 	}
 	return http.StatusInternalServerError, t.Internal, false
 }

@@ -9,14 +9,12 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
-	"net/http"
 	"path"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
@@ -127,19 +125,14 @@ func (e entry) Info() (fs.FileInfo, error) { return about{&object{name: e.name},
 // unread is why a file was not read, as far as people are told: S3 names roles, accounts and requests of the deployment. It is
 // errorclass.ErrUnavailable when another try may read it.
 func unread(err error) error {
-	var answered *awshttp.ResponseError
-	if !errors.As(err, &answered) || answered.HTTPStatusCode() == 0 {
+	switch api, refused := errors.AsType[smithy.APIError](err); {
+	case !refused:
 		return fmt.Errorf("the bucket does not answer: %w", errorclass.ErrUnavailable)
+	case errorclass.Of(err) == errorclass.Unavailable:
+		return fmt.Errorf("the bucket says %s: %w", api.ErrorCode(), errorclass.ErrUnavailable)
+	default:
+		return fmt.Errorf("the bucket says %s", api.ErrorCode())
 	}
-	code := "nothing that is known"
-	var said smithy.APIError
-	if errors.As(err, &said) {
-		code = said.ErrorCode()
-	}
-	if status := answered.HTTPStatusCode(); status >= http.StatusInternalServerError || status == http.StatusTooManyRequests {
-		return fmt.Errorf("the bucket says %s: %w", code, errorclass.ErrUnavailable)
-	}
-	return fmt.Errorf("the bucket says %s", code)
 }
 
 // object is a file that was read.

@@ -6,8 +6,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/aws/smithy-go"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
 )
@@ -118,13 +116,7 @@ func Of(err error) Class {
 			return s.class
 		}
 	}
-	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorFault() == smithy.FaultClient && !busy(api.ErrorCode()) {
-		return Internal // AWS says that the call is wrong
-	}
-	if is[*smithy.OperationError](err) {
-		return Unavailable
-	}
-	return Internal
+	return ofAWS(err)
 }
 
 // Refusal reports whether a rule or the state of things says no, so that the same try finds the same. Otherwise nothing
@@ -140,15 +132,4 @@ func (c Class) Refusal() bool {
 func is[E error](err error) bool {
 	_, ok := errors.AsType[E](err)
 	return ok
-}
-
-// busy reports whether a code that AWS gives as the caller's fault asks only for patience.
-func busy(code string) bool {
-	switch code {
-	case "ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded",
-		"TransactionInProgressException", "TransactionCanceledException", "TransactionConflictException", "LimitExceededException",
-		"RequestThrottled", "TooManyRequestsException", "SlowDown":
-		return true
-	}
-	return false
 }
