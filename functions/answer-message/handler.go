@@ -169,10 +169,27 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 
 // commit records the answer, and the action that it proposes.
 func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer, p *chat.Proposal) (aggregate.Next, error) {
-	for again := range 2 {
+	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*session.Aggregate, error) { return t.record(ctx, x, p) }, t.alone(x.Usage))
+	switch {
+	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
+		return t.again(ctx)
+	case err != nil:
+		return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+	}
+	action := ""
+	if now := a.Current(); now != nil && p != nil {
+		action = now.ActionID
+	}
+	session.Log(ctx, session.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
+	return a.Next(t.Now()), nil
+}
+
+// record commits the answer, or that it is too long to be kept.
+func (t *turn) record(ctx context.Context, x session.Answer, p *chat.Proposal) (*session.Aggregate, error) {
+	for again := false; ; again = true {
 		var err error
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
-			return aggregate.Next{}, err
+			return nil, err
 		}
 		a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
 			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
@@ -183,36 +200,31 @@ func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer,
 			}
 			return t.counted(c, err)
 		})
-		switch {
-		case errors.Is(err, aggregate.ErrSettings) && again == 0:
-			if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
-				return aggregate.Next{}, fmt.Errorf("read the settings: %w", err)
-			}
-			continue
-		case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
-			t.overtaken(ctx, x.Usage)
-			return t.again(ctx)
-		case errors.Is(err, aggregate.ErrSuperseded):
-			t.overtaken(ctx, x.Usage)
-			fallthrough
-		case err != nil:
-			return aggregate.Next{}, fmt.Errorf("record the answer: %w", err)
+		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
+			session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong), long.Error())
+			return t.say(ctx, session.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
 		}
-		action := ""
-		if now := a.Current(); now != nil && x.Proposal != nil {
-			action = now.ActionID
+		if again || !errors.Is(err, aggregate.ErrSettings) {
+			return a, err
 		}
-		session.Log(ctx, session.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
-		return a.Next(t.Now()), nil
+		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
+			return nil, fmt.Errorf("read the settings: %w", err)
+		}
 	}
-	return aggregate.Next{}, fmt.Errorf("record the answer: %w", aggregate.ErrSettings)
 }
 
-// overtaken records what an answer cost that came too late.
-func (t *turn) overtaken(ctx context.Context, u aggregate.Usage) {
-	if _, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) }); err != nil {
-		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", "COST_NOT_RECORDED", err.Error(), "cost", u.Cost.String())
+// alone records what an answer cost that was not taken.
+func (t *turn) alone(u aggregate.Usage) func(context.Context) (*session.Aggregate, error) {
+	return func(ctx context.Context) (*session.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) })
 	}
+}
+
+// say commits a sentence in the answer's place.
+func (t *turn) say(ctx context.Context, why session.Refusal) (*session.Aggregate, error) {
+	return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
+	})
 }
 
 // again is what comes next after somebody else was faster.
@@ -285,12 +297,11 @@ func (t *turn) tried(ctx context.Context, why aggregate.Reason, x session.Answer
 	if x.Usage.Free() {
 		x.Usage = aggregate.Usage{}
 	}
-	a, failed := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
+	a, failed := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*session.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
+	}, t.alone(x.Usage))
 	switch {
 	case failed != nil:
-		if errors.Is(failed, aggregate.ErrSuperseded) {
-			t.overtaken(ctx, x.Usage)
-		}
 		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
 	case a.Next(t.Now()).State != session.StateAnswer: // meanwhile there is nothing to answer any more
 		return t.again(ctx)
@@ -303,12 +314,7 @@ func (t *turn) refused(ctx context.Context, why *session.Refusal, err error) (ag
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return t.counted(a.Refused(t.in.Run, t.seen, *why, t.Now()))
-	})
-	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrSuperseded) {
-		t.overtaken(ctx, why.Usage)
-	}
+	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*session.Aggregate, error) { return t.say(ctx, *why) }, t.alone(why.Usage))
 	if errors.Is(err, aggregate.ErrMoved) {
 		return t.again(ctx)
 	}

@@ -18,21 +18,24 @@ import (
 const (
 	reasonSessionCost aggregate.Reason = "session_cost"
 	reasonHourly      aggregate.Reason = "messages_per_hour"
+	reasonTooLong     aggregate.Reason = "answer_too_long" // for a row of the table
 )
 
 // words are what is said where no model answers.
-type words struct{ cost, hourly, busy string }
+type words struct{ cost, hourly, busy, long string }
 
 var inEach = language.InEach(
 	words{
 		cost:   "この会話の費用が上限（$%s）に達したため、エージェントは答えられません。続きは新しい会話でお願いします。",
 		hourly: "1時間に送れるメッセージ（%d件）を超えました。メッセージは残っています。しばらくしてから、もう一度話しかけてください。",
 		busy:   "ほかの操作が承認を待っているため、この操作は提案できませんでした。",
+		long:   "エージェントの回答が長すぎて、保存できませんでした。一度に頼む量を減らして、もう一度書いてください。",
 	},
 	words{
 		cost:   "This conversation has reached the limit of its cost ($%s), so the agent can't answer. Please begin a new one.",
 		hourly: "That was more than the %d messages that one may send in an hour. What you wrote is kept; please write again a little later.",
 		busy:   "Another action waits for approval, so this one could not be proposed.",
+		long:   "The agent's answer was too long to be kept. Please ask for less at once.",
 	})
 
 func wordsIn(locale string) words { return inEach.In(locale) }

@@ -155,6 +155,13 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 			}
 		})
 	}
+	t.Run("a policy that can't be saved is paid for", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Generator{}
+		w.Extracted()
+		g.Before = w.RefuseCommits
+		_, err := handler(w, g).Handle(t.Context(), w.In())
+		w.PaidAlone(err)
+	})
 	t.Run("a task that is cancelled meanwhile stays so", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Generator{}
 		w.Extracted()

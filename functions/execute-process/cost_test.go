@@ -10,6 +10,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -81,6 +82,14 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		if e.Usage == nil || e.Usage.Calls != 1 || e.Usage.Input == 0 || a.Used().Input != e.Usage.Input {
 			t.Errorf("row %+v, sum %+v", e.Usage, a.Used())
 		}
+	})
+	t.Run("a summary that can't be saved is paid for", func(t *testing.T) {
+		w := newWorld(t, server)
+		w.approved(w.read(1))
+		g := &modeltest.Generator{Before: w.RefuseCommits}
+		w.h.Open = g.Open
+		_, err := w.try(functionTime)
+		w.PaidAlone(err)
 	})
 }
 

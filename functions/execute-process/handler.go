@@ -234,9 +234,9 @@ func (j *job) within(ctx context.Context, timeout time.Duration) (time.Duration,
 // complete ends the execution with a summary.
 func (j *job) complete(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	summary, usage := j.summary(ctx, a)
-	return j.Store.DecideOn(ctx, a, task.Charge(usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
+	return pipeline.Charged(ctx, j.Store, a, usage, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CompleteExecution(j.in.Run, summary, j.Now())
-	}))
+	})
 }
 
 func (j *job) fail(ctx context.Context, why task.StopError) (*task.Aggregate, error) {

@@ -175,9 +175,9 @@ func (j *sessionJob) close(ctx context.Context, a *task.Aggregate) (*task.Aggreg
 // closed charges the task for its session and marks the session as closed.
 func (j *sessionJob) closed(ctx context.Context, a *task.Aggregate, u aggregate.Usage) (*task.Aggregate, error) {
 	j.closing = 0
-	return j.Store.DecideOn(ctx, a, task.Charge(u, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
+	return pipeline.Charged(ctx, j.Store, a, u, j.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.CloseSession(j.in.Run, j.Now())
-	}))
+	})
 }
 
 // later waits after a request that failed, as pipeline.RetryDelay says, but not past the execution's time limit. The next

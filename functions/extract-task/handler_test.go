@@ -74,6 +74,12 @@ func TestExtractTask(t *testing.T) {
 			t.Errorf("%v after %d calls", err, g.Calls)
 		}
 	})
+	t.Run("a task that can't be saved is paid for", func(t *testing.T) {
+		w, g := server.World(t), &modeltest.Generator{}
+		w.RefuseCommits()
+		_, err := handler(w, g).Handle(t.Context(), w.In())
+		w.PaidAlone(err)
+	})
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Generator{}
 		w.Transport.DropAnswers("TransactWriteItems", 3)

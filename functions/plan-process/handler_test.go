@@ -18,10 +18,13 @@ import (
 	"ringi/shared/tool"
 )
 
+func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+}
+
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
 	t.Helper()
-	h := &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
-	return expect.Value(h.Handle(t.Context(), w.In()))(t)
+	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
 
 // approved brings the task to its third layer.
@@ -148,6 +151,12 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 		if p := w.Load().Process(); p.Version != 2 || p.Status != aggregate.Generating || len(p.Steps) != 0 {
 			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
 		}
+	})
+	t.Run("steps that can't be saved are paid for", func(t *testing.T) {
+		w, g := approved(t, server), &modeltest.Generator{}
+		g.Before = w.RefuseCommits
+		_, err := handler(w, g).Handle(t.Context(), w.In())
+		w.PaidAlone(err)
 	})
 	t.Run("a failure that comes late does not stop the next version", func(t *testing.T) {
 		w, slow := approved(t, server), &modeltest.Generator{Err: &model.Error{Kind: model.Refused}}

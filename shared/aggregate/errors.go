@@ -61,3 +61,13 @@ type ErrField struct {
 }
 
 func (e ErrField) Error() string { return e.Field + " " + e.Limit }
+
+// ErrTooLarge says that a row is larger than one that the table takes, so that nothing was written.
+type ErrTooLarge struct {
+	Row   string // its type
+	Bytes int
+}
+
+func (e ErrTooLarge) Error() string {
+	return fmt.Sprintf("a row of type %s has %d bytes", e.Row, e.Bytes)
+}

@@ -36,6 +36,7 @@ var ofTheDomain = map[string]struct {
 	"ErrNothingToRetry": {task.ErrNothingToRetry, errorclass.NothingToRetry, true},
 	"ErrMaxAttempts":    {task.ErrMaxAttempts, errorclass.MaxAttempts, true},
 	"ErrMaxRetries":     {task.ErrMaxRetries, errorclass.MaxRetries, true},
+	"ErrTooLarge":       {aggregate.ErrTooLarge{}, errorclass.Internal, false},
 	"ErrFull":           {aggregate.ErrFull{}, errorclass.Full, false},
 	"StopError":         {task.StopError{}, errorclass.Stopped, false},
 	"ErrUnconfirmed":    {aggregate.ErrUnconfirmed, errorclass.Unconfirmed, false},

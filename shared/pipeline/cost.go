@@ -18,10 +18,10 @@ type Committer interface {
 	DecideOn(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error)
 }
 
-// CommitUsage commits what a model's calls made together with what they came to, and
+// CommitUsage commits what a model's calls made together with what they came to, by Paid, and
 // stops the task if that is all that it may cost.
 func CommitUsage(ctx context.Context, s Committer, in Input, a *task.Aggregate, u aggregate.Usage, limit aggregate.MicroUSD, now time.Time, decide task.Decision) (aggregate.Next, error) {
-	a, err := s.DecideOn(ctx, a, task.Charge(u, now, decide))
+	a, err := Charged(ctx, s, a, u, now, decide)
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("commit a generation: %w", err)
 	}
@@ -39,15 +39,21 @@ func CommitGate(ctx context.Context, s interface {
 	Committer
 	SettingsReader
 }, in Input, a *task.Aggregate, u aggregate.Usage, settings tenancy.Settings, now time.Time, open func(*task.Aggregate, tenancy.Settings) (aggregate.Change, error)) (aggregate.Next, error) {
-	for {
-		next, err := CommitUsage(ctx, s, in, a, u, settings.MaxCost(), now, func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) })
-		if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
-			return next, err
+	a, err := paid(ctx, s, a.Ref(), u, now, func(ctx context.Context) (*task.Aggregate, error) {
+		for {
+			after, err := s.DecideOn(ctx, a, task.Charge(u, now, func(a *task.Aggregate) (aggregate.Change, error) { return open(a, settings) }))
+			if !errors.Is(err, aggregate.ErrSettings) || ctx.Err() != nil {
+				return after, err
+			}
+			if settings, err = s.Settings(ctx, in.Tenant); err != nil {
+				return nil, fmt.Errorf("read the settings again: %w", err)
+			}
 		}
-		if settings, err = s.Settings(ctx, in.Tenant); err != nil {
-			return aggregate.Next{}, fmt.Errorf("read the settings again: %w", err)
-		}
+	})
+	if err != nil {
+		return aggregate.Next{}, fmt.Errorf("commit a generation: %w", err)
 	}
+	return within(ctx, s, in, a, settings.MaxCost(), now)
 }
 
 // within returns the run's next state after a charge, or stops the task if its cost has reached the limit. A charge

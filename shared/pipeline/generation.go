@@ -55,7 +55,7 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 	if mendable && f.Usage.Free() {
 		return aggregate.Next{}, fmt.Errorf("%s: %w", g.Layer, errorclass.ErrModelUnavailable)
 	}
-	a, err := s.Decide(ctx, in.Ref(), task.Charge(f.Usage, now, func(a *task.Aggregate) (aggregate.Change, error) {
+	record := task.Charge(f.Usage, now, func(a *task.Aggregate) (aggregate.Change, error) {
 		until := resumeAt(f.RetryAfter, a.TryingSince(), now)
 		switch {
 		case mendable:
@@ -64,7 +64,8 @@ func Failed(ctx context.Context, s Decider, in Input, g task.Generation, f task.
 			return a.WaitUntil(in.Run, g, until, now)
 		}
 		return a.Park(in.Run, g, f.Reason, cmp.Or(f.Said, f.Detail), now)
-	}))
+	})
+	a, err := paid(ctx, s, in.Ref(), f.Usage, now, func(ctx context.Context) (*task.Aggregate, error) { return s.Decide(ctx, in.Ref(), record) })
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("record that %s failed: %w", g.Layer, err)
 	}

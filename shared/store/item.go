@@ -32,7 +32,11 @@ func decoding(o *attributevalue.DecoderOptions) { o.TagKey = "json" }
 
 func key(pk, sk string) item { return item{"PK": text(pk), "SK": text(sk)} }
 
-// pack makes the item of a value whose json tags name its attributes.
+// maxItem is the most bytes of an item, names and values: DynamoDB takes 400 KB.
+const maxItem = 400 << 10
+
+// pack makes the item of a value whose json tags name its attributes. It returns aggregate.ErrTooLarge for one that DynamoDB
+// would refuse.
 func pack(kind, pk, sk string, v any) (item, error) {
 	it, err := attributevalue.MarshalMapWithOptions(v, encoding)
 	if err != nil {
@@ -41,6 +45,9 @@ func pack(kind, pk, sk string, v any) (item, error) {
 	it = toColumns(it, v)
 	it["PK"], it["SK"] = text(pk), text(sk)
 	it["type"], it["schema_version"] = text(kind), number(schemaVersion)
+	if n := sizeOf(it); n > maxItem {
+		return nil, aggregate.ErrTooLarge{Row: kind, Bytes: n}
+	}
 	return it, nil
 }
 

@@ -1,13 +1,15 @@
 package pipelinetest
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"sync"
 )
 
-// FaultyTransport is what calls to AWS go through. It loses some of them when it is told to.
+// FaultyTransport is what calls to AWS go through. It loses or refuses some of them when it is told to.
 type FaultyTransport struct {
 	next   http.RoundTripper
 	mu     sync.Mutex
@@ -20,7 +22,15 @@ type fault struct {
 	times  int
 	answer bool
 	before func()
+	holds  string // what the call's body has; empty: anything
+	says   string // in the service's place
 }
+
+// What DynamoDB says of a write that it will never take, and what the transactions have that move a task.
+const (
+	Refused   = `{"__type":"com.amazon.coral.validate#ValidationException","message":"Item size has exceeded the maximum allowed size"}`
+	movesHead = `{"S":"HEAD"}`
+)
 
 var errDropped = errors.New("the call was dropped")
 
@@ -31,6 +41,11 @@ func (w *FaultyTransport) DropCalls(call string, times int) { w.add(&fault{call:
 // DropAnswers lets the next so many calls be done and loses their answers.
 func (w *FaultyTransport) DropAnswers(call string, times int) {
 	w.add(&fault{call: call, times: times, answer: true})
+}
+
+// Refuse answers every such call whose body has holds with an error of AWS's, until ClearFaults.
+func (w *FaultyTransport) Refuse(call, holds, says string) {
+	w.add(&fault{call: call, times: 1 << 30, holds: holds, says: says})
 }
 
 // Before does something once, just before the next such call.
@@ -70,8 +85,17 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if call == "" {
 		call = r.Method
 	}
-	switch f := w.take(call); {
+	body, err := bodyOf(r)
+	if err != nil {
+		return nil, err
+	}
+	switch f := w.take(call, body); {
 	case f == nil:
+	case f.says != "":
+		return &http.Response{
+			StatusCode: http.StatusBadRequest, Status: "400 Bad Request", Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Request: r,
+			Header: http.Header{"Content-Type": {"application/x-amz-json-1.0"}}, Body: io.NopCloser(strings.NewReader(f.says)), ContentLength: int64(len(f.says)),
+		}, nil
 	case f.before != nil:
 		f.before()
 	case f.answer:
@@ -86,13 +110,23 @@ func (w *FaultyTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.next.RoundTrip(r)
 }
 
+// bodyOf reads what a call sends, and leaves it there.
+func bodyOf(r *http.Request) (string, error) {
+	if r.Body == nil {
+		return "", nil
+	}
+	body, err := io.ReadAll(r.Body)
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return string(body), err
+}
+
 // take notes a call and uses up what is to happen to it.
-func (w *FaultyTransport) take(call string) *fault {
+func (w *FaultyTransport) take(call, body string) *fault {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.calls = append(w.calls, call)
 	for _, f := range w.faults {
-		if f.times > 0 && strings.HasSuffix(call, f.call) {
+		if f.times > 0 && strings.HasSuffix(call, f.call) && strings.Contains(body, f.holds) {
 			f.times--
 			return f
 		}

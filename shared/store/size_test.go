@@ -1,0 +1,25 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+)
+
+func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {
+	type row struct {
+		Text string `json:"text"`
+	}
+	packed := func(n int) (item, error) { return pack("message", "MESSAGES#t#s", "m", row{strings.Repeat("a", n)}) }
+	room := maxItem - sizeOf(expect.Value(packed(0))(t))
+	if it, err := packed(room); err != nil || sizeOf(it) != 400*1024 {
+		t.Errorf("%d bytes: %v", sizeOf(it), err)
+	}
+	_, err := packed(room + 1)
+	if large, ok := errors.AsType[aggregate.ErrTooLarge](err); !ok || large.Row != "message" || large.Bytes != 400*1024+1 {
+		t.Errorf("one byte more: %v", err)
+	}
+}
