@@ -2,12 +2,9 @@ package moto
 
 import (
 	"context"
-	"crypto/sha256"
 	"embed"
-	"encoding/hex"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"ringi/infra/local/process"
@@ -29,47 +26,12 @@ func environment(ctx context.Context, folder string, notify func(string)) (strin
 	return python.Environment(ctx, folder, "moto", pins, notify)
 }
 
-// unpack writes the launcher where Python can import its parts, once per content.
+// unpack writes the launcher where Python can import its parts.
 func unpack(folder string) (string, error) {
-	unlock, err := process.Lock(filepath.Join(folder, "launcher.lock"))
-	if err != nil {
-		return "", fmt.Errorf("unpack the launcher: %w", err)
-	}
-	defer unlock()
 	files, err := fs.Sub(launcher, "launcher")
 	if err != nil {
 		return "", fmt.Errorf("unpack the launcher: %w", err)
 	}
-	names, err := fs.Glob(files, "*.py")
-	if err != nil {
-		return "", fmt.Errorf("unpack the launcher: %w", err)
-	}
-	var all []byte
-	for _, name := range names {
-		content, err := fs.ReadFile(files, name)
-		if err != nil {
-			return "", fmt.Errorf("unpack the launcher: %w", err)
-		}
-		all = append(append(all, name...), content...)
-	}
-	dir := filepath.Join(folder, "launcher-"+digest(all)[:12])
-	main := filepath.Join(dir, "main.py")
-	if _, err := os.Stat(main); err == nil {
-		return main, nil
-	}
-	if err := os.RemoveAll(dir + ".new"); err != nil {
-		return "", fmt.Errorf("unpack the launcher: %w", err)
-	}
-	if err := os.CopyFS(dir+".new", files); err != nil {
-		return "", fmt.Errorf("unpack the launcher: %w", err)
-	}
-	if err := os.Rename(dir+".new", dir); err != nil {
-		return "", fmt.Errorf("unpack the launcher: %w", err)
-	}
-	return main, nil
-}
-
-func digest(b []byte) string {
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	dir, err := process.Install(folder, "launcher", files, func(string) error { return nil })
+	return filepath.Join(dir, "main.py"), err
 }

@@ -4,17 +4,12 @@
 package moto
 
 import (
-	"bufio"
 	"context"
-	"encoding/json"
-	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/infra/local/process"
@@ -35,21 +30,12 @@ type Options struct {
 	Logger *slog.Logger
 }
 
-// Server is a running moto.
-type Server struct {
-	// URL is its endpoint, without a slash at the end.
-	URL string
-
-	process *process.Process
-	stdin   io.Closer
-}
-
 // Start makes the Python environment if it must, starts a server on a free
 // port and waits until it answers. The server ends with this process or by Stop.
 //
 // It returns ErrPython if there is no suitable Python, and a sentence from pip
 // if the packages can't be installed.
-func Start(ctx context.Context, o Options) (*Server, error) {
+func Start(ctx context.Context, o Options) (*process.Server, error) {
 	log := o.Logger
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
@@ -68,43 +54,8 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	}
 	cmd := exec.Command(python, main)
 	cmd.Env = variables(o)
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		return nil, fmt.Errorf("start moto: %w", err)
-	}
-	said, told, err := os.Pipe()
-	if err != nil {
-		return nil, fmt.Errorf("start moto: %w", err)
-	}
-	tail := &complaints{log: log}
-	cmd.Stdout, cmd.Stderr = told, tail
-	p, err := process.Start(cmd)
-	told.Close()
-	if err != nil {
-		said.Close()
-		return nil, fmt.Errorf("start moto: %w", err)
-	}
-	s := &Server{process: p, stdin: stdin}
-	port, err := announcedPort(ctx, said)
-	if err != nil {
-		s.Stop()
-		return nil, fmt.Errorf("start moto: %w: %s", err, tail)
-	}
-	s.URL = "http://127.0.0.1:" + strconv.Itoa(port)
-	return s, nil
+	return process.Serve(ctx, "moto", cmd, readyWithin, log)
 }
-
-// Stop ends the server and waits for it.
-func (s *Server) Stop() {
-	s.stdin.Close()
-	s.process.Kill()
-}
-
-// PID is the server's process id.
-func (s *Server) PID() int { return s.process.PID() }
-
-// Done is closed when the server has ended, by Stop or by itself.
-func (s *Server) Done() <-chan struct{} { return s.process.Done() }
 
 // variables is the server's whole environment: nothing of the person's
 // credentials, profiles or proxies reaches it.
@@ -122,56 +73,4 @@ func variables(o Options) []string {
 		env = append(env, "MOTO_PORT="+strconv.Itoa(o.TaskPort))
 	}
 	return env
-}
-
-// announcedPort reads the first line of the server's output. It closes r.
-func announcedPort(ctx context.Context, r *os.File) (int, error) {
-	ctx, cancel := context.WithTimeout(ctx, readyWithin)
-	defer cancel()
-	stop := context.AfterFunc(ctx, func() { r.Close() })
-	defer stop()
-	defer r.Close()
-	line, err := bufio.NewReader(r).ReadBytes('\n')
-	if ctx.Err() != nil {
-		return 0, fmt.Errorf("it did not answer: %w", ctx.Err())
-	}
-	if err != nil {
-		return 0, fmt.Errorf("it ended at once: %w", err)
-	}
-	var said struct {
-		Port int `json:"port"`
-	}
-	if err := json.Unmarshal(line, &said); err != nil || said.Port == 0 {
-		return 0, fmt.Errorf("it said %q instead of its port", line)
-	}
-	return said.Port, nil
-}
-
-// complaints logs the server's standard error and keeps its last lines.
-type complaints struct {
-	mu    sync.Mutex
-	log   *slog.Logger
-	lines []string
-}
-
-func (c *complaints) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for line := range strings.Lines(string(b)) {
-		if line = strings.TrimRight(line, "\n"); line == "" {
-			continue
-		}
-		c.log.Debug("moto", "line", line)
-		c.lines = append(c.lines, line)
-	}
-	if extra := len(c.lines) - 20; extra > 0 {
-		c.lines = c.lines[extra:]
-	}
-	return len(b), nil
-}
-
-func (c *complaints) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return strings.Join(c.lines, " | ")
 }

@@ -6,10 +6,12 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"ringi/infra/local/process"
 )
 
 // shared is one server per test binary: a start takes more than most tests that need one.
-var shared = sync.OnceValues(func() (*Server, error) { return Start(context.Background(), Options{}) })
+var shared = sync.OnceValues(func() (*process.Server, error) { return Start(context.Background(), Options{}) })
 
 // ForTests returns the endpoint of the server that all tests of a package share, so each
 // makes tables, queues and buckets of its own. It ends with the test binary. Without a suitable Python

@@ -20,6 +20,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/moto"
+	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/template"
 	"ringi/infra/local/vendors"
@@ -53,7 +54,7 @@ type Stack struct {
 	options   Options
 	known     map[string]string // names that only AWS's stand-ins could give
 	log       *slog.Logger
-	moto      *moto.Server
+	moto      *process.Server
 	functions []functionInfo
 
 	containers *containers // nil if none are served

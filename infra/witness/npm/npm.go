@@ -3,14 +3,11 @@ package npm
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -58,42 +55,12 @@ func Start(t testing.TB, name string, files fs.FS) (node, dir string) {
 // Install puts files and the packages that they lock below folder, once for each
 // content, and returns where. Several processes may ask at once.
 func Install(ctx context.Context, folder, name string, files fs.FS) (string, error) {
-	sum := sha256.New()
-	err := fs.WalkDir(files, ".", func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
+	return process.Install(folder, name, files, func(dir string) error {
+		npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+		npm.Dir = dir
+		if out, err := npm.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name, strings.TrimSpace(string(out)))
 		}
-		content, err := fs.ReadFile(files, path)
-		fmt.Fprintf(sum, "%s %d\n", path, len(content))
-		sum.Write(content)
-		return err
+		return nil
 	})
-	if err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	unlock, err := process.Lock(filepath.Join(folder, name+".lock"))
-	if err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	defer unlock()
-	dir := filepath.Join(folder, name+"-"+hex.EncodeToString(sum.Sum(nil))[:12])
-	stamp := filepath.Join(dir, "installed")
-	if _, err := os.Stat(stamp); err == nil {
-		return dir, nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return "", fmt.Errorf("remove an unfinished installation: %w", err)
-	}
-	if err := os.CopyFS(dir, files); err != nil {
-		return "", fmt.Errorf("install %s: %w", name, err)
-	}
-	npm := exec.CommandContext(ctx, "npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-	npm.Dir = dir
-	if out, err := npm.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm could not install %s (is a package registry reachable from here?): %s", name, strings.TrimSpace(string(out)))
-	}
-	if err := os.WriteFile(stamp, nil, 0o644); err != nil {
-		return "", fmt.Errorf("stamp the installation: %w", err)
-	}
-	return dir, nil
 }
