@@ -41,10 +41,9 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 // drop deletes the item of that revision.
 func (s *Store) drop(k item, revision int) types.TransactWriteItem {
 	e := newExpression()
-	return types.TransactWriteItem{Delete: &types.Delete{
+	return types.TransactWriteItem{Delete: filled(e, &types.Delete{
 		TableName: &s.table, Key: k, ConditionExpression: all(e.is("rev", "=", revision)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+	})}
 }
 
 // PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop are keys
@@ -92,8 +91,7 @@ func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggreg
 		return false, err
 	}
 	e := newExpression()
-	condition := e.absent()
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: &condition, ExpressionAttributeNames: e.names})
+	_, err = s.db.PutItem(ctx, filled(e, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: all(e.absent())}))
 	if conditionFailed(err) {
 		return false, nil
 	}
@@ -117,11 +115,10 @@ func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until 
 		until = "\U0010FFFF"
 	}
 	e := newExpression()
-	in := &dynamodb.QueryInput{
+	in := filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
 		KeyConditionExpression: all(e.is("PK", "=", pk), e.name("SK")+" BETWEEN "+e.value(cmp.Or(from, " "))+" AND "+e.value(until)),
-	}
-	in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	})
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(limit))
 	}

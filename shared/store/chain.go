@@ -72,10 +72,9 @@ func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
 		condition = both(e.is("seq", "=", l.Seq-1), e.is("link", "=", l.Previous))
 	}
 	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Update: &types.Update{
-			TableName: &s.table, Key: key(pk, chainHead), ConditionExpression: &condition,
-			UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}},
+		{Update: filled(e, &types.Update{
+			TableName: &s.table, Key: key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.update(),
+		})},
 		{Put: &types.Put{TableName: &s.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
 	})
 	var l2 *lost
@@ -120,20 +119,18 @@ func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error
 // Chains are those of all tenants, by an index that may be a moment behind.
 func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 	e := newExpression()
-	return queried(ctx, s, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("GSI1"), KeyConditionExpression: aws.String(e.is("GSI1PK", "=", chains)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}, func(it item) (is Chain, err error) { return is, unpack(it, &is) })
+	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("GSI1"), KeyConditionExpression: all(e.is("GSI1PK", "=", chains)),
+	}), func(it item) (is Chain, err error) { return is, unpack(it, &is) })
 }
 
 // Links are a tenant's from the first on, or, backwards, from the last.
 func (s *Store) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
 	e := newExpression()
-	return queried(ctx, s, &dynamodb.QueryInput{
+	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression:   all(e.is("PK", "=", chainPrefix+tenant), "begins_with("+e.name("SK")+", "+e.value(linkPrefix)+")"),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}, func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
+		KeyConditionExpression: all(e.is("PK", "=", chainPrefix+tenant), "begins_with("+e.name("SK")+", "+e.value(linkPrefix)+")"),
+	}), func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
 }
 
 // RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.
@@ -145,11 +142,10 @@ func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 	return func(yield func(chain.Row, error) bool) {
 		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
 			e := newExpression()
-			in := &dynamodb.QueryInput{
+			in := filled(e, &dynamodb.QueryInput{
 				TableName: &s.table, ConsistentRead: aws.Bool(true),
-				KeyConditionExpression:   all(e.is("PK", "=", auditMonth(tenant, m)), e.name("SK")+" BETWEEN "+e.value(aggregate.TimeText(from))+" AND "+e.value(aggregate.TimeText(until))),
-				ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			}
+				KeyConditionExpression: all(e.is("PK", "=", auditMonth(tenant, m)), e.name("SK")+" BETWEEN "+e.value(aggregate.TimeText(from))+" AND "+e.value(aggregate.TimeText(until))),
+			})
 			for r, err := range queried(ctx, s, in, SealedRow) {
 				if !yield(r, err) || err != nil {
 					return

@@ -98,17 +98,16 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	}
 	as := all(conditions...)
 	if w.Delete {
-		return types.TransactWriteItem{Delete: &types.Delete{
-			TableName: &s.table, Key: key(pk, sk), ConditionExpression: as, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		}}, nil
+		return types.TransactWriteItem{Delete: filled(e, &types.Delete{
+			TableName: &s.table, Key: key(pk, sk), ConditionExpression: as,
+		})}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
 		e.set(name, w.Set[name])
 	}
-	return types.TransactWriteItem{Update: &types.Update{
+	return types.TransactWriteItem{Update: filled(e, &types.Update{
 		TableName: &s.table, Key: key(pk, sk), UpdateExpression: e.update(), ConditionExpression: as,
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}, nil
+	})}, nil
 }
 
 // whileConflict tries again for up to two seconds while others write.

@@ -223,17 +223,15 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 // put writes an item over the one of that revision.
 func (s *Store) put(it item, revision int) types.TransactWriteItem {
 	e := newExpression()
-	return types.TransactWriteItem{Put: &types.Put{
+	return types.TransactWriteItem{Put: filled(e, &types.Put{
 		TableName: &s.table, Item: it, ConditionExpression: all(e.revision(revision)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+	})}
 }
 
 // check makes a transaction rely on an item's revision.
 func (s *Store) check(k item, revision int) types.TransactWriteItem {
 	e := newExpression()
-	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
+	return types.TransactWriteItem{ConditionCheck: filled(e, &types.ConditionCheck{
 		TableName: &s.table, Key: k, ConditionExpression: all(e.revision(revision)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+	})}
 }

@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"ringi/shared/aggregate"
 	"ringi/shared/tenancy"
 	"ringi/shared/websession"
@@ -27,14 +24,11 @@ func (s *Store) BeginConsent(ctx context.Context, state string, x websession.Con
 func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (websession.Consent, error) {
 	var is websession.Consent
 	pk, sk := webKey(state, webConsent)
-	out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk), ReturnValues: types.ReturnValueAllOld})
-	switch {
-	case err != nil:
+	it, err := s.taken(ctx, key(pk, sk), now)
+	if err != nil {
 		return is, fmt.Errorf("take a consent: %w", err)
-	case out.Attributes == nil || expired(out.Attributes, now):
-		return is, fmt.Errorf("take a consent: %w", aggregate.ErrNotFound)
 	}
-	return is, unpack(out.Attributes, &is)
+	return is, unpack(it, &is)
 }
 
 // VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.

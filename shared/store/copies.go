@@ -23,11 +23,7 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 		if err != nil {
 			return err
 		}
-		e := newExpression()
-		absent := e.absent()
-		items = append(items, types.TransactWriteItem{Put: &types.Put{
-			TableName: &s.table, Item: it, ConditionExpression: &absent, ExpressionAttributeNames: e.names,
-		}})
+		items = append(items, s.put(it, 0))
 	}
 	err = s.transactPast(ctx, s.newID(), items)
 	var l *lost

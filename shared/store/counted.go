@@ -82,9 +82,9 @@ func (s *Store) count(ctx context.Context, c Counted) error {
 		e.add(name, c.Adds[name]-was.Adds[name])
 	}
 	e.row("counted_sum", time.Time{})
-	sum := types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(pk, countedSums), UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+	sum := types.TransactWriteItem{Update: filled(e, &types.Update{
+		TableName: &s.table, Key: key(pk, countedSums), UpdateExpression: e.update(),
+	})}
 	if err := s.transactPast(ctx, s.newID(), []types.TransactWriteItem{s.put(it, was.Rev), sum}); err != nil {
 		return fmt.Errorf("count %s: %w", c.Row, err)
 	}

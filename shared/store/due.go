@@ -26,11 +26,10 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 			return
 		}
 		e := newExpression()
-		pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+		pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 			TableName: &s.table, IndexName: aws.String("GSI1"), Limit: aws.Int32(duePage),
-			KeyConditionExpression:   all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", aggregate.TimeText(now))),
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
+			KeyConditionExpression: all(e.is("GSI1PK", "=", duePartition(shard)), e.is("GSI1SK", "<=", aggregate.TimeText(now))),
+		}))
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
 			if err != nil {

@@ -73,7 +73,7 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	if err != nil {
 		return err
 	}
-	e, was := newExpression(), newExpression()
+	was := newExpression()
 	var unmoved string
 	if last.ID == "" {
 		unmoved = was.absent()
@@ -81,8 +81,8 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 		unmoved = was.is("id", "=", last.ID)
 	}
 	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names}},
-		{Put: &types.Put{TableName: &s.table, Item: next, ConditionExpression: &unmoved, ExpressionAttributeNames: was.names, ExpressionAttributeValues: was.values}},
+		s.put(it, 0),
+		{Put: filled(was, &types.Put{TableName: &s.table, Item: next, ConditionExpression: &unmoved})},
 	})
 	var l *lost
 	switch {
@@ -96,10 +96,10 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 
 func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
 	e := newExpression()
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
-		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant), e.is("SK", "<", lastExportKey)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant), e.is("SK", "<", lastExportKey)),
+	}))
 	if err != nil {
 		return nil, fmt.Errorf("list exports: %w", err)
 	}
@@ -150,10 +150,8 @@ func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Ti
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	return s.moveExport(ctx, x, x.Try, &types.TransactWriteItem{Put: &types.Put{
-		TableName: &s.table, Item: it, ConditionExpression: all(e.absent()), ExpressionAttributeNames: e.names,
-	}})
+	put := s.put(it, 0)
+	return s.moveExport(ctx, x, x.Try, &put)
 }
 
 // FailExport notes why x.Try came to nothing. It returns aggregate.ErrSuperseded as FinishExport does.
@@ -180,10 +178,9 @@ func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, besi
 		e.set("ended_at", *x.EndedAt)
 	}
 	open := all(e.is("try", "=", was), anyOf(e.is("status", "=", auditlog.Waiting), e.is("status", "=", auditlog.Running)))
-	items := []types.TransactWriteItem{{Update: &types.Update{
+	items := []types.TransactWriteItem{{Update: filled(e, &types.Update{
 		TableName: &s.table, Key: k, ConditionExpression: open, UpdateExpression: e.update(),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}}
+	})}}
 	if beside != nil {
 		items = append(items, *beside)
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -99,6 +100,36 @@ func (e *expression) revision(rev int) string {
 		return e.absent()
 	}
 	return e.is("rev", "=", rev)
+}
+
+// fillable is what takes names and values beside its expressions.
+type fillable interface {
+	*dynamodb.QueryInput | *dynamodb.PutItemInput | *dynamodb.UpdateItemInput | *dynamodb.DeleteItemInput |
+		*types.Put | *types.Update | *types.Delete | *types.ConditionCheck
+}
+
+// filled gives an input the names and values of its expressions, and returns it. It is the only way there: a literal
+// that read them beside the call that adds to them would have what Go happened to evaluate first.
+func filled[In fillable](e *expression, in In) In {
+	switch in := any(in).(type) {
+	case *dynamodb.QueryInput:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *dynamodb.PutItemInput:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *dynamodb.UpdateItemInput:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *dynamodb.DeleteItemInput:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *types.Put:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *types.Update:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *types.Delete:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	case *types.ConditionCheck:
+		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
+	}
+	return in
 }
 
 // update is the text of an UpdateItem.

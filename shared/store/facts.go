@@ -134,10 +134,9 @@ func begins(day string) time.Time {
 func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]fact.Sum, error) {
 	known := map[string]fact.Sum{}
 	e := newExpression()
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", sumsOf(tenant)), e.name("SK")+" BETWEEN "+e.value(days[0])+" AND "+e.value(days[len(days)-1])),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+	}))
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -183,10 +182,9 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 // the last fold comes an hour after the last fact, or later.
 func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fact.Sum, error) {
 	e := newExpression()
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+	}))
 	var facts []fact.Fact
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -207,10 +205,9 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fa
 		return sum, err
 	}
 	e = newExpression()
-	free := anyOf(e.absent(), e.is("facts", "<=", sum.Facts))
-	_, err = s.db.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: it, ConditionExpression: &free, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+	_, err = s.db.PutItem(ctx, filled(e, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: it, ConditionExpression: all(anyOf(e.absent(), e.is("facts", "<=", sum.Facts))),
+	}))
 	if conditionFailed(err) { // somebody folded more
 		err = nil
 	}

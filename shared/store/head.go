@@ -69,12 +69,11 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	e.set("rev", was.Revision()+1)
 	e.set("last_change", c.ID)
 	e.due(ref.ID, c.Now.Add(dueAfterCommit))
-	return types.TransactWriteItem{Update: &types.Update{
+	return types.TransactWriteItem{Update: filled(e, &types.Update{
 		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
-		ConditionExpression:      all(e.is("rev", "=", was.Revision()), e.is("run", "=", was.Common().Run)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+		ConditionExpression:                 all(e.is("rev", "=", was.Revision()), e.is("run", "=", was.Common().Run)),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-	}}, nil
+	})}, nil
 }
 
 // untouched are the attributes that are not copied from the change's head.

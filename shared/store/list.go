@@ -186,10 +186,10 @@ func (l List) query(table, partition string, start item, limit int) *dynamodb.Qu
 	if l.From != "" || l.Until != "" {
 		conditions = append(conditions, e.name(sk)+" BETWEEN "+e.value(l.From)+" AND "+e.value(l.Until))
 	}
-	in := &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: all(conditions...), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
+	in := filled(e, &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: all(conditions...),
 		ExclusiveStartKey: start, Limit: aws.Int32(int32(limit)), ScanIndexForward: &l.OldestFirst,
-	}
+	})
 	if l.Index != "" {
 		in.IndexName = &l.Index
 	}
@@ -227,11 +227,10 @@ func (l List) resume(p position) (int, item) {
 func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
 	e := newExpression()
 	name := fmt.Sprintf("GSI%d", index)
-	out, err := s.db.Query(ctx, &dynamodb.QueryInput{
+	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression:   all(e.is(name+"PK", "=", partition)),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+		KeyConditionExpression: all(e.is(name+"PK", "=", partition)),
+	}))
 	if err != nil {
 		return nil, err
 	}

@@ -48,10 +48,9 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 	if prefix != "" {
 		which = append(which, "begins_with("+e.name("SK")+", "+e.value(prefix)+")")
 	}
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: all(which...), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
+		TableName: &s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: all(which...),
+	}))
 	a := kind.New()
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

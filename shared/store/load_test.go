@@ -28,10 +28,9 @@ func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string
 	t.Helper()
 	e := newExpression()
 	e.set(attribute, v)
-	expect.Value(st.db.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+	expect.Value(st.db.UpdateItem(t.Context(), filled(e, &dynamodb.UpdateItemInput{
 		TableName: &st.table, Key: key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.update(),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}))(t)
+	})))(t)
 }
 
 func testLoad(t *testing.T, st *taskStore) {

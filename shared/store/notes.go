@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/shared/aggregate"
 )
 
@@ -36,13 +34,7 @@ func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row
 		return err
 	}
 	e := newExpression()
-	same := e.is("of", "=", of)
-	err = unhindered(ctx, func() error {
-		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: key(pk, r.Key()), ConditionExpression: &same, ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		return err
-	})
+	err = s.deleteIf(ctx, key(pk, r.Key()), e, e.is("of", "=", of))
 	if err != nil && !conditionFailed(err) {
 		return fmt.Errorf("drop note %s of %s: %w", r.Key(), ref, err)
 	}

@@ -18,11 +18,10 @@ func owned[T tenancy.Row](ctx context.Context, s *Store, tenant string, none T, 
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	e := newExpression()
-	pages := dynamodb.NewQueryPaginator(s.db, &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:   all(e.is("PK", "=", pk), "begins_with("+e.name("SK")+", "+e.value(prefix)+")"),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+		KeyConditionExpression: all(e.is("PK", "=", pk), "begins_with("+e.name("SK")+", "+e.value(prefix)+")"),
+	}))
 	out := []T{}
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)

@@ -42,8 +42,7 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 			}
 			u.ConditionExpression = all(anyOf(holds...))
 		}
-		u.ExpressionAttributeNames, u.ExpressionAttributeValues = e.names, e.values
-		out = append(out, types.TransactWriteItem{Update: u})
+		out = append(out, types.TransactWriteItem{Update: filled(e, u)})
 	}
 	return out, nil
 }

@@ -21,12 +21,10 @@ func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenanc
 		return tenancy.Sums{}, err
 	}
 	e, today := newExpression(), now.UTC().Format(time.DateOnly)
-	in := &dynamodb.QueryInput{
+	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true),
 		KeyConditionExpression: all(e.is("PK", "=", pk), "begins_with("+e.name("SK")+", "+e.value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
-	}
-	in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
-	out, err := s.db.Query(ctx, in)
+	}))
 	if err != nil {
 		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)
 	}

@@ -23,11 +23,10 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	e := newExpression()
 	e.add("rev", 1)
 	e.due(ref.ID, c.Now.Add(dueAfterCommit))
-	head := types.TransactWriteItem{Update: &types.Update{
+	head := types.TransactWriteItem{Update: filled(e, &types.Update{
 		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
-		ConditionExpression:      all(e.exists(), anyOf(e.lacks("forgotten_at"), e.is("forgotten_at", ">", c.Now))),
-		ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+		ConditionExpression: all(e.exists(), anyOf(e.lacks("forgotten_at"), e.is("forgotten_at", ">", c.Now))),
+	})}
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)

@@ -18,16 +18,11 @@ var errCondition = errors.New("the condition failed")
 // as it became. When the condition fails it returns errCondition and the item as
 // it is, or aggregate.ErrNotFound when there is none.
 func (s *Store) update(ctx context.Context, k item, e *expression, condition *string) (item, error) {
-	var out *dynamodb.UpdateItemOutput
-	err := unhindered(ctx, func() (err error) {
-		out, err = s.db.UpdateItem(ctx, &dynamodb.UpdateItemInput{
-			TableName: &s.table, Key: k, UpdateExpression: e.update(), ConditionExpression: condition,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-			ReturnValues:                        types.ReturnValueAllNew,
-			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
-		})
-		return err
-	})
+	out, err := unhindered(ctx, s.db.UpdateItem, filled(e, &dynamodb.UpdateItemInput{
+		TableName: &s.table, Key: k, UpdateExpression: e.update(), ConditionExpression: condition,
+		ReturnValues:                        types.ReturnValueAllNew,
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}))
 	var failed *types.ConditionalCheckFailedException
 	switch {
 	case err == nil:
@@ -50,24 +45,29 @@ func (s *Store) putIf(ctx context.Context, ref aggregate.Ref, r aggregate.Row, e
 	if err != nil {
 		return err
 	}
-	return unhindered(ctx, func() error {
-		_, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: &s.table, Item: it, ConditionExpression: &condition,
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		return err
-	})
+	_, err = unhindered(ctx, s.db.PutItem, filled(e, &dynamodb.PutItemInput{
+		TableName: &s.table, Item: it, ConditionExpression: &condition,
+	}))
+	return err
 }
 
-// unhindered does a single write, and again for up to two seconds while a
-// transaction holds the item: the SDK does not take that for a reason to repeat a call.
-func unhindered(ctx context.Context, write func() error) error {
+// deleteIf deletes an item beside the commits.
+func (s *Store) deleteIf(ctx context.Context, k item, e *expression, condition string) error {
+	_, err := unhindered(ctx, s.db.DeleteItem, filled(e, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: k, ConditionExpression: &condition,
+	}))
+	return err
+}
+
+// unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
+// take that for a reason to repeat a call. What is written is made once, by the caller.
+func unhindered[In, Out any](ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In) (Out, error) {
 	stop := time.Now().Add(retryFor)
 	for wait := newBackoff(10*time.Millisecond, 200*time.Millisecond); ; {
-		err := write()
+		out, err := write(ctx, in)
 		var held *types.TransactionConflictException
 		if !errors.As(err, &held) || !wait.until(ctx, stop) {
-			return err
+			return out, err
 		}
 	}
 }

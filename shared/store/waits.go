@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"ringi/shared/aggregate"
 )
 
@@ -37,13 +35,7 @@ func (s *Store) DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wai
 		return err
 	}
 	e := newExpression()
-	err = unhindered(ctx, func() error {
-		_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-			TableName: &s.table, Key: key(pk, w.Key()), ConditionExpression: all(e.is("task_token", "=", w.Token)),
-			ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-		})
-		return err
-	})
+	err = s.deleteIf(ctx, key(pk, w.Key()), e, e.is("task_token", "=", w.Token))
 	if err != nil && !conditionFailed(err) {
 		return fmt.Errorf("drop the wait of %s at %s: %w", ref, w.Gate, err)
 	}

@@ -68,14 +68,27 @@ func (s *Store) BeginSignIn(ctx context.Context, state string, x websession.Sign
 func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (websession.SignIn, error) {
 	var is websession.SignIn
 	pk, sk := webKey(state, webSignIn)
-	out, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(pk, sk), ReturnValues: types.ReturnValueAllOld})
-	switch {
-	case err != nil:
+	it, err := s.taken(ctx, key(pk, sk), now)
+	if err != nil {
 		return is, fmt.Errorf("take a sign-in: %w", err)
-	case out.Attributes == nil || expired(out.Attributes, now):
-		return is, fmt.Errorf("take a sign-in: %w", aggregate.ErrNotFound)
 	}
-	return is, unpack(out.Attributes, &is)
+	return is, unpack(it, &is)
+}
+
+// taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it is
+// too old.
+func (s *Store) taken(ctx context.Context, k item, now time.Time) (item, error) {
+	e := newExpression()
+	out, err := s.db.DeleteItem(ctx, filled(e, &dynamodb.DeleteItemInput{
+		TableName: &s.table, Key: k, ConditionExpression: all(e.exists()), ReturnValues: types.ReturnValueAllOld,
+	}))
+	switch {
+	case conditionFailed(err) || err == nil && expired(out.Attributes, now):
+		return nil, aggregate.ErrNotFound
+	case err != nil:
+		return nil, err
+	}
+	return out.Attributes, nil
 }
 
 // CountSignIn counts one that an address begins, and returns how many it has begun in this minute.

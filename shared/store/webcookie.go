@@ -64,10 +64,9 @@ func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.
 }
 
 func (s *Store) webUpdate(pk string, e *expression, conditions ...string) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: &types.Update{
-		TableName: &s.table, Key: key(pk, webSession), ConditionExpression: all(conditions...),
-		UpdateExpression: e.update(), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	}}
+	return types.TransactWriteItem{Update: filled(e, &types.Update{
+		TableName: &s.table, Key: key(pk, webSession), ConditionExpression: all(conditions...), UpdateExpression: e.update(),
+	})}
 }
 
 // EndWebSession forgets a session, also under the cookies that replaced this one; one that is not there is forgotten.

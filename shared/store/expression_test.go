@@ -1,0 +1,37 @@
+package store
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/expect"
+)
+
+// TestInputsAreFilledInOnePlace: a literal that reads an expression's values beside the call that adds to them has what Go
+// happens to evaluate first.
+func TestInputsAreFilledInOnePlace(t *testing.T) {
+	for _, path := range expect.Value(filepath.Glob("*.go"))(t) {
+		if path == "expression.go" || path == "expression_test.go" {
+			continue
+		}
+		for n, line := range strings.Split(string(expect.Value(os.ReadFile(path))(t)), "\n") {
+			if strings.Contains(line, "ExpressionAttribute") {
+				t.Errorf("%s:%d fills an input by itself, not by filled", path, n+1)
+			}
+		}
+	}
+}
+
+// TestAFilledInputHasWhatItsOwnLiteralAdds, whichever of its fields adds it.
+func TestAFilledInputHasWhatItsOwnLiteralAdds(t *testing.T) {
+	e := newExpression()
+	in := filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.update(), ConditionExpression: all(e.is("rev", "=", 7), e.lacks("run"))})
+	expect.Same(t, map[string]string{"#rev": "rev", "#run": "run"}, in.ExpressionAttributeNames)
+	if len(in.ExpressionAttributeValues) != 1 {
+		t.Errorf("values %v", in.ExpressionAttributeValues)
+	}
+}
