@@ -25,6 +25,7 @@ import (
 type contestPage struct {
 	Title                 string // of the request that it is for
 	Path, Live            string
+	Since                 since
 	Status, Badge, Prompt string
 	Broken                string // why it ended by itself before its time
 	Task                  string // address of what it is for
@@ -143,6 +144,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	p.Status, p.Badge = words.stands(k, k.Outcome)
 	p.Broken = words.broken(a)
 	p.Cancel, p.Ending = k.Status == contest.Running && k.ForKind == "", k.Status == contest.Cancelled && k.SettledAt == nil
+	p.Since = sinceThen(p.Path, p.Status, v.Locale)
 	if p.Over {
 		p.Took = words.length(k.SettledAt.Sub(k.CreatedAt).Seconds())
 	} else {

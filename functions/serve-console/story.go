@@ -232,8 +232,10 @@ type storyPage struct {
 	Prompts bool   // the viewer may read what models were sent
 	RunAt   string // the run's page at AWS
 	RunHere bool   // it runs on this machine
+	Since   since
 	Problem string // why what was wanted was not done
 	Typed   string // the reason that was typed for it
+	wanted  task.Action
 }
 
 // actButton is an act that the viewer may try.
@@ -269,11 +271,31 @@ func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t
 	if p.RunAt = runAt(c.Machine, t.story.ID, t.story.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
 	}
+	p.Since = p.since(r, words, t)
+	if p.Since.Shown {
+		p.Gate, p.Buttons = nil, nil
+	}
 	title := t.story.Title
 	if title == "" {
 		title = words.Untitled
 	}
 	return c.show(w, r, v, document{Title: title, Here: "tasks", Words: words, Data: p, Status: status}, "story.html")
+}
+
+// since says what became of the gate that a page shows, and what waits now.
+func (p *storyPage) since(r *http.Request, words storyTexts, t telling) since {
+	s := sinceThen(p.Path, words.Status[t.story.Status], t.reader.Locale)
+	if g := t.story.Gate; g != nil {
+		s.Now = words.Waiting + ": " + words.Kind[string(g.Kind)]
+		if g.Step == nil {
+			s.Now += fmt.Sprintf(" v%d", g.Version)
+		}
+	}
+	if err := became(r, t.task.Undecided); err != nil {
+		s.Decided = t.surface.Refused(err, t.settings, t.task.Request.Origin())
+	}
+	s.Shown = instead(r, p.Problem != "", slices.Contains(t.story.Actions, p.wanted), t.story.Gate != nil)
+	return s
 }
 
 // mayReadPrompts: what models were sent repeats results, unmasked, and the texts of others in the thread.

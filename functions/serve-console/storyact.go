@@ -157,7 +157,7 @@ func (c *Console) refusal(w http.ResponseWriter, r *http.Request, v *viewer, t t
 	if refused {
 		refuse(r, v, why.Error())
 	}
-	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Request.Origin()), Typed: x.reason}
+	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Request.Origin()), Typed: x.reason, wanted: x.Action}
 	p.Typed = legible.First(p.Typed, maxTyped)
 	return c.showStory(w, r, v, t, p, status)
 }

@@ -47,7 +47,6 @@ type talk struct {
 // talkPage is what the template of a session's page gets.
 type talkPage struct {
 	ID, Path, Live            string
-	Rev                       int
 	Status, StatusText, Badge string
 	Agent, AgentID, Gone      string // Gone: there is no such agent any more
 	Opener, Channel           string
@@ -75,7 +74,9 @@ type talkPage struct {
 	Log                       []logRow
 	LogGoesOn                 bool
 	Made                      []madeTask
+	Since                     since
 	Problem, Typed            string
+	wanted                    talkWanted
 }
 
 // madeTask is a request that the agent made of what was agreed.
@@ -230,7 +231,7 @@ func (c *Console) showSession(w http.ResponseWriter, r *http.Request, v *viewer)
 // showTalk writes the page; p has what was tried.
 func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t talk, p talkPage, status int) error {
 	words, s := talkWords.In(v.Locale), t.is.Session
-	p.ID, p.Path, p.Rev = s.ID, "/console/sessions/"+s.ID, t.is.Head.Rev
+	p.ID, p.Path = s.ID, "/console/sessions/"+s.ID
 	q := url.Values{}
 	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
 		q.Set("log", n)
@@ -250,9 +251,28 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 	}
 	p.Who = t.surface.WhoDecides(t.settings, s.Origin())
 	p.Buttons = talkButtons(words, t, v)
+	p.Since = p.since(r, words, t, v.Locale)
 	p.entries(t, v.Locale)
 	title := cmp.Or(card.OneLine(s.Title), words.Untitled)
 	return c.show(w, r, v, document{Title: title, Here: "agents", Words: words, Data: p, Status: status}, "session.html")
+}
+
+// since says what became of the action that a page shows, and which waits now.
+func (p *talkPage) since(r *http.Request, words talkTexts, t talk, locale string) since {
+	s := sinceThen(p.Path, p.StatusText, locale)
+	x := t.is.Current()
+	waits := x != nil && x.Status == session.ActionPending
+	if waits {
+		s.Now = fmt.Sprintf("%s: %s #%d", words.Action[x.Status], agentsWords.In(locale).Types[x.ActionType], x.Number)
+	}
+	if err := became(r, t.is.Undecided); err != nil {
+		s.Decided = t.refused(err, locale)
+	}
+	offered := slices.ContainsFunc(p.Buttons, func(b talkButton) bool {
+		return b.Act == p.wanted.act && b.ID == p.wanted.id && b.Hash == p.wanted.hash
+	})
+	s.Shown = instead(r, p.Problem != "", offered, waits)
+	return s
 }
 
 // aboutTalk is what stands at the top of the page.

@@ -114,7 +114,7 @@ func (c *Console) talkRefused(w http.ResponseWriter, r *http.Request, v *viewer,
 	if refused {
 		refuse(r, v, why.Error())
 	}
-	p := talkPage{Problem: t.refused(why, v.Locale), Typed: legible.First(x.reason, maxTyped)}
+	p := talkPage{Problem: t.refused(why, v.Locale), Typed: legible.First(x.reason, maxTyped), wanted: x}
 	return c.showTalk(w, r, v, t, p, status)
 }
 

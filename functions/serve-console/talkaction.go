@@ -38,7 +38,7 @@ type actionRow struct {
 	Exit                    string
 	Result, Error, Unknown  string
 	Late                    string // what it came to after it had been cancelled
-	Open, Runs              bool
+	Open, Runs, Waits       bool
 	Lines                   []logLine
 	Dropped, Count          int
 	LogPath                 string // address with its output; empty where it is shown, or there is none
@@ -58,7 +58,7 @@ type logLine struct {
 func (t *talk) action(x *session.Action, path string, words talkTexts, locale string) actionRow {
 	out := actionRow{
 		Number: x.Number, ID: x.ActionID, Type: agentsWords.In(locale).Types[x.ActionType], Badge: actionBadge(x), Status: words.Action[x.Status], At: x.CreatedAt,
-		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == session.ActionExecuting,
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == session.ActionExecuting, Waits: x.Status == session.ActionPending,
 		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
 	}
 	if x.RequestedBy == session.RequestedByUser && len(x.Askers) > 0 {

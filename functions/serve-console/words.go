@@ -6,7 +6,7 @@ import "ringi/shared/language"
 type layoutTexts struct {
 	Lang, Console, Skip, Menu, OtherLanguage, OtherCode, SignOut, Admin                                                    string
 	Tasks, Approvals, Agents, Contests, Audit, Insights, Settings, Integrations, Tools                                     string
-	Stale, Zone                                                                                                            string
+	Stale, Zone, Stands, OpenNow                                                                                           string
 	TasksAbout, ApprovalsAbout, AgentsAbout, ContestsAbout, AuditAbout, InsightsAbout, SettingsAbout, IntAbout, ToolsAbout string
 }
 
@@ -14,7 +14,8 @@ var layoutWords = language.InEach(
 	layoutTexts{
 		Lang: "ja", Console: "稟議コンソール", Skip: "本文へ", Menu: "メニュー", OtherLanguage: "English", OtherCode: "en", SignOut: "サインアウト", Admin: "管理者",
 		Tasks: "依頼", Approvals: "承認待ち", Agents: "エージェント", Contests: "コンテスト", Audit: "監査ログ", Insights: "集計", Settings: "設定", Integrations: "連携", Tools: "ツール",
-		Zone:       "日時と日付は、すべて日本時間です。",
+		Zone:   "日時と日付は、すべて日本時間です。",
+		Stands: "今の状態", OpenNow: "今の内容を開く",
 		Stale:      "最新の状態を取得できません。ページを読み込み直してください。",
 		TasksAbout: "依頼の状態を探して確かめます。", ApprovalsAbout: "判断を待っているものを、古い順に読みます。", AgentsAbout: "エージェントとの会話と、承認を待つ操作です。", ContestsAbout: "チームが競って作った案と、その採点です。", AuditAbout: "だれが、いつ、何をしたかの記録です。",
 		InsightsAbout: "かかった時間、承認の割合、費用の推移です。", SettingsAbout: "承認者、予算、保存期間などを決めます。", IntAbout: "freee、Google、Slack、MCP サーバーとの接続です。", ToolsAbout: "使えるツールと、その制限です。",
@@ -22,7 +23,8 @@ var layoutWords = language.InEach(
 	layoutTexts{
 		Lang: "en", Console: "Ringi console", Skip: "Skip to content", Menu: "Menu", OtherLanguage: "日本語", OtherCode: "ja", SignOut: "Sign out", Admin: "Administrator",
 		Tasks: "Requests", Approvals: "Approvals", Agents: "Agents", Contests: "Contests", Audit: "Audit log", Insights: "Insights", Settings: "Settings", Integrations: "Integrations", Tools: "Tools",
-		Zone:       "All times and dates are Japan's (UTC+9).",
+		Zone:   "All times and dates are Japan's (UTC+9).",
+		Stands: "Now", OpenNow: "Open it as it is now",
 		Stale:      "The latest state can't be fetched. Please reload the page.",
 		TasksAbout: "Find requests and see where they stand.", ApprovalsAbout: "What waits for a decision, oldest first.", AgentsAbout: "Conversations with agents, and what they want to do.", ContestsAbout: "Drafts that teams competed with, and their scores.", AuditAbout: "Who did what, and when.",
 		InsightsAbout: "Times to decide, approval rates and cost.", SettingsAbout: "Approvers, budgets, retention and more.", IntAbout: "Connections to freee, Google, Slack and MCP servers.", ToolsAbout: "Which tools may be used, and within which limits.",

@@ -320,6 +320,16 @@ func (a *Aggregate) decidable(id string) (*Action, error) {
 	return x, nil
 }
 
+// Undecided returns nil while the action with this id waits for a decision, and else what whoever decides now is told: ErrDecided
+// or ErrNotFound.
+func (a *Aggregate) Undecided(id string) error {
+	x, err := a.decidable(id)
+	if err != nil {
+		return err
+	}
+	return x.waits()
+}
+
 // waits returns ErrDecided unless the action waits for a person.
 func (x *Action) waits() error {
 	if x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval {

@@ -168,6 +168,16 @@ func (a *Aggregate) afterRejection(c *change, generated int, terms aggregate.Ter
 	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonMaxVersions)
 }
 
+// Undecided returns nil while the gate with this id waits for a decision, and else what whoever decides now is told: ErrDecided,
+// ErrNotLatest, ErrSuperseded or ErrNotFound.
+func (a *Aggregate) Undecided(id string) error {
+	row, err := a.decidable(id)
+	if err != nil {
+		return err
+	}
+	return a.mustBeOpen(row.gate())
+}
+
 // mustBeOpen returns ErrDecided unless the gate waits.
 func (a *Aggregate) mustBeOpen(g *aggregate.Gate) error {
 	if err := g.Decided(); err != nil {

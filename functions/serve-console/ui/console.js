@@ -8,50 +8,110 @@ function busy(el, stand) {
   return el.contains(at) && !stand && at.matches("input, select, textarea, button, summary, a") || String(getSelection()) !== "";
 }
 
-// standing is the fold or the link of the next page that somebody stands on now.
-function standing(at, next) {
+// counterpart is the fold or the link of the next page that somebody stands on, or points at, in an element now.
+function counterpart(at, el, next) {
   const fold = at.closest("summary")?.closest("details[id]");
   if (fold) return next.querySelector(`#${CSS.escape(fold.id)} > summary`);
-  return at.matches("a[href]") ? next.querySelector(`a[href="${CSS.escape(at.getAttribute("href"))}"]`) : null;
+  if (!at.matches("a[href]")) return null;
+  const links = (of) => [...of.querySelectorAll(`a[href="${CSS.escape(at.getAttribute("href"))}"]`)];
+  return links(next)[links(el).indexOf(at)];
+}
+
+// still makes a change on the page, and keeps what the pointer rests on where it is. The change returns what took its place.
+function still(change) {
+  const at = document.querySelector("main :is(form, a[href], summary):hover"), top = at?.getBoundingClientRect().top;
+  const now = change() ?? at;
+  if (!now?.isConnected) return;
+  const moved = () => now.getBoundingClientRect().top - top;
+  const pad = (el, side, by) => { el.style[side] = `${parseFloat(getComputedStyle(el)[side]) + by}px`; };
+  scrollBy({ top: moved(), behavior: "instant" });
+  if (moved() < 0) pad(document.querySelector("main"), "paddingTop", -moved()); // it stood at the page's top
+  if (moved() > 0) { // at its end
+    pad(document.body, "paddingBottom", moved());
+    scrollBy({ top: moved(), behavior: "instant" });
+  }
+}
+
+// decisions are an element's forms, by what they send: all but the key of the session.
+function decisions(el) {
+  const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((field) => `${field.name}=${field.value}`);
+  return new Map([...el.querySelectorAll('form[method="post"]')].map((form) => [[form.getAttribute("action"), ...sent(form)].join("\n"), form]));
+}
+
+// close ends a form of a decision that is over: nothing in it goes, so that the keyboard stays where it is.
+function close(form) {
+  form.dataset.over = "1";
+  for (const field of form.elements) {
+    field.readOnly = true;
+    if (!field.matches("button")) continue;
+    field.ariaDisabled = "true";
+    field.setAttribute("aria-describedby", "since");
+  }
+}
+
+// settle is for an element in which something can be decided: that stands there as it was read. No form takes the place of
+// another or comes by itself. One whose decision is over is closed, and a line says who decided, and leads to what waits now.
+function settle(el, next) {
+  const shown = decisions(el), now = decisions(next), line = el.querySelector(".since"), said = document.createElement("p");
+  for (const [sent, form] of shown) if (!now.has(sent)) close(form);
+  if (!next.dataset.live) delete el.dataset.live;
+  if (shown.size !== now.size || [...now.keys()].some((sent) => !shown.has(sent))) {
+    said.append(document.importNode(next.querySelector("template").content, true));
+  }
+  if (said.innerHTML === line.innerHTML) return;
+  const stood = line.contains(document.activeElement);
+  line.replaceChildren(...said.childNodes);
+  if (stood) line.querySelector("a")?.focus({ preventScroll: true });
 }
 
 // An element with data-live="<address>" is replaced by the one with its id on that page, every five seconds while the page
-// is seen. What was unfolded stays so.
-async function refresh(el) {
-  const answer = await fetch(el.dataset.live, { headers: { "X-Live": "1" }, redirect: "error" });
-  if (!answer.ok) throw new Error(String(answer.status));
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+// is seen. What was unfolded stays so, and a link that somebody points at stays under the pointer.
+function refresh(el, page) {
   const next = page.getElementById(el.id);
-  const at = document.activeElement, stand = next && el.contains(at) ? standing(at, next) : null;
-  if (!next || busy(el, stand)) return;
+  if (!next) return;
+  if (decisions(el).size + decisions(next).size > 0) return settle(el, next);
+  const focus = document.activeElement, stand = el.contains(focus) ? counterpart(focus, el, next) : null;
+  const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over && counterpart(over, el, next);
+  if (busy(el, stand) || over && !same) return;
   for (const fold of el.querySelectorAll("details[id]")) {
     const nextFold = next.querySelector(`#${CSS.escape(fold.id)}`);
     if (nextFold) nextFold.open = fold.open;
   }
-  for (const field of el.querySelectorAll("textarea[id]")) { // what was typed stays; where its field is gone, all does
-    if (field.value === field.defaultValue) continue;
-    const nextField = next.querySelector(`#${CSS.escape(field.id)}`);
-    if (!nextField) return;
-    nextField.value = field.value;
+  if (next.innerHTML === el.innerHTML && next.dataset.live === el.dataset.live) return;
+  still(() => {
+    el.replaceWith(document.adoptNode(next));
+    stand?.focus({ preventScroll: true });
+    return same;
+  });
+}
+
+// refreshAll asks once for each address, and says what waits for a decision on this page: the answer then has what became of it.
+async function refreshAll(elements) {
+  const asks = document.querySelector("[data-asks]")?.dataset.asks || "1", pages = new Map();
+  for (const el of elements) {
+    const address = el.dataset.live;
+    if (!pages.has(address)) {
+      const answer = await fetch(address, { headers: { "X-Live": asks }, redirect: "error" });
+      if (!answer.ok) throw new Error(String(answer.status));
+      pages.set(address, new DOMParser().parseFromString(await answer.text(), "text/html"));
+    }
+    refresh(el, pages.get(address));
   }
-  if (next.innerHTML === el.innerHTML) return;
-  el.replaceWith(document.adoptNode(next));
-  stand?.focus({ preventScroll: true });
 }
 
 function watch() {
   let failures = 0;
   // What a page does not have yet, data-now says, is fetched at once; without it there is a link.
-  for (const el of document.querySelectorAll("[data-live][data-now][id]")) refresh(el).catch(() => {});
+  refreshAll(document.querySelectorAll("[data-live][data-now][id]")).catch(() => {});
   setInterval(async () => {
     if (document.hidden) return;
     try {
-      for (const el of document.querySelectorAll("[data-live][id]")) await refresh(el);
+      await refreshAll(document.querySelectorAll("[data-live][id]"));
       failures = 0;
     } catch {
       failures++;
     }
-    stale(failures >= 3);
+    still(() => stale(failures >= 3));
   }, 5000);
 }
 
@@ -67,11 +127,11 @@ function stale(is) {
   document.querySelector("main").prepend(note);
 }
 
-// A form with data-confirm asks before it is sent; none is sent twice.
+// A form with data-confirm asks before it is sent; none is sent twice, or when its decision is over.
 document.addEventListener("submit", (event) => {
   const form = event.target;
   const question = event.submitter?.dataset.confirm ?? form.dataset.confirm;
-  if (form.dataset.sent || question && !confirm(question)) return event.preventDefault();
+  if (form.dataset.over || form.dataset.sent || question && !confirm(question)) return event.preventDefault();
   if (form.method === "post") form.dataset.sent = "1";
 });
 // A page that comes back from the browser's memory can be sent again.

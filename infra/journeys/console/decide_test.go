@@ -156,9 +156,11 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Click(`form:has(` + reason + `) button`)
 	tab.Until(`document.querySelector(".notice")`)
 	d.Card(driver.PromptCard, "部署ごとに分けてください")
-	tab.Until(`document.querySelector(".gate .diff") && document.querySelector("#policy-2")`) // without reloading
+	reads(tab, `document.querySelector("#policy-2")`) // which came without reloading
+	tab.Until(`document.querySelector(".gate .diff")`)
 	tab.Until(`[...document.querySelectorAll(".acts button")].some((b) => b.textContent.includes("承認"))`)
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
+	reads(tab, `document.querySelector("#plan-1")`)
 	tab.Until(`document.querySelector(".gate ol") && document.querySelector('form input[name="kind"][value="process"]')`)
 	shot(tab, "steps")
 	tab.Click(`form:has(input[name="act"][value="approve"]) button`)
@@ -176,6 +178,13 @@ func TestAPersonDecidesOnThePageOfATask(t *testing.T) {
 	tab.Accessible(t)
 	tab.Clean()
 	withdraws(t, b)
+}
+
+// reads opens what waits for a decision by now, once this has come on the page: it is offered, and takes no other's place.
+func reads(tab *browser.Tab, js string) {
+	tab.Until(js + ` && document.querySelector(".since").innerText.includes("判断を待っています") && !document.querySelector('input[value="approve"]')`)
+	tab.Click(".since a")
+	tab.Until(`document.querySelector('input[value="approve"]')`)
 }
 
 // withdraws cancels a request on its page, on a phone in English, after saying yes.

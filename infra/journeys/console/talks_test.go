@@ -61,7 +61,7 @@ func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	tab.Until(fmt.Sprintf(`document.querySelector('#talks a[href="%s"]')`, page))
 	looks(t, tab, "agents")
 	tab.Click(fmt.Sprintf(`#talks a[href="%s"]`, page))
-	tab.Until(`document.querySelector("#action-1")?.innerText.includes("hello.test.js") && document.querySelectorAll(".said > li").length >= 99 && document.querySelector("#summary")`)
+	tab.Until(`document.querySelector("#asked-1")?.innerText.includes("hello.test.js") && document.querySelectorAll(".said > li").length >= 99 && document.querySelector("#summary")`)
 	looks(t, tab, "session-waits")
 	tab.Click(`form:has(input[value="approve"]) button`)
 	tab.Until(`location.search.includes("done=act_approve") && document.querySelector("#action-1")?.innerText.includes("完了")`)

@@ -52,6 +52,29 @@ func (p *Tab) Press(selector string) {
 	p.t.Fatalf("it never keeps still: %s", selector)
 }
 
+// Point lets the mouse's pointer rest on something, and is where that is.
+func (p *Tab) Point(selector string) (at [2]float64) {
+	p.t.Helper()
+	copy(at[:], p.spotOf(selector))
+	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, at[0], at[1]))
+	p.Until(fmt.Sprintf(`document.querySelector(%q).matches(":hover")`, selector))
+	return at
+}
+
+// PointAway lets it rest in the corner, on nothing.
+func (p *Tab) PointAway() {
+	p.t.Helper()
+	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))
+}
+
+// PressAt clicks with the mouse where it rests, on whatever is there by now, and returns once the page has heard it.
+func (p *Tab) PressAt(at [2]float64) {
+	p.t.Helper()
+	p.Eval(`window.heard = false; addEventListener("click", () => { window.heard = true; }, { once: true })`)
+	p.Do(chromedp.MouseClickXY(at[0], at[1]))
+	p.Until(`window.heard !== false`) // a page that was left has heard it, too
+}
+
 // spotOf waits until something can be pressed, and is where.
 func (p *Tab) spotOf(selector string) []float64 {
 	p.t.Helper()

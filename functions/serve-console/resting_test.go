@@ -1,0 +1,220 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	chromium "ringi/infra/local/browser"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/session"
+	"ringi/shared/store/storetest"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// seen is a page of the console as somebody sees it who has signed in.
+type seen struct {
+	*chromium.Tab
+	sent *atomic.Int64 // forms
+}
+
+// sees opens a page in a window.
+func (b *browser) sees(c *chromium.Browser, path string) seen {
+	b.w.T.Helper()
+	var sent atomic.Int64
+	console := b.w.c.Handler()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPost {
+			sent.Add(1)
+		}
+		r.AddCookie(&http.Cookie{Name: sessionCookie, Value: b.cookies["__Host-ringi"]})
+		console.ServeHTTP(w, r)
+	}))
+	b.w.T.Cleanup(server.Close)
+	window := chromium.Window{Width: 1000, Height: 700, Hasty: true, Language: b.locale}
+	return seen{c.Open(b.w.T, server.URL+path, window), &sent}
+}
+
+const (
+	approveButton = `form:has(input[value="approve"]) button`
+	dead          = `document.querySelector('` + approveButton + `')?.ariaDisabled === "true"`
+)
+
+// says waits until the line says this of what happened since the page was read.
+func (s seen) says(texts ...string) {
+	for _, text := range texts {
+		s.Until(fmt.Sprintf(`document.querySelector(".since").innerText.includes(%q)`, text))
+	}
+}
+
+func TestNothingIsSwappedUnderAPointer(t *testing.T) {
+	db, c := storetest.Start(t), chromium.Start(t)
+	for name, run := range map[string]func(*testing.T, *world, *chromium.Browser){
+		"the next step":            pointsAtAStep,
+		"an agent's next action":   pointsAtAnAction,
+		"what comes by itself":     pointsAtNothing,
+		"a contest that is over":   pointsAtAContest,
+		"a link of a list":         pointsAtALink,
+		"a button below that goes": pointsBelow,
+	} {
+		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db), c) })
+	}
+}
+
+// checked brings a task to the check of the first of two steps that look alike, in a new world.
+func (w *world) checked() {
+	w.T.Helper()
+	w.ask()
+	w.Prompted(tenancy.DefaultSettings())
+	first, second := dm(1, "一通目"), dm(2, "二通目")
+	first.RequiresHumanCheck, second.RequiresHumanCheck = true, true
+	w.planned(first, second)
+	w.Approve()
+	w.Begin()
+	w.checks(1, first)
+}
+
+// checks opens a step's gate.
+func (w *world) checks(order int, s task.Step) {
+	w.T.Helper()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, order, aggregate.Blob{JSON: s.ToolInput, Bytes: len(s.ToolInput)}, "", w.Now())
+	})
+}
+
+// pointsAtAStep: a colleague stamps it, and what waits then looks the same.
+func pointsAtAStep(t *testing.T, w *world, c *chromium.Browser) {
+	w.checked()
+	for _, locale := range []string{"ja", "en"} {
+		b := w.as(workspace.Tanaka)
+		b.locale = locale
+		p := b.sees(c, w.page())
+		at := p.Point(approveButton)
+		if locale == "ja" {
+			w.Approve()
+			w.ran(inline(string(dm(1, "一通目").ToolInput)), inline(`{}`))
+			w.checks(2, dm(2, "二通目"))
+			p.says("鈴木", "に承認済みです。", "判断を待っています: ステップの実行", "今の内容を開く")
+		} else { // who has the keyboard there keeps it
+			p.Eval(fmt.Sprintf(`document.querySelector(%q).focus()`, approveButton))
+			w.Approve()
+			p.says("already approved this", "Now: Running", "Open it as it is now")
+			p.Until(fmt.Sprintf(`document.activeElement.matches(%q)`, approveButton))
+			p.Keys("\r")
+		}
+		p.Until(dead + ` && document.querySelector(".since[role=status]")`)
+		p.PressAt(at)
+		p.Until(dead)
+		p.Accessible(t)
+		p.Fits()
+		p.Clean()
+		if open, waits := w.Load().OpenGate(); waits != (locale == "ja") || p.sent.Load() > 0 {
+			t.Fatalf("%+v waits: %t, and %d forms were sent: somebody stamped what nobody had read", open, waits, p.sent.Load())
+		}
+		p.Press(".since a")
+		p.Until(`!document.querySelector(".since").innerText && document.querySelector("h1")`)
+		if locale == "ja" {
+			p.Until(`document.querySelector(".gate").innerText.includes("二通目") && !(` + dead + `)`)
+		}
+	}
+}
+
+func pointsAtAnAction(t *testing.T, w *world, c *chromium.Browser) {
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	x := k.proposes(session.ShellCommand, script, "")
+	p := w.as(workspace.Suzuki).sees(c, k.page())
+	at := p.Point(approveButton)
+	tanaka := w.as(workspace.Tanaka)
+	expect.Same(t, http.StatusSeeOther, tanaka.post(k.page()+"/act", actOn(rejectAction, x, "だめ")).status)
+	p.says("先に決まっています: 却下", "田中")
+	next := k.proposes(session.ShellCommand, script, "")
+	p.says("承認待ち", fmt.Sprintf("#%d", next.Number))
+	p.Until(dead + ` && document.querySelector("#course").innerText.includes("却下")`) // all else goes on
+	p.PressAt(at)
+	p.Until(dead)
+	p.Accessible(t)
+	p.Clean()
+	if now := k.load().Current(); now.ActionID != next.ActionID || now.Status != session.ActionPending || p.sent.Load() > 0 {
+		t.Fatalf("%+v: somebody stamped what nobody had read", now)
+	}
+	p.Press(".since a")
+	p.Until(fmt.Sprintf(`document.querySelector("#asked-%d") && !(%s)`, next.Number, dead))
+	p.Press(approveButton)
+	p.Until(`location.search.includes("done=act_approve")`)
+}
+
+// pointsAtNothing: what can be decided comes to nobody's page by itself, and nobody's reason goes.
+func pointsAtNothing(t *testing.T, w *world, c *chromium.Browser) {
+	w.ask()
+	w.Extracted()
+	p := w.as(workspace.Suzuki).sees(c, w.page())
+	p.Until(`document.querySelector(".acts button")`)
+	w.Draft(tenancy.DefaultSettings())
+	p.says("判断を待っています: 実行方針 v1")
+	p.Until(`document.querySelector("#policy-1") && !document.querySelector("` + strings.ReplaceAll(approveButton, `"`, `\"`) + `") && document.querySelector(".acts button").ariaDisabled === null`)
+	p.Press(".since a")
+	p.Press("textarea")
+	p.Keys("分けて")
+	w.Approve()
+	p.says("に承認済みです。")
+	p.Until(`document.activeElement.matches("textarea[readonly]") && document.activeElement.value === "分けて"`)
+	p.Clean()
+}
+
+func pointsAtAContest(t *testing.T, w *world, c *chromium.Browser) {
+	k := w.compete("今月の勤怠をまとめて", nil)
+	p := w.as(workspace.Suzuki).sees(c, k.page())
+	at := p.Point(`#asks button`)
+	expect.Same(t, http.StatusSeeOther, w.as(workspace.Suzuki).post(k.page()+"/cancel", nil).status)
+	p.says("今の状態: ")
+	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
+	p.PressAt(at) // nothing is asked
+	p.Until(`document.querySelector("#asks button").ariaDisabled === "true"`)
+	p.Clean()
+}
+
+// pointsAtALink: what stood above it goes, and it stays under the pointer; when it should go itself, it waits.
+func pointsAtALink(t *testing.T, w *world, c *chromium.Browser) {
+	var ids []string
+	for _, title := range []string{"先の依頼", "後の依頼"} {
+		ids = append(ids, w.made(requested{user: workspace.Sato, channel: workspace.HR, kind: "channel", title: title}))
+		w.Draft(tenancy.DefaultSettings())
+		w.Later(time.Minute)
+	}
+	p := w.as(workspace.Suzuki).sees(c, "/console/approvals")
+	link := func(id string) string { return fmt.Sprintf(`a.button[href="/console/tasks/%s"]`, id) }
+	at := p.Point(link(ids[1]))
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(%q)`, at[0], at[1], link(ids[1]))
+	second := w.Ref
+	w.Ref.ID = ids[0]
+	w.Cancel()
+	p.Until(fmt.Sprintf(`!document.querySelector(%q) && %s`, link(ids[0]), here))
+	w.Ref = second
+	w.Cancel()
+	p.Eval(`window.asked = 0; const ask = fetch; window.fetch = (...all) => { window.asked++; return ask(...all) }`)
+	p.Until(`window.asked > 2 && ` + here)
+	p.PointAway()
+	p.Until(fmt.Sprintf(`!document.querySelector(%q)`, link(ids[1])))
+	p.Clean()
+}
+
+// pointsBelow: what stands above a button grows and shrinks, and the button stays under the pointer.
+func pointsBelow(t *testing.T, w *world, c *chromium.Browser) {
+	w.ask()
+	p := w.as(workspace.Suzuki).sees(c, w.page())
+	at := p.Point(".acts button")
+	here := fmt.Sprintf(`document.elementFromPoint(%f, %f).matches(".acts button")`, at[0], at[1])
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.WaitUntil(a.Head.Run, a.Generating(), w.Now().Add(time.Hour), w.Now())
+	})
+	p.Until(`document.querySelector("#now").innerText.includes("次の再開")`)
+	p.Until(here)
+	p.Clean()
+}
