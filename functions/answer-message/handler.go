@@ -65,6 +65,7 @@ type turn struct {
 	a        *session.Aggregate
 	seen     []*session.Inbox
 	settings tenancy.Settings
+	from     string                        // key after which what was said is told by itself
 	read     map[string]session.Attachment // by Slack's id: what earlier answers were made of
 }
 
@@ -138,7 +139,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if older, shown := chat.Fold(history); len(older) > 0 {
 		summary, used := chat.Summarize(ctx, wire, older, t.settings.Locale)
 		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
-			x.Summary = summary
+			x.Summary, x.Folded = summary, t.waitingOf(older)
 		}
 		history = append([]chat.Message{{Sender: chat.FromSystem, Text: summary, Collapsed: true}}, shown...)
 	}
@@ -152,7 +153,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
 	if err != nil {
 		if x.Usage.Free() { // the summary is not the model's: another try makes one
-			x.Summary, x.Through = "", ""
+			x.Summary, x.Through, x.Folded = "", "", nil
 		}
 		x.Usage = used
 		return t.failed(ctx, err, x)

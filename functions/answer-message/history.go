@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/errorclass"
 	"ringi/shared/session"
 )
 
@@ -15,33 +17,35 @@ import (
 // answered now. The session is read again after the messages, so that every message that came meanwhile is known to wait.
 func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 	s := t.a.Session
-	from := s.CollapsedThrough
-	if from == "" && s.HistoryFrom != nil {
-		from = aggregate.TimeText(*s.HistoryFrom)
-	}
-	said, err := t.Store.Messages(ctx, t.in.Tenant, s.ID, from)
+	t.from = s.From()
+	said, err := t.Store.Messages(ctx, t.in.Tenant, s.ID, t.from)
 	if err != nil {
 		return nil, fmt.Errorf("read what was said: %w", err)
+	}
+	now, err := t.asked(ctx, said)
+	if err != nil {
+		return nil, err
 	}
 	if t.a, err = t.Store.Load(ctx, t.ref); err != nil {
 		return nil, fmt.Errorf("load the session: %w", err)
 	}
-	waits := map[string]bool{}
+	notBefore := map[string]bool{}
 	for _, i := range t.a.Inbox {
-		waits[i.Message] = true
+		notBefore[i.Message] = true
 	}
-	asked := map[string]bool{}
-	for _, i := range t.seen {
-		asked[i.Message] = true
+	for _, m := range now {
+		notBefore[m.Key()] = true
 	}
-	var before, now []session.Message
+	var before []session.Message
 	for _, m := range said {
-		switch key := m.Key(); {
-		case asked[key]:
-			now = append(now, m)
-		case key > s.CollapsedThrough && !m.Collapsed && !waits[key]:
-			before = append(before, m)
+		if key := m.Key(); key <= t.from || m.Collapsed || notBefore[key] {
+			continue
 		}
+		late, err := t.late(ctx, m)
+		if err != nil {
+			return nil, err
+		}
+		before = append(append(before, late...), m)
 	}
 	all := append(before, now...)
 	out, err := t.told(ctx, all)
@@ -58,27 +62,92 @@ func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 	return slices.Insert(out, 0, chat.Message{Key: s.CollapsedThrough, Sender: chat.FromSystem, Text: summary.Content, Collapsed: true}), nil
 }
 
+// asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from, where
+// Slack brought it late; one that is folded is told by the summary. A row whose message can't be read is no part of the turn.
+// Where none can be, another try reads again.
+func (t *turn) asked(ctx context.Context, said []session.Message) ([]session.Message, error) {
+	found := map[string]session.Message{}
+	for _, m := range said {
+		found[m.Key()] = m
+	}
+	var out []session.Message
+	var seen []*session.Inbox
+	for _, i := range t.seen {
+		if i.Folded {
+			seen = append(seen, i)
+			continue
+		}
+		m, known := found[i.Message]
+		if !known {
+			var err error
+			switch m, err = t.Store.Message(ctx, t.in.Tenant, t.ref.ID, i.Message); {
+			case errors.Is(err, aggregate.ErrNotFound):
+				slog.WarnContext(ctx, "a message that waits can't be read", "session", t.ref.ID, "message", i.Message)
+				continue
+			case err != nil:
+				return nil, fmt.Errorf("read a message that waits: %w", err)
+			}
+		}
+		out, seen = append(out, m), append(seen, i)
+	}
+	if t.seen = seen; len(seen) == 0 {
+		return nil, fmt.Errorf("none of the messages that wait can be read: %w", errorclass.ErrUnavailable)
+	}
+	return out, nil
+}
+
+// late are the messages before t.from that this one answered, as far as they are kept.
+func (t *turn) late(ctx context.Context, m session.Message) (out []session.Message, err error) {
+	for _, key := range m.Late {
+		if key > t.from {
+			continue
+		}
+		late, err := t.Store.Message(ctx, t.in.Tenant, t.ref.ID, key)
+		switch {
+		case errors.Is(err, aggregate.ErrNotFound):
+		case err != nil:
+			return nil, fmt.Errorf("read a message that was late: %w", err)
+		default:
+			out = append(out, late)
+		}
+	}
+	return out, nil
+}
+
 // standsThrough is the key through which a summary of older stands for all that was said; empty if for nothing. What is shown
-// or waits is never before it, though it may have been written before an answer that is folded: while that was made.
+// or waits is never before it, though it may have been written before an answer that is folded: while that was made. What
+// stands before t.from bounds nothing: it is read by its key.
 func (t *turn) standsThrough(older, shown []chat.Message) (key string) {
-	folded, first := map[string]bool{}, shown[0].Key
+	folded := map[string]bool{}
 	for _, m := range older {
 		folded[m.Key] = true
 	}
+	var stay []string
 	for _, m := range shown {
-		first = min(first, m.Key)
+		stay = append(stay, m.Key)
 	}
 	for _, i := range t.a.Inbox {
 		if !folded[i.Message] {
-			first = min(first, i.Message)
+			stay = append(stay, i.Message)
 		}
 	}
+	stay = slices.DeleteFunc(stay, func(key string) bool { return key <= t.from })
 	for _, m := range older {
-		if m.Key < first {
-			key = max(key, m.Key)
+		if m.Key > max(t.from, key) && !slices.ContainsFunc(stay, func(s string) bool { return s <= m.Key }) {
+			key = m.Key
 		}
 	}
 	return key
+}
+
+// waitingOf are the keys of those among messages that are answered now.
+func (t *turn) waitingOf(all []chat.Message) (keys []string) {
+	for _, m := range all {
+		if slices.ContainsFunc(t.seen, func(i *session.Inbox) bool { return i.Message == m.Key }) {
+			keys = append(keys, m.Key)
+		}
+	}
+	return keys
 }
 
 // told are messages as the agent is told them.

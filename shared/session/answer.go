@@ -67,6 +67,8 @@ type Answer struct {
 	HandOver string
 	// Summary stands for the messages through the key Through from now on.
 	Summary, Through string
+	// Folded are keys of messages seen that Summary stands for, too.
+	Folded []string
 }
 
 // working refuses a run that is not the head's.
@@ -95,6 +97,7 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 	}
 	c.Session.Error, c.Session.ErrorDetail = "", ""
 	c.charge(x.Usage)
+	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
 	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
 		c.Session.Unasked = 0
 	}
@@ -105,8 +108,10 @@ func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (a
 			return aggregate.Change{}, err
 		}
 	}
-	if x.Text != "" || proposed != "" || len(x.Read) > 0 {
-		m := c.say(Message{Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read})
+	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
+		m := c.say(Message{
+			Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late,
+		})
 		if x.Text != "" {
 			for part := range Parts(x.Text) {
 				c.card(CardMessage, MessageSubject(m.Key(), part))
@@ -157,6 +162,13 @@ func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time
 	}
 	c.charge(x.Usage)
 	c.fold(x.Summary, x.Through)
+	for _, i := range a.Inbox {
+		if slices.Contains(x.Folded, i.Message) {
+			folded := *i
+			folded.Folded = true
+			c.Put(&folded)
+		}
+	}
 	c.Session.TriedError = why
 	return c.done(), nil
 }
@@ -206,6 +218,9 @@ func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, e
 			return nil, aggregate.ErrMoved
 		}
 		c.Remove(is)
+		if is.Message <= a.Session.From() && !is.Folded {
+			c.late = append(c.late, is.Message)
+		}
 		if is.User != "" && !slices.Contains(askers, is.User) {
 			askers = append(askers, is.User)
 		}
@@ -329,7 +344,7 @@ func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (a
 		return aggregate.Change{}, err
 	}
 	c.charge(r.Usage)
-	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail})
+	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late})
 	c.card(CardMessage, MessageSubject(m.Key(), 0))
 	if r.Failed {
 		if c.Session.Status != Failing {

@@ -18,9 +18,10 @@ type change struct {
 	Head    Head    // as it shall be
 	Session Session // likewise; written by done
 	of      *Aggregate
-	said    int    // messages that this Change has made
-	drawn   int    // cards, likewise
-	shows   string // Slack's message that the next card takes over
+	said    int      // messages that this Change has made
+	drawn   int      // cards, likewise
+	shows   string   // Slack's message that the next card takes over
+	late    []string // keys of messages that this Change answers and that stand before From
 }
 
 // begin opens a change at now, but never before the session's last one. It returns aggregate.ErrConflict for rows of two

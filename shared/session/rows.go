@@ -73,6 +73,15 @@ type Session struct {
 	DeleteAfter      int64            `json:"delete_after,omitempty"`
 }
 
+// From is the key after which the messages stand that the agent knows: a summary stands for those before it, or they are of
+// before the session began anew. Empty: it knows all of them.
+func (s *Session) From() string {
+	if s.CollapsedThrough == "" && s.HistoryFrom != nil {
+		return aggregate.TimeText(*s.HistoryFrom)
+	}
+	return s.CollapsedThrough
+}
+
 // Inbox is something that the agent has not answered: a message, or what became of an action.
 type Inbox struct {
 	aggregate.Meta
@@ -80,6 +89,8 @@ type Inbox struct {
 	User      string    `json:"user,omitempty"` // who wrote it, empty for the system
 	TS        string    `json:"ts,omitempty"`   // Slack's
 	CreatedAt time.Time `json:"created_at"`
+	// Folded says that the session's summary stands for the message, though it is not answered: a try came to nothing after it.
+	Folded bool `json:"folded,omitempty"`
 	// DeleteAfter is that of the message, where the session is not kept.
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
@@ -103,6 +114,8 @@ type Message struct {
 	Through  string           `json:"through,omitempty"` // of a summary: key of the last message that it stands for
 	// Refused are what the agent proposed beside its action: it is told that they were not taken.
 	Refused []RefusedProposal `json:"refused,omitempty"`
+	// Late are keys of messages that this one answers though they stand before From: the agent knows them beside it.
+	Late []string `json:"late,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
 }
