@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/metric"
@@ -17,12 +19,15 @@ import (
 )
 
 const (
-	// spare: no further task is begun when less than this is left of the function's time.
+	// spare: no further task is begun when less than this is left of the time.
 	spare = 10 * time.Second
-	// besideWithin is what reading the aggregate beside may take of perTask, and unreadWait how long an aggregate whose
-	// neighbour can't be read is put off at most.
+	// atOnce is how many tasks of a shard are handled side by side, and mostKept how many of them are kept as they were
+	// read for their effects; those beyond are read once more, since the function has 512 MB.
+	atOnce, mostKept = 16, 32
+	// besideWithin is what reading the aggregate beside may take of perTask, and failedWait how long an aggregate is put off at
+	// most that another or a service hindered.
 	besideWithin = 2 * time.Second
-	unreadWait   = 5 * time.Minute
+	failedWait   = 5 * time.Minute
 	// perTask bounds what one task may take, so that it delays no other for long.
 	perTask = 8 * time.Second
 )
@@ -53,20 +58,22 @@ type Handler struct {
 // expiring is the minute of each hour in which results are deleted: nobody waits for it.
 const expiring = 17
 
-// count is what one sweep handled, repaired and could not handle.
-type count struct{ swept, repairs, failed atomic.Int64 }
+// count is what one sweep handled, repaired and could not handle, and of that what it left alone.
+type count struct{ swept, repairs, failed, left atomic.Int64 }
 
-// Handle looks at every task that is due, all shards side by side, until none is or
-// its own time runs short; the next minute goes on from there. A task that can't be
-// handled is put off and delays no other, and neither does a shard that can't be read.
+// Handle looks at every task that is due, all shards side by side, until none is or its own time runs short; the next
+// minute goes on from there. What time alone decides comes first, of all tasks: it needs the table alone, and people
+// wait for it. Then come their effects. A task that can't be handled is put off and delays no other, neither does a
+// shard that can't be read, nor a service that does not answer: tasks that need it stay due.
 func (h *Handler) Handle(ctx context.Context) error {
+	one := h.ofOneSweep()
 	var n count
 	errs := make([]error, store.Shards)
-	var all sync.WaitGroup
-	for shard := range errs {
-		all.Go(func() { errs[shard] = h.shard(ctx, shard, &n) })
-	}
-	all.Wait()
+	found := make([][]*found, store.Shards)
+	first, cancel := half(ctx)
+	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
+	cancel()
+	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
 	if h.Now().Minute() == expiring && enough(ctx) {
 		n, err := h.Results.Expire(ctx)
 		slog.InfoContext(ctx, "expired", "results", n, "err", err)
@@ -77,27 +84,81 @@ func (h *Handler) Handle(ctx context.Context) error {
 	}
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))
-	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load())
+	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(), "left", n.left.Load())
 	return errors.Join(errs...)
 }
 
-func (h *Handler) shard(ctx context.Context, shard int, n *count) error {
+// shards does something for each shard, side by side.
+func shards(do func(shard int)) {
+	var all sync.WaitGroup
+	for shard := range store.Shards {
+		all.Go(func() { do(shard) })
+	}
+	all.Wait()
+}
+
+// half has half of the time that is left of ctx.
+func half(ctx context.Context) (context.Context, context.CancelFunc) {
+	if deadline, ok := ctx.Deadline(); ok {
+		return context.WithTimeout(ctx, time.Until(deadline)/2)
+	}
+	return context.WithCancel(ctx)
+}
+
+// decideDue makes the decisions of time for what is due in a shard, and returns that whose effects are to be carried out.
+func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*found, err error) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	defer func() { _ = all.Wait() }()
 	for ref, err := range h.Store.Due(ctx, shard, h.Now()) {
 		if err != nil {
-			return fmt.Errorf("ask what is due in shard %d: %w", shard, err)
+			return list, fmt.Errorf("ask what is due in shard %d: %w", shard, err)
 		}
 		if !enough(ctx) {
-			return nil
+			return list, nil
 		}
-		repairs, err := h.sweep(ctx, ref)
+		f := &found{ref: ref, keep: len(list) < mostKept}
+		list = append(list, f)
 		n.swept.Add(1)
-		n.repairs.Add(int64(repairs))
-		if err != nil {
-			n.failed.Add(1)
-			h.putOff(ctx, ref, err)
-		}
+		all.Go(func() error {
+			h.count(ctx, f, h.decide, n)
+			return nil
+		})
 	}
-	return nil
+	return list, nil
+}
+
+// carryOut does what follows from what was found in a shard.
+func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
+	var all errgroup.Group
+	all.SetLimit(atOnce)
+	for _, f := range list {
+		if f.over || !enough(ctx) {
+			continue
+		}
+		all.Go(func() error {
+			h.count(ctx, f, h.effects, n)
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// count does one part of handling what was found, and puts off what failed. What needs a service that is left alone
+// stays due: nothing is known against it.
+func (h *Handler) count(ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count) {
+	repairs, err := part(ctx, f)
+	n.repairs.Add(int64(repairs))
+	if err == nil {
+		return
+	}
+	f.over = true
+	n.failed.Add(1)
+	if errors.Is(err, errLeftAlone) {
+		n.left.Add(1)
+		return
+	}
+	h.putOff(ctx, f.ref, err)
 }
 
 // enough reports whether there is time for another task.
@@ -106,15 +167,16 @@ func enough(ctx context.Context) bool {
 	return ctx.Err() == nil && (!ok || time.Until(deadline) > spare)
 }
 
-// putOff makes a task whose handling failed n times due again after 2^n minutes, at most an hour.
+// putOff makes a task whose handling failed n times due again after 2^n minutes, at most an hour, and much sooner where
+// the fault is not its own.
 func (h *Handler) putOff(ctx context.Context, ref aggregate.Ref, why error) {
 	failures := 1
 	if head, err := h.Store.Head(ctx, ref); err == nil {
 		failures = head.Common().SweepFailures + 1
 	}
 	wait := min(time.Hour, time.Minute<<min(failures, 6))
-	if errors.Is(why, errUnread) { // its own decide_by may come sooner
-		wait = min(wait, unreadWait)
+	if errors.Is(why, errUnread) || unavailable(why) { // its own decide_by may come sooner
+		wait = min(wait, failedWait)
 	}
 	now := h.Now()
 	err := h.Store.SweepFailed(ctx, ref, failures, now.Add(wait), now)

@@ -316,3 +316,13 @@ func testTurn(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%d messages when it is its turn", n)
 	}
 }
+
+// sweep handles one task that is due.
+func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
+	f := &found{ref: ref}
+	if repairs, err = h.decide(ctx, f); err != nil {
+		return repairs, err
+	}
+	n, err := h.effects(ctx, f)
+	return repairs + n, err
+}

@@ -12,19 +12,27 @@ import (
 	"ringi/shared/panics"
 )
 
-// sweep does what time alone decides, then every effect, and only then moves the
-// aggregate's due time on. It reports how many things it had to repair. A decision that needs what
-// is beside waits while that can't be read, which is an error once all else is done.
-func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, err error) {
+// found is an aggregate that is due.
+type found struct {
+	ref    aggregate.Ref
+	keep   bool
+	a      aggregate.Aggregate // as its decisions left it; nil: it is to be read again
+	unread error               // why what is beside it could not be read, though a decision needs that
+	over   bool                // nothing more is done for it in this sweep
+}
+
+// decide makes the decisions that time alone makes. It reports how many of them another function should have made. A
+// decision that needs what is beside waits while that can't be read, which is an error once all else is done.
+func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
-	defer panics.Recover(ctx, &err, ref.Log())
-	a, err := h.Store.Load(ctx, ref)
+	defer panics.Recover(ctx, &err, f.ref.Log())
+	a, err := h.Store.Load(ctx, f.ref)
 	if err != nil {
 		return 0, fmt.Errorf("load it: %w", err)
 	}
 	if l, ends := a.(ending); ends && l.Late(h.Now()) {
-		slog.WarnContext(ctx, "should have ended long ago", ref.Log())
+		slog.WarnContext(ctx, "should have ended long ago", f.ref.Log())
 		metric.Count(metric.ContestLate, 1)
 	}
 	beside, unread := h.beside(ctx, a)
@@ -35,7 +43,7 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 		if _, err := d.Decide(a); notDue(err) {
 			continue
 		}
-		n, err := h.Store.Decide(ctx, ref, d.Decide)
+		n, err := h.Store.Decide(ctx, f.ref, d.Decide)
 		switch {
 		case err == nil:
 			a = n
@@ -46,14 +54,31 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 			return repairs, fmt.Errorf("settle: %w", err)
 		}
 	}
-	if _, wants := a.Beside(); !wants { // it is over, whatever became of what was beside
-		unread = nil
+	if _, wants := a.Beside(); wants { // else it is over, whatever became of what was beside
+		f.unread = unread
 	}
-	n, err := h.Effects.Run(ctx, a, true)
-	repairs += n
-	err = errors.Join(err, unread)
+	if f.keep {
+		f.a = a
+	}
+	return repairs, nil
+}
+
+// effects carries out every effect, and only then moves the aggregate's due time on. It reports how many things it had
+// to repair.
+func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, perTask)
+	defer cancel()
+	defer panics.Recover(ctx, &err, f.ref.Log())
+	a := f.a
+	if a == nil {
+		if a, err = h.Store.Load(ctx, f.ref); err != nil {
+			return 0, fmt.Errorf("load it again: %w", err)
+		}
+	}
+	repairs, err = h.Effects.Run(ctx, a, true)
+	err = errors.Join(err, f.unread)
 	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) { // the cards are drawn even when the task's run could not be woken
-		err = errors.Join(err, h.Effects.Redraw(ctx, ref, aggregate.NewID()))
+		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, aggregate.NewID()))
 	}
 	if err != nil {
 		return repairs, err
@@ -62,7 +87,7 @@ func (h *Handler) sweep(ctx context.Context, ref aggregate.Ref) (repairs int, er
 	if soon := h.Now().Add(time.Second); due != nil && due.Before(soon) {
 		due = &soon
 	}
-	if err := h.Store.Postpone(ctx, ref, *a.Root().Common(), due); err != nil && !errors.Is(err, aggregate.ErrConflict) {
+	if err := h.Store.Postpone(ctx, f.ref, *a.Root().Common(), due); err != nil && !errors.Is(err, aggregate.ErrConflict) {
 		return repairs, fmt.Errorf("put off: %w", err)
 	}
 	return repairs, nil // on a conflict the task has changed, which makes it due again

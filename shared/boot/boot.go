@@ -66,11 +66,18 @@ func environment() (aws.Config, error) {
 // twice. Without these bounds it would take all of the function's time, and people would wait for their cards meanwhile.
 const connectWithin, answerWithin = 3 * time.Second, 8 * time.Second
 
+// sideBySide is how many connections to a service are kept for the next calls: sweep-tasks makes as many at once, and each
+// that is opened anew costs a handshake.
+const sideBySide = 128
+
 // impatient is an HTTP client that waits so long for a connection, and from there for the beginning of an answer.
 func impatient(connect, answer time.Duration) *awshttp.BuildableClient {
 	return awshttp.NewBuildableClient().
 		WithDialerOptions(func(d *net.Dialer) { d.Timeout = connect }).
-		WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = answer })
+		WithTransportOptions(func(t *http.Transport) {
+			t.ResponseHeaderTimeout = answer
+			t.MaxIdleConns, t.MaxIdleConnsPerHost = sideBySide, sideBySide
+		})
 }
 
 func fail(err error) {

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+	"github.com/aws/aws-sdk-go-v2/service/sqs"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/effect"
+	"ringi/shared/errorclass"
+)
+
+const (
+	// answerWithin is how long the sweeper waits for a service: they answer in milliseconds, and the next minute is the retry.
+	answerWithin = 3 * time.Second
+	// mostFailures is after how many failures in a row a service is left alone for the rest of this sweep. The SDK
+	// has tried each of those calls more than once, unless it had no answer at all.
+	mostFailures = 3
+)
+
+// errLeftAlone: a call was not made because its service failed again and again in this sweep.
+var errLeftAlone = errors.New("left alone for this sweep")
+
+// service is one that many heads need. Heads that were handled at the same time share what is known of it.
+type service struct {
+	name string
+
+	mu       sync.Mutex
+	failures int // in a row
+}
+
+// call makes a call that answers within answerWithin, unless the service is left alone. What it refuses is an answer.
+func (s *service) call(ctx context.Context, do func(context.Context) error) error {
+	if s.leftAlone() {
+		return fmt.Errorf("%s: %w", s.name, errLeftAlone)
+	}
+	within, cancel := context.WithTimeout(ctx, answerWithin)
+	defer cancel()
+	err := do(within)
+	switch {
+	case !unavailable(err):
+		s.answered()
+	case ctx.Err() == nil: // else the time was over that all calls for one head have: it says nothing of this service
+		s.failed(ctx)
+	}
+	return err
+}
+
+func (s *service) leftAlone() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.failures >= mostFailures
+}
+
+// answered takes note of an answer. A service that is left alone stays so.
+func (s *service) answered() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures < mostFailures {
+		s.failures = 0
+	}
+}
+
+func (s *service) failed(ctx context.Context) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.failures++; s.failures == mostFailures {
+		slog.ErrorContext(ctx, "a service is left alone for this sweep", "service", s.name)
+	}
+}
+
+// unavailable reports whether an error is a service's and not that of the head which is handled.
+func unavailable(err error) bool {
+	switch errorclass.Of(err) {
+	case errorclass.Unavailable, errorclass.Unconfirmed:
+		return true
+	}
+	return false
+}
+
+// ofOneSweep is the handler with services that are left alone once they failed.
+func (h *Handler) ofOneSweep() *Handler {
+	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"}, writes: &service{name: "writes of the table"}}
+	one := *h
+	one.Store, one.Effects.Store = table, table
+	one.Effects.Runs = watchedRuns{h.Effects.Runs, &service{name: "Step Functions"}}
+	one.Effects.Queue = watchedQueue{h.Effects.Queue, &service{name: "the card queue"}}
+	return &one
+}
+
+// watched is the table.
+type watched struct {
+	Store
+	effects       effect.Store
+	reads, writes *service
+}
+
+func (w watched) Load(ctx context.Context, ref aggregate.Ref) (a aggregate.Aggregate, err error) {
+	err = w.reads.call(ctx, func(ctx context.Context) error { a, err = w.Store.Load(ctx, ref); return err })
+	return a, err
+}
+
+func (w watched) Head(ctx context.Context, ref aggregate.Ref) (r aggregate.Root, err error) {
+	err = w.reads.call(ctx, func(ctx context.Context) error { r, err = w.Store.Head(ctx, ref); return err })
+	return r, err
+}
+
+func (w watched) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (a aggregate.Aggregate, err error) {
+	err = w.writes.call(ctx, func(ctx context.Context) error { a, err = w.Store.Decide(ctx, ref, decide); return err })
+	return a, err
+}
+
+func (w watched) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
+	return w.writes.call(ctx, func(ctx context.Context) error { return w.Store.Postpone(ctx, ref, h, due) })
+}
+
+func (w watched) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
+	return w.writes.call(ctx, func(ctx context.Context) error { return w.Store.SweepFailed(ctx, ref, failures, due, now) })
+}
+
+func (w watched) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error {
+	return w.writes.call(ctx, func(ctx context.Context) error { return w.effects.Create(ctx, ref, c) })
+}
+
+func (w watched) DropWait(ctx context.Context, ref aggregate.Ref, x aggregate.Wait) error {
+	return w.writes.call(ctx, func(ctx context.Context) error { return w.effects.DropWait(ctx, ref, x) })
+}
+
+type watchedRuns struct {
+	effect.Runs
+	service *service
+}
+
+func (w watchedRuns) StartExecution(ctx context.Context, in *sfn.StartExecutionInput, o ...func(*sfn.Options)) (out *sfn.StartExecutionOutput, err error) {
+	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.StartExecution(ctx, in, o...); return err })
+	return out, err
+}
+
+func (w watchedRuns) SendTaskSuccess(ctx context.Context, in *sfn.SendTaskSuccessInput, o ...func(*sfn.Options)) (out *sfn.SendTaskSuccessOutput, err error) {
+	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.SendTaskSuccess(ctx, in, o...); return err })
+	return out, err
+}
+
+type watchedQueue struct {
+	effect.Queue
+	service *service
+}
+
+func (w watchedQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (out *sqs.SendMessageOutput, err error) {
+	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Queue.SendMessage(ctx, in, o...); return err })
+	return out, err
+}
