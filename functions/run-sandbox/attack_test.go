@@ -277,6 +277,36 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 	})
 }
 
+// A room's workspace is the folder that was made for it, whatever a command puts in its place.
+func TestNothingTakesThePlaceOfTheWorkspace(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		dir := expect.Value(os.MkdirTemp("", "outside"))(t)
+		defer os.RemoveAll(dir)
+		expect.NoError(t, os.Chmod(dir, 0o755))
+		expect.NoError(t, os.WriteFile(filepath.Join(dir, "secret"), []byte("of the host"), 0o644))
+		s := newStore(t)
+		got := run(t, l, s.order(fmt.Sprintf(`echo x > f; cd ..; mv workspace was && ln -s %s workspace && echo GOT it; mv tmp t && echo GOT it; : > new && echo GOT it; echo tried`, dir)))
+		if l != machine { // there the whole room is its user's
+			none(t, got)
+		}
+		expect.Same(t, []string{"f"}, s.after(t).Paths())
+	})
+}
+
+// Folders that their owner may not list are looked into before they are kept, and deleted.
+func TestWhatACommandClosedToItselfIsKeptAndGoneAfterwards(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		before := len(rooms(t))
+		s := newStore(t)
+		got := run(t, l, s.order(`for d in . $TMPDIR; do mkdir -p $d/a/b; echo x > $d/a/b/f; chmod 0 $d/a/b/f; chmod 100 $d/a/b; chmod 0 $d/a; done`))
+		expect.NoError(t, got.err)
+		expect.Same(t, []string{"a/b/f"}, s.after(t).Paths())
+		if n := len(rooms(t)); n != before {
+			t.Errorf("%d rooms are left", n-before)
+		}
+	})
+}
+
 func TestNothingOutlivesItsCommand(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		ignore := `trap "" TERM HUP INT; while :; do sleep 0.1; done`

@@ -94,7 +94,7 @@ func lookUp(name string) string {
 func variables(p plan) []string {
 	temporary := temporaryFolder
 	if p.Folder != "" {
-		temporary = filepath.Join(p.Folder, "tmp")
+		temporary = filepath.Join(p.Folder, temporaryName)
 	}
 	return []string{
 		"PATH=" + searched, "HOME=" + temporary, "TMPDIR=" + temporary, "LANG=C.UTF-8", "TZ=UTC", "TERM=dumb", "NO_COLOR=1", "CI=true", "USER=sandbox",

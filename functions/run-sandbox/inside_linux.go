@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -25,7 +26,8 @@ type inside struct {
 	alone    bool // it is the first process of a namespace: every other process that it sees is the command's
 	report   *json.Encoder
 	control  *bufio.Reader
-	folder   string // of the workspace
+	folder   string   // of the workspace
+	root     *os.Root // the same, opened before the command could put anything in its place
 	held     []string
 	limit    atomic.Pointer[string] // what ended the command
 	finished atomic.Bool            // the command has ended
@@ -77,7 +79,7 @@ func (in *inside) furnish() error {
 		in.held, err = furnishNamespaces()
 	} else {
 		// What loses its parent becomes a child of this process and does not escape.
-		in.folder = filepath.Join(in.plan.Folder, "workspace")
+		in.folder = filepath.Join(in.plan.Folder, workspaceName)
 		err = unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 	}
 	if err != nil {
@@ -91,12 +93,10 @@ func (in *inside) furnish() error {
 	if err != nil {
 		return err
 	}
-	root, err := os.OpenRoot(in.folder)
-	if err != nil {
+	if in.root, err = os.OpenRoot(in.folder); err != nil {
 		return err
 	}
-	defer root.Close()
-	return tree.Unpack(root)
+	return tree.Unpack(in.root)
 }
 
 // command is the process that becomes the command once it may.
@@ -219,12 +219,7 @@ func (in *inside) wait(pid int) syscall.WaitStatus {
 
 // pack writes the workspace for the supervisor. Nothing runs any more that could change it meanwhile.
 func (in *inside) pack() event {
-	root, err := os.OpenRoot(in.folder)
-	if err != nil {
-		return event{Refused: err.Error()}
-	}
-	defer root.Close()
-	tree, left, err := workspace.Pack(root)
+	tree, left, err := workspace.Pack(in.root, ownedHere)
 	if err != nil {
 		return event{Refused: err.Error()}
 	}
@@ -240,4 +235,10 @@ func (in *inside) pack() event {
 		left = append(left[:most:most], fmt.Sprintf("and %d more", len(left)-most))
 	}
 	return event{Packed: true, Left: left}
+}
+
+// ownedHere reports whether a file is this process's user's and has no name elsewhere.
+func ownedHere(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) == os.Geteuid() && (info.IsDir() || s.Nlink == 1)
 }

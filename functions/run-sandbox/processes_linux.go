@@ -154,7 +154,8 @@ func (in *inside) end(why string) {
 	in.signalAll(syscall.SIGKILL)
 }
 
-// size is what a folder's files take on the disk, whatever happens to them meanwhile. An empty one takes its place, too.
+// size is what a folder's files take on the disk, counted until they are too many, whatever happens to them meanwhile. An
+// empty one takes its place, too.
 func size(folder string) int64 {
 	var total int64
 	filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
@@ -165,6 +166,9 @@ func size(folder string) int64 {
 			if s, ok := info.Sys().(*syscall.Stat_t); ok {
 				total += max(s.Blocks*512, 4096)
 			}
+		}
+		if total > roomBytes { // more changes nothing, and memory is to be looked at again soon
+			return fs.SkipAll
 		}
 		return nil
 	})

@@ -41,58 +41,78 @@ func (t *Tree) unpack(root *os.Root, p string) error {
 	return errors.Join(err, f.Close())
 }
 
+// packer reads a folder into a tree.
+type packer struct {
+	root  *os.Root
+	owned func(fs.FileInfo) bool
+	tree  *Tree
+	left  []string
+}
+
 // Pack reads a folder in which nothing runs any more. What a workspace can't hold is left out and named in left: links
-// that lead out of it, devices, sockets, pipes, names that nobody could read.
+// that lead out of it, devices, sockets, pipes, names that nobody could read, files that can't be opened. The mode of what
+// is closed to its owner is changed only if owned says that it is the folder's and nobody else's.
 //
 // It returns an error wrapping ErrRefused if the folder holds more than a workspace may.
-func Pack(root *os.Root) (t *Tree, left []string, err error) {
-	t = &Tree{}
-	skip := func(p, why string) { left = append(left, fmt.Sprintf("%q: %s", p, why)) }
+func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, err error) {
+	k := &packer{root: root, owned: owned, tree: &Tree{}}
 	// A folder is read before what is in it; a stack instead of recursion, for a chain of folders as deep as a disk allows.
 	for folders := []string{"."}; len(folders) > 0; {
 		dir := folders[len(folders)-1]
 		folders = folders[:len(folders)-1]
-		names, err := namesIn(root, dir)
+		names, err := k.names(dir)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, name := range names {
 			p := path.Join(dir, name)
 			if err := CheckPath(p); err != nil {
-				skip(p, "its path is too long, too deep or can't be read")
+				k.skip(p, "its path is too long, too deep or can't be read")
 				continue
 			}
-			folder, why, err := t.pack(root, p)
-			switch {
-			case err != nil:
+			folder, err := k.add(p)
+			if err != nil {
 				return nil, nil, err
-			case why != "":
-				skip(p, why)
-			case folder:
+			}
+			if folder {
 				folders = append(folders, p)
 			}
 		}
 	}
 	var out []string // all are found before one is taken away: a link may lead out by way of another
-	for p, e := range t.entries {
-		if e.link != "" && t.checkLink(p, e.link) != nil {
+	for p, e := range k.tree.entries {
+		if e.link != "" && k.tree.checkLink(p, e.link) != nil {
 			out = append(out, p)
 		}
 	}
 	for _, p := range out {
-		skip(p, "a link that leads out of the workspace")
-		delete(t.entries, p)
+		k.skip(p, "a link that leads out of the workspace")
+		delete(k.tree.entries, p)
 	}
-	slices.Sort(left)
-	return t, left, nil
+	slices.Sort(k.left)
+	return k.tree, k.left, nil
 }
 
-// namesIn lists a folder, whatever its owner did to its mode.
-func namesIn(root *os.Root, dir string) ([]string, error) {
-	f, err := root.Open(dir)
-	if errors.Is(err, fs.ErrPermission) && root.Chmod(dir, 0o755) == nil {
-		f, err = root.Open(dir)
+func (k *packer) skip(p, why string) { k.left = append(k.left, fmt.Sprintf("%q: %s", p, why)) }
+
+// open opens a file or a folder, whatever its owner did to its mode.
+func (k *packer) open(p string, needed fs.FileMode) (*os.File, fs.FileInfo, error) {
+	info, err := k.root.Lstat(p)
+	if err != nil {
+		return nil, nil, err
 	}
+	if mode := info.Mode().Perm(); mode&needed != needed && k.owned(info) {
+		if err := k.root.Chmod(p, mode|needed); err != nil {
+			return nil, nil, err
+		}
+	}
+	f, err := k.root.Open(p)
+	return f, info, err
+}
+
+// names lists a folder.
+func (k *packer) names(dir string) ([]string, error) {
+	f, _, err := k.open(dir, 0o500)
 	if err != nil {
 		return nil, fmt.Errorf("workspace: open %q: %w", dir, err)
 	}
@@ -108,47 +128,45 @@ func namesIn(root *os.Root, dir string) ([]string, error) {
 	return names, nil
 }
 
-// pack adds one entry of a folder, or says why it stays out.
-func (t *Tree) pack(root *os.Root, p string) (folder bool, why string, err error) {
-	info, err := root.Lstat(p)
+// add takes in one entry of a folder, or says why it stays out.
+func (k *packer) add(p string) (folder bool, err error) {
+	info, err := k.root.Lstat(p)
 	if err != nil {
-		return false, "", fmt.Errorf("workspace: look at %q: %w", p, err)
+		return false, fmt.Errorf("workspace: look at %q: %w", p, err)
 	}
 	switch info.Mode().Type() {
 	case fs.ModeDir:
-		return true, "", t.add(p, entry{folder: true})
+		return true, k.tree.add(p, entry{folder: true})
 	case fs.ModeSymlink:
-		link, err := root.Readlink(p)
+		link, err := k.root.Readlink(p)
 		if err != nil {
-			return false, "", fmt.Errorf("workspace: read link %q: %w", p, err)
+			return false, fmt.Errorf("workspace: read link %q: %w", p, err)
 		}
-		return false, "", t.add(p, entry{link: strings.ToValidUTF8(link, "\x00")})
+		return false, k.tree.add(p, entry{link: strings.ToValidUTF8(link, "\x00")})
 	case 0:
-		e, err := t.packFile(root, p, info)
-		if err != nil {
-			return false, "", err
-		}
-		return false, "", t.add(p, e)
+		return false, k.addFile(p)
 	default:
-		return false, "no file, folder or link", nil
+		k.skip(p, "no file, folder or link")
+		return false, nil
 	}
 }
 
-func (t *Tree) packFile(root *os.Root, p string, info fs.FileInfo) (entry, error) {
-	if info.Size() > MaxBytes-t.bytes { // also a file that is mostly hole
-		return entry{}, refuse("more than %d bytes", MaxBytes)
-	}
-	f, err := root.Open(p)
-	if errors.Is(err, fs.ErrPermission) && root.Chmod(p, 0o644) == nil {
-		f, err = root.Open(p)
+func (k *packer) addFile(p string) error {
+	f, info, err := k.open(p, 0o400)
+	if errors.Is(err, fs.ErrPermission) {
+		k.skip(p, "it can't be read")
+		return nil
 	}
 	if err != nil {
-		return entry{}, fmt.Errorf("workspace: open %q: %w", p, err)
+		return fmt.Errorf("workspace: open %q: %w", p, err)
 	}
 	defer f.Close()
+	if info.Size() > MaxBytes-k.tree.bytes { // also a file that is mostly hole
+		return refuse("more than %d bytes", MaxBytes)
+	}
 	content, err := io.ReadAll(io.LimitReader(f, info.Size()))
 	if err != nil {
-		return entry{}, fmt.Errorf("workspace: read %q: %w", p, err)
+		return fmt.Errorf("workspace: read %q: %w", p, err)
 	}
-	return entry{content: content, executable: info.Mode()&0o100 != 0}, nil
+	return k.tree.add(p, entry{content: content, executable: info.Mode()&0o100 != 0})
 }

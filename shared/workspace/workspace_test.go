@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -165,6 +166,9 @@ func open(t *testing.T) (string, *os.Root) {
 	return dir, root
 }
 
+// all of a folder is its own.
+func all(fs.FileInfo) bool { return true }
+
 func TestAFolderComesBackAsItWas(t *testing.T) {
 	dir, root := open(t)
 	tree := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "a/b.txt", Content: "one"}, {Path: "run.sh", Content: "two"}}))(t)
@@ -172,7 +176,7 @@ func TestAFolderComesBackAsItWas(t *testing.T) {
 	expect.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
 	expect.NoError(t, os.Symlink("a/b.txt", filepath.Join(dir, "l")))
 	expect.NoError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
-	packed, left, err := workspace.Pack(root)
+	packed, left, err := workspace.Pack(root, all)
 	expect.NoError(t, err)
 	if len(left) > 0 {
 		t.Errorf("left out: %v", left)
@@ -180,7 +184,7 @@ func TestAFolderComesBackAsItWas(t *testing.T) {
 	_, second := open(t)
 	first := expect.Value(packed.Archive())(t)
 	expect.NoError(t, expect.Value(workspace.Read(bytes.NewReader(first)))(t).Unpack(second))
-	again, _, err := workspace.Pack(second)
+	again, _, err := workspace.Pack(second, all)
 	expect.NoError(t, err)
 	if !bytes.Equal(first, expect.Value(again.Archive())(t)) {
 		t.Error("unpacked and packed it is another version")
@@ -199,7 +203,7 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	expect.NoError(t, exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run())
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "bad\nname"), nil, 0o644))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "closed"), []byte("kept"), 0o000))
-	packed, left, err := workspace.Pack(root)
+	packed, left, err := workspace.Pack(root, all)
 	expect.NoError(t, err)
 	if len(left) != 5 || !slices.ContainsFunc(left, func(s string) bool { return strings.Contains(s, `"out"`) }) {
 		t.Errorf("left out are %q", left)
@@ -211,6 +215,26 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	}
 	if _, err := workspace.Read(bytes.NewReader(a)); err != nil {
 		t.Error(err)
+	}
+}
+
+// A file that has another name outside is nobody's to open up.
+func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
+	dir, root := open(t)
+	elsewhere := filepath.Join(t.TempDir(), "vault")
+	expect.NoError(t, os.WriteFile(elsewhere, []byte("x"), 0o200))
+	expect.NoError(t, os.Link(elsewhere, filepath.Join(dir, "linked")))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("kept"), 0o200))
+	packed, left, err := workspace.Pack(root, func(i fs.FileInfo) bool { return i.Name() != "linked" })
+	expect.NoError(t, err)
+	if i := expect.Value(os.Stat(elsewhere))(t); i.Mode().Perm() != 0o200 {
+		t.Errorf("its mode is %s now", i.Mode())
+	}
+	if content, _ := packed.Content("own"); string(content) != "kept" {
+		t.Errorf("what the folder's owner closed is %q", content)
+	}
+	if _, kept := packed.Content("linked"); kept == (len(left) == 1) { // root reads it, others are told
+		t.Errorf("kept: %t, left out: %q", kept, left)
 	}
 }
 
@@ -229,7 +253,7 @@ func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir, root := open(t)
 			fill(t, dir)
-			if _, _, err := workspace.Pack(root); !errors.Is(err, workspace.ErrRefused) {
+			if _, _, err := workspace.Pack(root, all); !errors.Is(err, workspace.ErrRefused) {
 				t.Errorf("got %v", err)
 			}
 		})
