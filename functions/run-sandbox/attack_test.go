@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"ringi/shared/expect"
 	"ringi/shared/sandbox"
 )
@@ -99,6 +101,16 @@ func TestNobodyIsReachedFromARoom(t *testing.T) {
 			t.Errorf("the host was reached over %s", what)
 		}
 	})
+}
+
+// What a developer's shell has open is open in all that it starts, unless somebody closes it.
+func TestWhatWasLeftOpenIsClosed(t *testing.T) {
+	for _, path := range []string{t.TempDir(), expect.Value(os.Executable())(t)} {
+		fd := expect.Value(unix.Open(path, unix.O_RDONLY, 0))(t) // not to be closed by the next program
+		defer unix.Close(fd)
+		defer unix.Close(expect.Value(unix.FcntlInt(uintptr(fd), unix.F_DUPFD, 77))(t)) // above those that a stage needs
+	}
+	inRooms(t, func(t *testing.T, l level) { none(t, run(t, l, armed(t, newStore(t), "files"))) })
 }
 
 func TestAForkBombEndsWithItsTime(t *testing.T) {

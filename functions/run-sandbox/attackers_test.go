@@ -19,7 +19,7 @@ import (
 
 // attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
 // depends on what is installed. Each prints what it got.
-var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent}
+var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles}
 
 // got prints what an attack reached; a test looks for it.
 func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }
@@ -124,6 +124,16 @@ func attackMemory(args []string) {
 		exec.Command("./attacker", "attack", "memory", "one").Start()
 	}
 	time.Sleep(time.Minute)
+}
+
+// attackOpenFiles looks for what was open before this program began: its own runtime marks what it opens.
+func attackOpenFiles([]string) {
+	for fd := 3; fd < maxFiles; fd++ {
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			got("file %d", fd)
+		}
+	}
+	fmt.Println("tried")
 }
 
 func attackTheParent([]string) {

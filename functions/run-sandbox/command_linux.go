@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -30,8 +31,9 @@ const searched = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/
 // becomes the command. Attributes of a thread go over to the command with the thread that executes it: it stays one.
 func runCommand() error {
 	runtime.LockOSThread()
-	unix.CloseOnExec(3)
-	unix.CloseOnExec(4)
+	if err := keepFiles(3, 4); err != nil {
+		return err
+	}
 	report, orders := json.NewEncoder(os.NewFile(3, "report")), bufio.NewReader(os.NewFile(4, "orders"))
 	var p plan
 	text, err := orders.ReadBytes('\n')
@@ -70,6 +72,30 @@ func runCommand() error {
 	}
 	fmt.Fprintf(os.Stderr, "%s: %v\n", argv[0], err)
 	os.Exit(126)
+	return nil
+}
+
+// keepFiles keeps a stage's own files, the first to the last, from the program that it becomes or starts, and closes what
+// whoever started the supervisor had left open: a folder's descriptor leads around every room. What Go's runtime has opened
+// by now is marked to be closed by the next program; what was left open for this one isn't. It does what close_range does,
+// which marks nothing in kernels before 5.11, such as Lambda's.
+func keepFiles(first, last int) error {
+	for fd := first; fd <= last; fd++ {
+		unix.CloseOnExec(fd)
+	}
+	open, err := os.ReadDir("/proc/self/fd")
+	if err != nil {
+		return fmt.Errorf("close what was left open: %w", err)
+	}
+	for _, e := range open {
+		fd, err := strconv.Atoi(e.Name())
+		if err != nil || fd < first {
+			continue
+		}
+		if flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil && flags&unix.FD_CLOEXEC == 0 {
+			unix.Close(fd)
+		}
+	}
 	return nil
 }
 

@@ -42,12 +42,10 @@ const (
 )
 
 func runInside() error {
-	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")), control: bufio.NewReader(os.NewFile(fileControl, "control"))}
-	for fd := range fileResult + 1 {
-		if fd > 2 {
-			unix.CloseOnExec(fd)
-		}
+	if err := keepFiles(fileControl, fileResult); err != nil {
+		return err
 	}
+	in := &inside{report: json.NewEncoder(os.NewFile(fileReport, "report")), control: bufio.NewReader(os.NewFile(fileControl, "control"))}
 	// Whoever stops the local stack by Ctrl-C stops the supervisor, which ends the room.
 	signal.Ignore(syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	text, err := in.control.ReadBytes('\n')
