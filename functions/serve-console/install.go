@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 
 	"ringi/shared/aggregate"
@@ -43,11 +44,11 @@ func installedAddress(r *http.Request) string {
 
 // beginInstall sends a browser to Slack.
 func (c *Console) beginInstall(w http.ResponseWriter, r *http.Request, _ *viewer) error {
-	n, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
 	if err != nil {
 		return err
 	}
-	if n > websession.SignInsPerMinute {
+	if !within {
 		return errTooMany
 	}
 	browser, state := websession.Secret(), websession.Secret()
@@ -112,11 +113,30 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: made.User, Team: made.Team}
 	var owner tenancy.Tenant
 	if own {
-		owner = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName)} // its first request makes the row
-	} else if owner, err = c.founded(ctx, made, by); err != nil {
+		owner, err = c.Store.Tenant(ctx, aggregate.TenantID(made.Team))
+		if errors.Is(err, aggregate.ErrNotFound) { // its first request makes the row
+			owner, err = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName)}, nil
+		}
+	} else {
+		owner, err = c.founded(ctx, made, by)
+	}
+	if err != nil {
 		return owner, err
 	}
-	return owner, c.Connect.Vault.Connect(ctx, owner.ID, tenancy.SlackProvider, vault.Credential{AccessToken: made.Token}, "{}", by)
+	row, err := c.Store.Integration(ctx, owner.ID, tenancy.SlackProvider)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		row, err = tenancy.Integration{TenantID: owner.ID, Provider: tenancy.SlackProvider}, nil
+	}
+	switch {
+	case err != nil:
+		return owner, err
+	case row.PutAway() && !slices.Contains(owner.Admins, made.User):
+		if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
+			slog.WarnContext(ctx, "the token of a refused installation stays valid", "tenant", owner.ID, "err", err)
+		}
+		return owner, connectFault{"put-away", http.StatusForbidden, tenancy.SlackProvider}
+	}
+	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
 }
 
 // founded is the tenant of another workspace, with somebody who administers it.

@@ -98,6 +98,30 @@ func (w *installing) holding(team, want string) tenancy.Tenant {
 	return owner
 }
 
+// What an administrator disconnected, nobody else connects again by installing the app; what Slack ended, anybody may.
+func TestOnlyAnAdministratorUndoesADisconnect(t *testing.T) {
+	w := newInstalling(t)
+	installs := func(user, token string) answer {
+		w.slack.of("T0SECOND", "二号店", user, token, false)
+		b := w.browser()
+		return w.returns(b, w.begins(b))
+	}
+	installs("U0SECOND", "xoxb-second")
+	owner := w.holding("T0SECOND", "xoxb-second")
+	w.of(owner, "U0SECOND").post("/console/integrations/disconnect", url.Values{"provider": {"slack"}})
+	if a := installs("U0ELSE", "xoxb-else"); a.status != http.StatusForbidden || !strings.Contains(a.text(), "管理者だけ") || !slices.Contains(w.slack.revoked, "xoxb-else") {
+		t.Errorf("%d %s, revoked %q", a.status, a.text(), w.slack.revoked)
+	}
+	if row := expect.Value(w.Store.Integration(t.Context(), owner.ID, tenancy.SlackProvider))(t); row.Status != tenancy.Disconnected {
+		t.Errorf("it is %s again", row.Status)
+	}
+	installs("U0SECOND", "xoxb-again")
+	w.holding("T0SECOND", "xoxb-again")
+	expect.Value(w.Store.EndIntegrations(t.Context(), owner.ID, tenancy.AppUninstalled, w.c.Now().Add(time.Minute), w.c.Now()))(t)
+	installs("U0ELSE", "xoxb-third")
+	w.holding("T0SECOND", "xoxb-third")
+}
+
 func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	w := newInstalling(t)
 	b := w.browser()

@@ -107,6 +107,7 @@ var integrationsJa = integrationTexts{
 		"mixed-up":     "別のサービスからの返事でした。連携のページからやり直してください。",
 		"client":       "クライアント ID とシークレットを、そのまま貼り付けてください。",
 		"token":        "トークンを 1 行で貼り付けてください。16 KiB まで入ります。",
+		"put-away":     "このワークスペースの管理者が Ringi との接続を解除しています。もう一度接続できるのは Ringi の管理者だけです。受け取った鍵は返しました。",
 		"organization": "組織全体(Enterprise Grid)へのインストールには対応していません。鍵は返しました。使うワークスペースを 1 つ選んで入れてください。",
 	},
 	InstalledTitle: "インストールしました", InstalledLead: "で Ringi が使えます。", InstalledAdmin: "はじめて入れたワークスペースでは、あなたが最初の管理者です。サインインして、承認者などの設定を確かめてください。", InstalledNext: "コンソールにサインイン",

@@ -52,6 +52,7 @@ var integrationsEn = integrationTexts{
 		"mixed-up":     "The answer came from another service. Begin again on the integrations page.",
 		"client":       "Paste the client ID and the secret as they are.",
 		"token":        "Paste the token in one line, 16 KiB at most.",
+		"put-away":     "An administrator of this workspace disconnected Ringi. Only an administrator of Ringi can connect it again. The key was given back.",
 		"organization": "Installing for a whole organization (Enterprise Grid) is not supported. The key was given back. Choose one workspace and install it there.",
 	},
 	InstalledTitle: "Installed", InstalledLead: "can use Ringi now.", InstalledAdmin: "If this is the workspace's first installation, you are its first administrator. Sign in and look at the settings: approvers and more.", InstalledNext: "Sign in to the console",

@@ -42,8 +42,8 @@ func address(r *http.Request) string {
 // beginSignIn sends a browser to Slack.
 func (c *Console) beginSignIn(w http.ResponseWriter, r *http.Request) {
 	v := &viewer{Locale: localeOf(r)}
-	n, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
-	if err == nil && n > websession.SignInsPerMinute {
+	within, err := c.Store.CountSignIn(r.Context(), r.RemoteAddr, c.Now())
+	if err == nil && !within {
 		err = errTooMany
 	}
 	if err == nil {

@@ -27,3 +27,24 @@ func TestSigningOutLeavesNoSessionBehind(t *testing.T) {
 		}
 	}
 }
+
+// The cookie that was replaced is taken for a minute more, unless the person has signed out meanwhile.
+func TestSigningOutEndsTheCookieBefore(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	b := w.as(workspace.Suzuki)
+	old := b.cookies["__Host-ringi"]
+	w.Later(16 * time.Minute)
+	b.get("/console") // replaces it
+	b.get("/console") // comes with the new one
+	other := w.browser()
+	other.cookies["__Host-ringi"] = old
+	if a := other.get("/console/settings"); a.status != http.StatusOK {
+		t.Fatalf("%d: what was under way fails", a.status)
+	}
+	w.Later(5 * time.Second)
+	b.post("/console/signout", nil)
+	other.cookies["__Host-ringi"] = old
+	if a := other.get("/console/settings"); a.status != http.StatusSeeOther {
+		t.Errorf("%d: the cookie before is taken after signing out", a.status)
+	}
+}

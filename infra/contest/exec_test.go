@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"ringi/shared/contest"
 	"ringi/shared/round"
@@ -196,5 +197,17 @@ func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 		if strings.ContainsAny(r.out+r.problem, "\x1b\x07\u009b") || r.out+r.problem == "" {
 			t.Errorf("%v: %q", args, r.out+r.problem)
 		}
+	}
+}
+
+// What a model writes says nothing to the terminal that shows it.
+func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
+	id := "a"
+	var out bytes.Buffer
+	show(&out, summary{BestTeamID: &id, Teams: []*outcome{{TeamID: "a", TeamName: "A", Rounds: []submission.RoundResult{{
+		SubmissionContent: "方針\x1b]52;c;cm0gLXJmIH4K\x07\x1b[2J\x1b[H\n  - step\u009b31m", EvaluationScore: 0.9, RoundNumber: 1, EvaluationFeedback: "Coverage (0.90): \x1b[31mok",
+	}}}}})
+	if got := out.String(); strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) || !strings.Contains(got, "方針") || !strings.Contains(got, "\n  - step") {
+		t.Errorf("%q", got)
 	}
 }

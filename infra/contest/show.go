@@ -80,13 +80,16 @@ func oneLine(s string) string {
 }
 
 // still is a text on one line, without what moves a terminal's cursor or says something to it: names come from files.
-func still(s string) string {
-	return strings.Join(strings.Fields(strings.Map(func(r rune) rune {
+func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ") }
+
+// quiet is a text with a blank for each character that is for the terminal, line ends too.
+func quiet(s string) string {
+	return strings.Map(func(r rune) rune {
 		if r < ' ' || r >= 0x7f && r < 0xa0 {
 			return ' '
 		}
 		return r
-	}, s)), " ")
+	}, s)
 }
 
 // points is a score of 0.0 to 1.0 as people see it.
@@ -117,7 +120,11 @@ func show(out io.Writer, s summary) {
 		return
 	}
 	best := s.Teams[0].best()
-	fmt.Fprintf(out, "\n%s\n\n", strings.TrimSpace(best.SubmissionContent))
+	fmt.Fprintln(out)
+	for l := range strings.SplitSeq(strings.TrimSpace(best.SubmissionContent), "\n") {
+		fmt.Fprintln(out, strings.TrimRight(quiet(l), " "))
+	}
+	fmt.Fprintln(out)
 	for l := range strings.SplitSeq(submission.InPoints(best.EvaluationFeedback, "en"), "\n") {
 		fmt.Fprintln(out, still(l))
 	}

@@ -108,10 +108,8 @@ func fromResult(v any) any {
 			out[i] = fromResult(v[i])
 		}
 		return out
-	case string:
-		return mask.Text(v)
 	}
-	return v
+	return mask.Scalar(v)
 }
 
 // destinations are the arguments of Ringi's own tools that say where a call goes; the catalog's, in one order.

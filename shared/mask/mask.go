@@ -3,10 +3,13 @@
 // may show. Letters and digits become *, but for an address's first letter and domain
 // and a phone number's last two digits: whoever knows the whole sees which one it is.
 //
-// Texts are masked. Numbers of JSON never are: amounts, ids and times are those.
+// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times.
 package mask
 
-import "strings"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // Text hides the personal data in a text.
 func Text(s string) string {
@@ -32,11 +35,24 @@ func suspicious(s string) bool {
 	return digits >= 8
 }
 
-// All hides the personal data in a decoded JSON value, in the names of members too.
-func All(v any) any {
+// Scalar hides the personal data in a decoded JSON value that has no members. A number that is hidden becomes a text.
+func Scalar(v any) any {
 	switch v := v.(type) {
 	case string:
 		return Text(v)
+	case json.Number:
+		if whole := numberForm().FindString(v.String()) == v.String(); whole {
+			if hidden, ok := myNumber(v.String(), "", ""); ok {
+				return hidden
+			}
+		}
+	}
+	return v
+}
+
+// All hides the personal data in a decoded JSON value, in the names of members too.
+func All(v any) any {
+	switch v := v.(type) {
 	case []any:
 		out := make([]any, len(v))
 		for i := range v {
@@ -50,7 +66,7 @@ func All(v any) any {
 		}
 		return out
 	}
-	return v
+	return Scalar(v)
 }
 
 // Destination reports whether an argument says to whom a call goes, which a person has

@@ -68,7 +68,7 @@ func abridged(v any) any {
 		}
 		return out
 	}
-	return v
+	return mask.Scalar(v)
 }
 
 func each(v []any) []any {

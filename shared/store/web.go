@@ -91,17 +91,30 @@ func (s *Store) taken(ctx context.Context, k item, now time.Time) (item, error) 
 	return out.Attributes, nil
 }
 
-// CountSignIn counts one that an address begins, and returns how many it has begun in this minute.
-func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) (int, error) {
-	pk, sk := webKey("address "+address, "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
+// CountSignIn counts one that somebody begins from an address, and reports whether it is within the limit of this minute. What
+// is beyond is looked up and not written.
+func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) (within bool, err error) {
+	pk, sk := webKey("address "+websession.Network(address), "MINUTE#"+now.UTC().Format("2006-01-02T15:04"))
+	var is struct {
+		N int `json:"n"`
+	}
+	if err := s.get(ctx, pk, sk, &is); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return false, fmt.Errorf("look sign-ins up: %w", err)
+	}
+	if is.N >= websession.SignInsPerMinute {
+		return false, nil
+	}
 	e := newExpression()
 	e.add("n", 1)
 	e.row("web_signins", now.Add(2*time.Minute))
-	it, err := s.update(ctx, key(pk, sk), e, nil)
-	if err != nil {
-		return 0, fmt.Errorf("count sign-ins: %w", err)
+	it, err := s.update(ctx, key(pk, sk), e, all(anyOf(e.lacks("n"), e.is("n", "<", websession.SignInsPerMinute))))
+	if errors.Is(err, errCondition) {
+		return false, nil
 	}
-	return intOf(it, "n"), nil
+	if err != nil {
+		return false, fmt.Errorf("count sign-ins: %w", err)
+	}
+	return intOf(it, "n") <= websession.SignInsPerMinute, nil
 }
 
 func webItem(pk, sk, typ string, v any, until time.Time) (item, error) {

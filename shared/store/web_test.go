@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -167,18 +168,49 @@ func testSignIn(t *testing.T, st *taskStore) {
 }
 
 func testSignIns(t *testing.T, st *taskStore) {
-	for n := range 3 {
-		if got := expect.Value(st.CountSignIn(t.Context(), "192.0.2.7", at().Add(time.Duration(n)*time.Second)))(t); got != n+1 {
-			t.Errorf("the %dth is counted as %d", n+1, got)
+	now := time.Now().UTC().Truncate(time.Minute)
+	within := func(address string, now time.Time) bool {
+		t.Helper()
+		return expect.Value(st.CountSignIn(t.Context(), address, now))(t)
+	}
+	for n := range websession.SignInsPerMinute {
+		if !within(fmt.Sprintf("2001:db8:0:7::%x", n), now.Add(time.Duration(n)*time.Second)) {
+			t.Errorf("the %dth is too many", n+1)
 		}
 	}
-	for name, got := range map[string]int{
-		"another address": expect.Value(st.CountSignIn(t.Context(), "192.0.2.8", at()))(t),
-		"another minute":  expect.Value(st.CountSignIn(t.Context(), "192.0.2.7", at().Add(time.Minute)))(t),
-	} {
-		if got != 1 {
-			t.Errorf("%s is counted as %d", name, got)
+	for _, address := range []string{"2001:db8:0:7::1", "2001:db8:0:7:ffff::"} {
+		if within(address, now) {
+			t.Errorf("one more from %s is within the limit", address)
 		}
+	}
+	var is struct {
+		N int `json:"n"`
+	}
+	pk, sk := webKey("address "+websession.Network("2001:db8:0:7::1"), "MINUTE#"+now.Format("2006-01-02T15:04"))
+	if expect.NoError(t, st.get(t.Context(), pk, sk, &is)); is.N != websession.SignInsPerMinute {
+		t.Errorf("what is beyond the limit is counted: %d", is.N)
+	}
+	for name, ok := range map[string]bool{
+		"another network": within("2001:db8:0:8::1", now),
+		"an IPv4 address": within("192.0.2.7", now),
+		"another minute":  within("2001:db8:0:7::1", now.Add(time.Minute)),
+	} {
+		if !ok {
+			t.Errorf("%s is too many", name)
+		}
+	}
+	var won atomic.Int32
+	var all sync.WaitGroup
+	for range 2 * websession.SignInsPerMinute {
+		all.Go(func() {
+			if ok, err := st.CountSignIn(t.Context(), "192.0.2.9", now); err == nil && ok {
+				won.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if won.Load() != websession.SignInsPerMinute {
+		t.Errorf("%d at once are within the limit", won.Load())
 	}
 }
 

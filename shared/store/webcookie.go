@@ -69,9 +69,22 @@ func (s *Store) webUpdate(pk string, e *expression, conditions ...string) types.
 	})}
 }
 
-// EndWebSession forgets a session, also under the cookies that replaced this one; one that is not there is forgotten.
+// EndWebSession forgets a session, also under the cookies that replaced this one and the one that it replaced, which is taken
+// for a minute more; one that is not there is forgotten.
 func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
-	return s.endWeb(ctx, websession.Hash(cookie))
+	hash := websession.Hash(cookie)
+	var is websession.Session
+	err := s.get(ctx, webPartition(hash), webSession, &is)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return nil
+	}
+	if err == nil && is.Previous != "" {
+		err = s.deleteWeb(ctx, is.Previous)
+	}
+	if err != nil {
+		return fmt.Errorf("end a session under the cookie before: %w", err)
+	}
+	return s.endWeb(ctx, hash)
 }
 
 // endWeb ends the newest cookie first: should it fail, what is left still leads there.
@@ -85,10 +98,15 @@ func (s *Store) endWeb(ctx context.Context, hash string) error {
 		err = s.endWeb(ctx, is.Next)
 	}
 	if err == nil {
-		_, err = s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(webPartition(hash), webSession)})
+		err = s.deleteWeb(ctx, hash)
 	}
 	if err != nil {
 		return fmt.Errorf("end a session: %w", err)
 	}
 	return nil
+}
+
+func (s *Store) deleteWeb(ctx context.Context, hash string) error {
+	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(webPartition(hash), webSession)})
+	return err
 }

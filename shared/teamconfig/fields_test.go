@@ -108,7 +108,7 @@ var kinds = []struct {
 		"url": {"", []string{"'https://a.example/mcp'", "'http://127.0.0.1:3000/mcp'"}, map[string]string{
 			"''": "must not be empty", "1": "must be a text", "'http://a.example/mcp'": "must begin with https://", "'a.example'": "must be an address of at most 500 bytes", "'https://a.example/mcp?key=1'": "must have no name, password, query",
 		}},
-		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be a variable of the environment: MCP_", "'MCP_'": "must be a variable", "'mcp_wiki'": "must be a variable", "1": "must be a text"}},
+		"token_env": {"null", []string{"'MCP_WIKI_TOKEN'"}, map[string]string{"'OPENAI_API_KEY'": "must be MCP_WIKI_TOKEN", "'MCP_WIKI_PRIVATE_TOKEN'": "must be MCP_WIKI_TOKEN", "''": "must be MCP_WIKI_TOKEN", "1": "must be a text"}},
 		"tools":     {"[]", []string{"[]", "['search', 'pages/read']"}, map[string]string{"'search'": "must be a list of texts", "['']": "must not have an empty name: tools[0]", "['a', 'b', 'a']": "Duplicate tool detected: ['a', 'a']"}},
 	}},
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/lazy"
 	"ringi/shared/tenancy"
 )
 
@@ -14,16 +13,17 @@ import (
 type Server struct {
 	Name string `json:"name"` // the table's
 	URL  string `json:"url"`
-	// TokenEnv is the variable of the environment that has the server's token, or a whole header; nil: it asks for none.
+	// TokenEnv is the variable of the environment that has the server's token, or a whole header: TokenVariable of its name; nil:
+	// it asks for none.
 	TokenEnv *string  `json:"token_env"`
 	Tools    []string `json:"tools"` // those that members may call
 }
 
-// TokenVariable begins the name of every variable that a file may name: workspaces are passed on, and a file of somebody else's
-// must not send the keys of models to its own server.
-const TokenVariable = "MCP_"
-
-var variableForm = lazy.Regexp(`^` + TokenVariable + `[A-Z0-9_]{1,60}$`)
+// TokenVariable is the one variable that a file may name for the token of a server: workspaces are passed on, and a file of
+// somebody else's must send neither the keys of models nor another server's token to its own.
+func TokenVariable(server string) string {
+	return "MCP_" + strings.ToUpper(strings.ReplaceAll(server, "-", "_")) + "_TOKEN"
+}
 
 // Servers reads a file of MCP servers, which are in the order of their names.
 func (w Workspace) Servers(file string) ([]Server, []Finding) {
@@ -77,9 +77,9 @@ func (s *section) server(name string) Server {
 			s.refuse("url", "%s", p.Err().Limit)
 		}
 	}
-	if x.TokenEnv != nil && !variableForm().MatchString(*x.TokenEnv) {
+	if own := TokenVariable(name); x.TokenEnv != nil && *x.TokenEnv != own {
 		s.keys["token_env"] = nil // it may be the token itself
-		s.refuse("token_env", "must be a variable of the environment: %s and 1 to 60 of A-Z, 0-9 and _", TokenVariable)
+		s.refuse("token_env", "must be %s, the variable of the environment that belongs to this server's name", own)
 	}
 	for i, tool := range x.Tools {
 		if blank(tool) {

@@ -73,6 +73,9 @@ func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Inte
 	return i
 }
 
+// PutAway reports whether an administrator disconnected it: only an administrator connects it again.
+func (i Integration) PutAway() bool { return i.Status == Disconnected && i.StatusReason == "" }
+
 // IntegrationPrefix begins the sort keys of a tenant's integrations.
 const IntegrationPrefix = "INTEGRATION#"
 

@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"net/netip"
 	"time"
 )
 
@@ -25,7 +26,7 @@ const (
 	believed = 5 * time.Minute
 	// SignInLasts is how long a person has for signing in.
 	SignInLasts = 10 * time.Minute
-	// SignInsPerMinute is how many sign-ins an address may begin in a minute.
+	// SignInsPerMinute is how many sign-ins may be begun from a network in a minute.
 	SignInsPerMinute = 20
 )
 
@@ -46,6 +47,8 @@ type Session struct {
 	Awaits   *time.Time `json:"awaits_next_since,omitempty"`
 	// Of a cookie with which nobody came yet: the hash of the one that it replaced.
 	Before string `json:"before,omitempty"`
+	// Previous is that hash as long as the session lasts: signing out ends both.
+	Previous string `json:"previous,omitempty"`
 }
 
 // New is a session that begins.
@@ -75,7 +78,7 @@ func (s Session) MustRotate(now time.Time) bool {
 
 // Rotated is the session under its next cookie, which takes the place of the one with this hash.
 func (s Session) Rotated(before string, now time.Time) Session {
-	s.RotatedAt, s.Before = now, before
+	s.RotatedAt, s.Before, s.Previous = now, before, before
 	s.Replaced, s.Next, s.Awaits = nil, "", nil
 	return s
 }
@@ -101,6 +104,18 @@ type SignIn struct {
 // By reports whether the browser with this cookie began it.
 func (s SignIn) By(cookie string) bool {
 	return cookie != "" && hmac.Equal([]byte(s.Browser), []byte(Hash(cookie)))
+}
+
+// Network is what an address is counted as: an IPv6 address by its first 64 bits, of which one household has all (RFC 6177).
+func Network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	if ip = ip.Unmap().WithZone(""); ip.Is4() {
+		return ip.String()
+	}
+	return netip.PrefixFrom(ip, 64).Masked().String()
 }
 
 // Secret is a new secret of 130 random bits or more.

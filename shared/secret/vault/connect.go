@@ -15,19 +15,24 @@ import (
 // returns aggregate.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
 // server's credential that names no address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
-	if strings.HasPrefix(provider, tenancy.ServerProvider) != (c.Address != "") {
+	row, err := v.row(ctx, tenant, provider)
+	if err != nil {
+		return fmt.Errorf("connect %s: %w", provider, err)
+	}
+	return v.ConnectOver(ctx, row, c, metadata, by)
+}
+
+// ConnectOver is Connect over a row as it was read: who decides by the row whether it may be connected.
+func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
+	if strings.HasPrefix(row.Provider, tenancy.ServerProvider) != (c.Address != "") {
 		return aggregate.ErrField{Field: "address", Limit: "must be the server's, for an MCP server only"}
 	}
-	sealed, err := v.Envelope.SealCredential(ctx, tenant, provider, c)
-	if err != nil {
-		return err
-	}
-	row, err := v.row(ctx, tenant, provider)
+	sealed, err := v.Envelope.SealCredential(ctx, row.TenantID, row.Provider, c)
 	if err == nil {
 		_, err = v.Rows.SaveIntegration(ctx, row.Fresh(sealed, metadata), by, v.Now())
 	}
 	if err != nil {
-		return fmt.Errorf("connect %s: %w", provider, err)
+		return fmt.Errorf("connect %s: %w", row.Provider, err)
 	}
 	return nil
 }
