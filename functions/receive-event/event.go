@@ -20,6 +20,7 @@ type envelope struct {
 	Challenge      string          `json:"challenge"`
 	TeamID         string          `json:"team_id"`
 	ContextTeam    string          `json:"context_team_id"`
+	Enterprise     string          `json:"enterprise_id"`
 	AppID          string          `json:"api_app_id"`
 	RateLimited    int64           `json:"minute_rate_limited"` // seconds; of app_rate_limited
 	EventID        string          `json:"event_id"`
@@ -49,9 +50,10 @@ func (e envelope) team() string {
 }
 
 // organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
-// settings and rows are a workspace's.
+// settings and rows are a workspace's. The end of such an installation names the organization and no workspace
+// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs).
 func (e envelope) organization() bool {
-	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization
+	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
 }
 
 // bot is the user id of our bot, empty when the event does not name it.

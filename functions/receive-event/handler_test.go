@@ -104,6 +104,8 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		{"a stranger whose workspace the envelope names", map[string]any{"team": "T0OTHER"}, map[string]any{"team_id": "T0OTHER"}},
 		{"an unknown event", map[string]any{"type": "reaction_added", "channel": 5}, nil},
 		{"an event whose fields have other shapes", map[string]any{"type": "channel_created", "channel": map[string]any{"id": "C1"}, "user": nil, "ts": 3}, nil},
+		{"an organization that uninstalls the app", map[string]any{"type": "app_uninstalled"}, map[string]any{"team_id": nil, "enterprise_id": "E0ORG", "authorizations": nil}},
+		{"an organization that revokes its token", map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"bot": []string{"U0BOT"}}}, map[string]any{"team_id": nil, "enterprise_id": "E0ORG", "authorizations": []any{}}},
 		{"a person's own token", map[string]any{"type": "tokens_revoked", "tokens": map[string]any{"oauth": []string{"U0ALICE"}}}, nil},
 		{"an unknown envelope", nil, map[string]any{"type": "app_requested", "event": nil}},
 		{"Slack withholds events", nil, map[string]any{"type": "app_rate_limited", "event": nil, "minute_rate_limited": 1518467820, "api_app_id": "A0RINGI"}},
