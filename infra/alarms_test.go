@@ -16,7 +16,14 @@ var metrics = []struct{ namespace, name, of string }{
 	{"AWS/Lambda", "IteratorAge", "RelayChangesFunction"},
 	{"AWS/Lambda", "Errors", "SweepTasksFunction"},
 	{"AWS/Lambda", "Invocations", "SweepTasksFunction"},
-	{"AWS/States", "ExecutionsFailed", "Pipeline"},
+	{"AWS/States", "ExecutionsFailed", "Chat"},
+	{"AWS/States", "ExecutionsFailed", "Contest"},
+	{metric.Namespace, string(metric.RunFailed), "ResumeTaskFunction"},
+	{metric.Namespace, string(metric.RunFailed), "ExtractTaskFunction"},
+	{metric.Namespace, string(metric.RunFailed), "DraftPromptFunction"},
+	{metric.Namespace, string(metric.RunFailed), "PlanProcessFunction"},
+	{metric.Namespace, string(metric.RunFailed), "ExecuteProcessFunction"},
+	{metric.Namespace, string(metric.RunFailed), "CloseTaskFunction"},
 	{"AWS/States", "ExecutionsTimedOut", "Pipeline"},
 	{"AWS/SQS", "ApproximateAgeOfOldestMessage", "CardQueue.QueueName"},
 	{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "CardDeadLetters.QueueName"},
@@ -49,6 +56,9 @@ var metrics = []struct{ namespace, name, of string }{
 	{metric.Namespace, string(metric.SlackCalled), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.SlackFailed), "ExecuteProcessFunction"},
 	{metric.Namespace, string(metric.DecisionSeconds), "ReceiveInteractionFunction"},
+	{metric.Namespace, string(metric.DecisionSeconds), "ServeConsoleFunction"},
+	{metric.Namespace, string(metric.ExportFailed), "ExportAuditFunction"},
+	{"AWS/Lambda", "AsyncEventsDropped", "ExportAuditFunction"},
 	{metric.Namespace, string(metric.TeamFailed), "CloseContestFunction"},
 	{metric.Namespace, string(metric.ContestFailed), "CloseContestFunction"},
 	{metric.Namespace, string(metric.ContestCost), "CloseContestFunction"},
@@ -106,6 +116,9 @@ func alarmRule(s *stack, wrong func(string, ...any)) {
 			wrong("%s watches nothing", id)
 		}
 		for _, w := range watches(p) {
+			if w.name == "ExecutionsFailed" && w.of == "Pipeline" {
+				wrong("%s rings for tasks that a vendor or a limit failed", id)
+			}
 			// ThrottledRequests has an Operation dimension always: an alarm on the table alone never has data.
 			if w.name == "ThrottledRequests" {
 				wrong("%s: ThrottledRequests exists for one operation only", id)

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
+	"ringi/shared/metric"
 	"ringi/shared/panics"
 	"ringi/shared/store"
 )
@@ -89,6 +90,9 @@ func (h *Handler) failed(ctx context.Context, x auditlog.Export, err error) erro
 		return fmt.Errorf("export %s: %w", x.ID, err)
 	}
 	slog.ErrorContext(ctx, "an export failed", "export", x.ID, "why", why, "err", err)
+	if why == auditlog.Broken {
+		metric.Count(metric.ExportFailed, 1)
+	}
 	if err := h.Rows.FailExport(ctx, x, why, h.Now()); err != nil && !errors.Is(err, aggregate.ErrSuperseded) {
 		return err
 	}

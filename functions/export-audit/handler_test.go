@@ -19,6 +19,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/expect"
+	"ringi/shared/metric/metrictest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
@@ -178,9 +179,13 @@ func testBroken(w *world) {
 	w.h.Rows = &failing{w.st, 9}
 	in := w.begin("01B", auditlog.CSV, auditlog.Filter{})
 	for try := 1; try <= maxTries; try++ {
-		err := w.h.Handle(w.t.Context(), in)
-		if (err == nil) != (try == maxTries) {
-			w.t.Errorf("try %d: %v", try, err)
+		counted := metrictest.Printed(w.t, func() {
+			if err := w.h.Handle(w.t.Context(), in); (err == nil) != (try == maxTries) {
+				w.t.Errorf("try %d: %v", try, err)
+			}
+		})
+		if strings.Contains(counted, `"ExportFailed":1`) != (try == maxTries) {
+			w.t.Errorf("try %d counts %q", try, counted)
 		}
 	}
 	if x := w.stands("01B"); x.Status != auditlog.Failed || x.Problem != auditlog.Broken {

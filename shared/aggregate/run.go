@@ -45,6 +45,7 @@ type Next struct {
 	TimeoutSeconds int    // of an Await state; longer than the gate's own expiry, which the sweeper handles
 	WaitSeconds    int    // of Pause
 	Outcome        string // of Finish and Fail
+	Reason         Reason // of Fail; it stays with the function
 }
 
 // StateFinish is where every machine ends a run that has nothing left to do.

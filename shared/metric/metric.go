@@ -35,6 +35,8 @@ const (
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
 	ExpireFailed      Name = "ExpireFailed"      // old results that could not be deleted
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
+	RunFailed         Name = "RunFailed"         // a task's run that ended red by a fault of ours, or for want of a model
+	ExportFailed      Name = "ExportFailed"      // a file of the audit log that could not be made in three tries
 	AuditTouched      Name = "AuditTouched"      // a row of the audit log that was changed, removed, or dated otherwise than it was written
 	SealFailed        Name = "SealFailed"        // rows that could not be sealed yet, or a head that could not be put away
 	SealedLate        Name = "SealedLate"        // rows that were sealed after their day
@@ -54,7 +56,7 @@ const Namespace = "Ringi"
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed, AuditTouched, SealFailed, SealedLate,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
 		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved,
 	}
 }

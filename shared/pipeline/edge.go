@@ -11,7 +11,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
+	"ringi/shared/metric"
 	"ringi/shared/panics"
+	"ringi/shared/task"
 )
 
 // The names that Retry and Catch see.
@@ -61,6 +63,9 @@ func Edge(w Worker) func(context.Context, Input) (Output, error) {
 			return Output{}, bare(ctx, name)
 		}
 		log.InfoContext(ctx, "done", "next", next.State, "gate", next.Gate, "outcome", next.Outcome, "ms", time.Since(began).Milliseconds())
+		if next.State == task.StateFail && task.ForOperator(next.Reason) {
+			metric.Count(metric.RunFailed, 1)
+		}
 		return output(in, next), nil
 	}
 }

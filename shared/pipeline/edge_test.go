@@ -19,6 +19,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
+	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -41,6 +42,24 @@ func TestEdgeAnswersWithEveryKey(t *testing.T) {
 		"timeout_seconds": 60.0, "wait_seconds": 0.0, "outcome": "",
 	}
 	expect.Same(t, want, got)
+}
+
+// A vendor that refuses a step is for the people whose card says so; a fault of ours, or of the model's key, is for whoever runs it.
+func TestARunThatFailsIsCountedForWhomItConcerns(t *testing.T) {
+	for reason, want := range map[aggregate.Reason]bool{
+		task.ReasonRunFailed: true, task.ReasonModelKey: true, task.ReasonModelUnavailable: true,
+		task.ReasonToolFailed: false, task.ReasonToolNotAllowed: false, task.ReasonCostLimit: false, task.ReasonPlanNever: false,
+	} {
+		for _, state := range []string{task.StateFail, task.StatePause} {
+			w := func(context.Context, pipeline.Input) (aggregate.Next, error) {
+				return aggregate.Next{State: state, Outcome: "failed", Reason: reason}, nil
+			}
+			counted := metrictest.Printed(t, func() { expect.Value(pipeline.Edge(w)(t.Context(), in))(t) })
+			if strings.Contains(counted, `"RunFailed":1`) != (want && state == task.StateFail) {
+				t.Errorf("%s of a run that goes to %s counts %q", reason, state, counted)
+			}
+		}
+	}
 }
 
 func TestASupersededRunEndsQuietly(t *testing.T) {

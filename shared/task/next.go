@@ -43,11 +43,11 @@ func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 		}
 		return aggregate.Next{State: StateExecuteProcess}
 	case h.Ended != nil && h.Ended.As == TaskFailed:
-		return aggregate.Next{State: StateFail, Outcome: string(h.Ended.As)}
+		return aggregate.Next{State: StateFail, Outcome: string(h.Ended.As), Reason: h.Ended.Reason}
 	case h.Ended != nil:
 		return aggregate.Next{State: StateFinish, Outcome: string(h.Ended.As)}
 	case h.Parked != nil:
-		return aggregate.Next{State: StateFail, Outcome: outcomeParked}
+		return aggregate.Next{State: StateFail, Outcome: outcomeParked, Reason: h.Parked.Sentence}
 	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
 		return waitState(*h.PausedUntil, now)
 	}
