@@ -1,11 +1,28 @@
 # `sam build` calls build-<LogicalId> for every function of template.yaml and says where the result goes: ReceiveEventFunction
 # is built from functions/receive-event. The flags make the same bytes of the same source, so that a deploy replaces only
-# what changed. A function in a managed runtime has a handler beside its binary. GOARCH comes from the environment when the binaries are to run on this machine: GOARCH=amd64 sam build.
+# what changed. A function in a managed runtime has a handler beside its binary. GOARCH comes from the environment when the
+# binaries are to run on this machine: GOARCH=amd64 sam build.
 GOARCH ?= arm64
 
 folder = $(shell printf '%s' '$(patsubst %Function,%,$(1))' | sed -E 's/([a-z0-9])([A-Z])/\1-\2/g' | tr 'A-Z' 'a-z')
 
-build-%:
-	CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) go build -trimpath -buildvcs=false -tags lambda.norpc -ldflags '-s -w -buildid=' \
-		-o '$(ARTIFACTS_DIR)/bootstrap' ./functions/$(call folder,$*)
+go = CGO_ENABLED=0 GOOS=linux GOARCH=$(GOARCH) go
+flags = -trimpath -buildvcs=false -tags lambda.norpc
+
+build-%: compile
+	$(go) build $(flags) -ldflags '-s -w -buildid=' -o '$(ARTIFACTS_DIR)/bootstrap' ./functions/$(call folder,$*)
 	$(foreach handler,$(wildcard functions/$(call folder,$*)/index.mjs),cp '$(handler)' '$(ARTIFACTS_DIR)/')
+
+# `sam build` makes several functions at once, each of which would compile what they share. Whoever holds the lock, a link that names
+# its process, compiles the packages of all into Go's cache; the others wait, and then only link. The stamp spares those who come
+# later the look: where it is wrong, as after `go clean -cache`, the build is right and takes longer.
+.PHONY: compile
+compile: lock = .ringi-local/build/compiling
+compile:
+	@mkdir -p .ringi-local/build && \
+	stamp=.ringi-local/build/compiled-$(GOARCH)-$$(go env GOCACHE GOVERSION GOFLAGS | cksum | cut -d' ' -f1) && \
+	until ln -s $$$$ $(lock) 2>/dev/null; do kill -0 "$$(readlink $(lock))" 2>/dev/null || rm -f $(lock); sleep 0.2; done && \
+	trap 'rm -f $(lock)' EXIT && \
+	if [ ! -e $$stamp ] || [ -n "$$(find functions shared go.mod go.sum Makefile -newer $$stamp -print -quit)" ]; then \
+		touch $$stamp.new && $(go) list $(flags) -export ./functions/... >/dev/null && mv $$stamp.new $$stamp; \
+	fi

@@ -1,0 +1,75 @@
+package infra_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/expect"
+)
+
+// fakeGo writes down what it is asked for. Two that compile at once, or one that links what is not compiled, fail.
+const fakeGo = `#!/bin/sh
+case "$1" in
+env) echo same ;;
+list) mkdir busy && echo list >>log && touch compiled && rmdir busy ;;
+build) test -e compiled && echo build >>log ;;
+esac
+`
+
+// SAM makes several functions at once. Those that begin together on an empty cache compile what they share once, before any links.
+func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
+	tool, err := exec.LookPath("make")
+	if err != nil {
+		t.Skip("there is no make: .ci/run goes without, too")
+	}
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, []byte(text), 0o755))
+	}
+	write("Makefile", string(expect.Value(os.ReadFile("../Makefile"))(t)))
+	write("bin/go", fakeGo)
+	for _, name := range []string{"go.mod", "go.sum", "shared/one/one.go", "functions/close-task/main.go"} {
+		write(name, "")
+	}
+	make := func(functions int) {
+		t.Helper()
+		var all sync.WaitGroup
+		for i := range functions {
+			all.Go(func() {
+				cmd := exec.Command(tool, "build-CloseTaskFunction", fmt.Sprintf("ARTIFACTS_DIR=out%d", i))
+				cmd.Dir, cmd.Env = dir, append(os.Environ(), "PATH="+filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
+				if out, err := cmd.CombinedOutput(); err != nil {
+					t.Errorf("%v\n%s", err, out)
+				}
+			})
+		}
+		all.Wait()
+	}
+	logged := func(want string) {
+		t.Helper()
+		if got := string(expect.Value(os.ReadFile(filepath.Join(dir, "log")))(t)); got != want {
+			t.Errorf("go was asked for %q, wanted %q", got, want)
+		}
+	}
+	make(6)
+	logged("list\n" + strings.Repeat("build\n", 6))
+	make(1)
+	logged("list\n" + strings.Repeat("build\n", 7))
+
+	later := time.Now().Add(time.Minute)
+	expect.NoError(t, os.Chtimes(filepath.Join(dir, "shared/one/one.go"), later, later))
+	ended := exec.Command("true")
+	expect.NoError(t, ended.Run())
+	expect.NoError(t, os.Symlink(fmt.Sprint(ended.Process.Pid), filepath.Join(dir, ".ringi-local/build/compiling"))) // of one that was killed
+	make(1)
+	logged("list\n" + strings.Repeat("build\n", 7) + "list\nbuild\n")
+}
