@@ -1,0 +1,67 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringi/shared/expect"
+)
+
+// A bill of figures that nobody measures any more says nothing: what stands on the page is what the program makes of the table.
+func TestTheBillIsOfTheFiguresThatWereMeasured(t *testing.T) {
+	page := string(expect.Value(os.ReadFile("cost.md"))(t))
+	copied := filepath.Join(t.TempDir(), "cost.md")
+	expect.NoError(t, os.WriteFile(copied, []byte(page), 0o600))
+	expect.NoError(t, keepCosts("README.md", copied))
+	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
+}
+
+func TestTheBillFollowsTheTable(t *testing.T) {
+	f := figures{Transitions: 10, Write: 300, Index: 100, Read: 200, Invocations: 54, Cards: 20, Sent: 20, Put: 10, Get: 0, Decrypt: 10, Sign: 10}
+	bill := f.bill()
+	for _, row := range []string{"| Step Functions | 10 transitions | 0.250 |", "| DynamoDB writes | 300 units of the table, 100 of its indexes | 0.250 |",
+		"| Lambda, the rest | 30 × 0.1 s × 256 MB = 0.8 GB-s | 0.010 |", "| KMS, for credentials and the audit log's chain | 10 Decrypt, 10 Sign | 0.180 |", "| **AWS in all** |  | **1.10** |"} {
+		if !strings.Contains(bill, row+"\n") {
+			t.Errorf("the bill lacks %s:\n%s", row, bill)
+		}
+	}
+	if limits := f.limits(); !strings.Contains(limits, "| 400 | 4,000 (warm it) | 40,000 | **400,000** |") {
+		t.Errorf("of 40,000 write units only more is over the limit:\n%s", limits)
+	}
+	if _, err := measuredFigures(begin + "\n| all functions | 3 invocations, 2 AWS | x |\n" + end); err == nil {
+		t.Error("a table without the figures makes a bill")
+	}
+}
+
+// The page has each price with its source; the program reckons with no other.
+func TestPricesAreThoseOfThePage(t *testing.T) {
+	page := string(expect.Value(os.ReadFile("cost.md"))(t))
+	for row, prices := range map[string][]float64{
+		"Lambda, arm64: a million invocations":        {perInvocation * 1e6},
+		"Lambda, arm64: GB-second":                    {perGBSecond},
+		"Step Functions, Standard: 1,000 transitions": {perTransition * 1e3},
+		"DynamoDB on demand: a million write units":   {perWriteUnit * 1e6, perReadUnit * 1e6},
+		"SQS FIFO: a million requests":                {perQueueCall * 1e6},
+		"API Gateway, HTTP API: a million requests":   {perAPICall * 1e6},
+		"S3 Standard: 1,000 PUT; 1,000 GET":           {perPut * 1e3, perGet * 1e3},
+		"KMS: 10,000 requests; of an ECC key":         {perDecrypt * 1e4, perSign * 1e4},
+		"CloudWatch: GB of logs":                      {perLogGB},
+		"X-Ray: a million traces":                     {perTrace * 1e6},
+	} {
+		_, rest, ok := strings.Cut(page, "\n| "+row)
+		cells := strings.SplitN(rest, " | ", 3)
+		if !ok || len(cells) < 3 {
+			t.Errorf("the page has no price of %s", row)
+			continue
+		}
+		said := strings.FieldsFunc(cells[1], func(r rune) bool { return r == ',' || r == ';' || r == ' ' })
+		for i, want := range prices {
+			if got, err := strconv.ParseFloat(said[i], 64); err != nil || got < want*0.9999 || got > want*1.0001 {
+				t.Errorf("%s costs %s on the page, %v in the program", row, said[i], want)
+			}
+		}
+	}
+}
