@@ -1,6 +1,6 @@
 // Command smoke tries this deployment in a real AWS account: it deploys the template to
 // a stack of its own beside a stand-in for Slack, lets one request be stamped twice and
-// carried out, looks at the audit log, and deletes everything:
+// carried out, opens a Home tab, types /ringi list, looks at the audit log, and deletes everything:
 //
 //	AWS_DEFAULT_REGION=us-east-1 go run ./infra/smoke
 //

@@ -20,9 +20,9 @@ const app = "A0SMOKE00"
 
 // slack calls the deployment as Slack does.
 type slack struct {
-	http                 *http.Client
-	secret               string
-	events, interactions string
+	http                           *http.Client
+	secret                         string
+	events, interactions, commands string
 }
 
 // event sends one of the Events API.
@@ -44,6 +44,24 @@ func mention(text, ts string) map[string]any {
 		"authorizations":        []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
 		"is_ext_shared_channel": false,
 	}
+}
+
+// homeOpened is a person who opens the app's Home tab.
+func homeOpened() map[string]any {
+	return map[string]any{
+		"type": "event_callback", "team_id": standin.Team, "api_app_id": app, "event_id": "EvHOME", "event_time": time.Now().Unix(),
+		"event":          map[string]any{"type": "app_home_opened", "user": standin.Stamper, "channel": standin.Direct, "tab": "home", "event_ts": "1.000100"},
+		"authorizations": []any{map[string]any{"team_id": standin.Team, "user_id": standin.Bot, "is_bot": true}},
+	}
+}
+
+// command types /ringi and a text in the channel, as whoever asked.
+func (s slack) command(ctx context.Context, text string) (status int, answer string, err error) {
+	form := url.Values{
+		"command": {"/ringi"}, "text": {text}, "team_id": {standin.Team}, "channel_id": {standin.Channel}, "user_id": {standin.Asker},
+		"api_app_id": {app}, "trigger_id": {"1.2.3"}, "is_enterprise_install": {"false"},
+	}
+	return s.send(ctx, s.commands, "application/x-www-form-urlencoded", form.Encode())
 }
 
 // click presses a button of a card.

@@ -45,14 +45,14 @@ func (s *stacks) walk(ctx context.Context) error {
 		return fmt.Errorf("make a signing secret: %w", err)
 	}
 	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
-	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"], interactions: s.outputs["InteractionsUrl"]}
+	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"], interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
 	r.rows = tasks.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
 	id, err := task.ID(standin.Team, standin.Channel, r.ts)
 	if err != nil {
 		return err
 	}
 	r.ref = task.RefOf(aggregate.TenantID(standin.Team), id)
-	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.stampPolicy, r.stampSteps, r.done, r.audited} {
+	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.list, r.openHome, r.stampPolicy, r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -112,6 +112,35 @@ func (r *request) ask(ctx context.Context) error {
 			taken++
 		}
 		return taken == 2, err
+	})
+}
+
+// list types /ringi list, whose answer is read from the indexes of the table.
+func (r *request) list(ctx context.Context) error {
+	return r.until(ctx, "/ringi list names the request", func() (bool, error) {
+		status, body, err := r.slack.command(ctx, "list")
+		if err == nil && (status != http.StatusOK || !strings.Contains(body, r.ref.ID)) {
+			err = fmt.Errorf("/ringi list is answered %d %.500s: the log of receive-interaction says why", status, body)
+		}
+		return err == nil, err
+	})
+}
+
+// openHome opens the Home tab. That it was published stands in a log alone: the stand-in for Slack keeps nothing.
+func (r *request) openHome(ctx context.Context) error {
+	status, body, err := r.slack.event(ctx, homeOpened())
+	if err == nil && status != http.StatusOK {
+		err = fmt.Errorf("the opened Home tab is answered %d %.200s", status, body)
+	}
+	if err != nil {
+		return err
+	}
+	return r.until(ctx, "the Home tab is published", func() (bool, error) {
+		out, err := r.run(ctx, "sam", "logs", "--cw-log-group", "/ringi/"+r.name+"/functions", "--region", r.cfg.Region, "--filter", `"Home tab published"`)
+		if err == nil && !strings.Contains(string(out), "Home tab published") {
+			err = errors.New("no Home tab is published: the log of update-card says why")
+		}
+		return err == nil, err
 	})
 }
 

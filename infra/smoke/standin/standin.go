@@ -17,9 +17,8 @@ const (
 	Bot     = "U0RINGI00"
 	Asker   = "U0ASKER00"
 	Stamper = "U0STAMP00"
+	Direct  = "D0SMOKE00" // where anybody writes to the bot
 )
-
-const direct = "D0SMOKE00"
 
 // Handler serves /api/<method>. A method that nobody needs here is refused by name.
 func Handler() http.Handler {
@@ -55,7 +54,7 @@ func methods(method string, field func(string) string) map[string]any {
 	case "users.conversations":
 		return map[string]any{"channels": []any{map[string]any{"id": Channel}}, "response_metadata": none}
 	case "conversations.open":
-		return map[string]any{"channel": map[string]any{"id": direct}}
+		return map[string]any{"channel": map[string]any{"id": Direct}}
 	case "conversations.history", "conversations.replies":
 		return map[string]any{"messages": []any{}, "has_more": false, "response_metadata": none}
 	case "chat.postMessage":
@@ -64,6 +63,8 @@ func methods(method string, field func(string) string) map[string]any {
 		return map[string]any{"channel": field("channel"), "ts": field("ts"), "text": field("text")}
 	case "chat.postEphemeral":
 		return map[string]any{"message_ts": timestamp(time.Now())}
+	case "views.publish":
+		return map[string]any{"view": map[string]any{"id": "V0SMOKE00", "type": "home"}}
 	case "chat.delete":
 		return map[string]any{"channel": field("channel"), "ts": field("ts")}
 	}
