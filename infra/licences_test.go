@@ -1,0 +1,109 @@
+package infra_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/expect"
+)
+
+// shippable are the licences under which a binary may be given on, also without its source. MPL-2.0 asks for that of its own files
+// alone, when they are changed; CC-BY-4.0 is of documentation.
+var shippable = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0"}
+
+// materials is a bill of materials, as CycloneDX has it.
+type materials struct {
+	Components []struct {
+		Name, Version string
+		Licenses      []struct {
+			License    struct{ ID, Name string }
+			Expression string
+		}
+	}
+}
+
+// faults says of each module whether the bill lacks it, or it is under no licence that is known here.
+func (m materials) faults(modules []string) (all []string) {
+	listed := map[string]bool{}
+	for _, c := range m.Components {
+		listed[c.Name+" "+c.Version] = true
+		if len(c.Licenses) == 0 {
+			all = append(all, c.Name+" has no licence that anybody can find")
+		}
+		for _, l := range c.Licenses {
+			if under := l.License.ID + l.License.Name + l.Expression; !slices.Contains(shippable, under) {
+				all = append(all, fmt.Sprintf("%s is under %s", c.Name, under))
+			}
+		}
+	}
+	for _, module := range modules {
+		if !listed[module] {
+			all = append(all, module+" is not on the bill")
+		}
+	}
+	return all
+}
+
+// Every module of go.mod, those of tests among them, is under a licence that allows to ship it. The bill of materials stays
+// in .ringi-local/sbom.cdx.json.
+func TestEveryDependencyMayBeShipped(t *testing.T) {
+	syft := samTool(t, "syft")
+	cache := strings.TrimSpace(string(expect.Value(exec.Command("go", "env", "GOMODCACHE").Output())(t)))
+	bill := filepath.Join(t.TempDir(), "sbom.cdx.json")
+	download := exec.Command("go", "mod", "download")
+	download.Dir = repository
+	if out, err := download.CombinedOutput(); err != nil {
+		t.Fatalf("go mod download: %v\n%s", err, out)
+	}
+	cmd := exec.Command(syft, "scan", "--quiet", "file:go.mod", "--source-name", "ringi", "--output", "cyclonedx-json="+bill)
+	cmd.Dir = repository
+	cmd.Env = append(os.Environ(), "SYFT_CHECK_FOR_APP_UPDATE=false", "SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true", "SYFT_GOLANG_LOCAL_MOD_CACHE_DIR="+cache)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := expect.Value(os.ReadFile(bill))(t)
+	var m materials
+	expect.NoError(t, json.Unmarshal(text, &m))
+	modules := required(t)
+	if len(modules) < 20 {
+		t.Errorf("go.mod names %v", modules)
+	}
+	for _, fault := range m.faults(modules) {
+		t.Error(fault)
+	}
+	expect.NoError(t, os.WriteFile(filepath.Join(repository, ".ringi-local", "sbom.cdx.json"), text, 0o644))
+}
+
+// required are the modules that go.mod names, with their versions.
+func required(t *testing.T) (modules []string) {
+	t.Helper()
+	cmd := exec.Command("go", "mod", "edit", "-json")
+	cmd.Dir = repository
+	var mod struct {
+		Require []struct{ Path, Version string }
+	}
+	expect.NoError(t, json.Unmarshal(expect.Value(cmd.Output())(t), &mod))
+	for _, r := range mod.Require {
+		modules = append(modules, r.Path+" "+r.Version)
+	}
+	return modules
+}
+
+func TestALicenceThatForbidsShippingIsNoticed(t *testing.T) {
+	var m materials
+	expect.NoError(t, json.Unmarshal([]byte(`{"components":[
+		{"name":"a","version":"v1","licenses":[{"license":{"id":"MIT"}},{"license":{"id":"GPL-3.0-only"}}]},
+		{"name":"b","version":"v1","licenses":[]},
+		{"name":"c","version":"v1","licenses":[{"expression":"MIT"}]},
+		{"name":"d","version":"v1","licenses":[{"license":{"name":"ask us"}}]}]}`), &m))
+	want := []string{"a is under GPL-3.0-only", "b has no licence that anybody can find", "d is under ask us", "c v2 is not on the bill"}
+	if got := m.faults([]string{"a v1", "c v2"}); !slices.Equal(got, want) {
+		t.Errorf("%q, wanted %q", got, want)
+	}
+}

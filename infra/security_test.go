@@ -1,0 +1,37 @@
+package infra_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"ringi/shared/expect"
+	"ringi/shared/failure"
+	"ringi/shared/modelname"
+	"ringi/shared/tenancy"
+)
+
+// The page that somebody reads before they let people's words in fits one screen, names whom they go to, and says how long they stay.
+func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
+	page := string(expect.Value(os.ReadFile("security.md"))(t))
+	if lines := strings.Count(page, "\n"); lines > 80 {
+		t.Errorf("it has %d lines, more than a screen", lines)
+	}
+	defaults := readRules(t).complete(map[string]string{})
+	said := []string{
+		fmt.Sprintf("`retain_results_days`, %d unless set", tenancy.DefaultSettings().RetainResultsDays),
+		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
+		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]),
+	}
+	for _, vendor := range append(modelname.Providers, string(failure.Freee), "google", "slack", modelname.Gemini, "mcp servers") {
+		if !strings.Contains(strings.ToLower(page), vendor) {
+			t.Errorf("it does not say what goes to %s", vendor)
+		}
+	}
+	for _, s := range said {
+		if !strings.Contains(page, s) {
+			t.Errorf("it does not say %q", s)
+		}
+	}
+}
