@@ -1,10 +1,14 @@
 package infra_test
 
 import (
+	"fmt"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
+	"testing"
 
+	"ringi/shared/expect"
 	"ringi/shared/metric"
 )
 
@@ -236,4 +240,26 @@ func allDimensions(alarm map[string]any) []any {
 		all = append(all, list(at(m, "MetricStat", "Metric", "Dimensions"))...)
 	}
 	return all
+}
+
+// What is watched is paid for by the metric; the page that adds it up counts as the template does.
+func TestTheBillCountsEachMetricThatAnAlarmReads(t *testing.T) {
+	s := expect.Value(read(t.TempDir(), files(t)))(t)
+	var paid int
+	own := map[string]bool{}
+	for _, id := range s.of("AWS::CloudWatch::Alarm") {
+		paid += len(watches(s.resources[id].Properties))
+	}
+	for _, m := range regexp.MustCompile(`\["Ringi", "(\w+)", "function", "(\S+)"`).FindAllStringSubmatch(s.text, -1) {
+		own[m[1]+" of "+m[2]] = true
+	}
+	of := len(own) + len(edge) // what is not answered is counted by version, too
+	page := string(expect.Value(os.ReadFile("bench/cost.md"))(t))
+	dollars := float64(paid)*0.10 + float64(of)*0.30 + 3 + 2*1.00 + 2*0.40
+	if want := fmt.Sprintf("%d metrics of alarms, %d metrics", paid, of); !strings.Contains(page, want) {
+		t.Errorf("cost.md does not say %q", want)
+	}
+	if want := fmt.Sprintf("are %.0f dollars a month at the most", dollars); !strings.Contains(page, want) {
+		t.Errorf("cost.md does not say %q", want)
+	}
 }
