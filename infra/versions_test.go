@@ -6,10 +6,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"ringi/infra/local/template"
 	"ringi/shared/expect"
 )
 
@@ -27,16 +29,40 @@ func samTool(t *testing.T, name string) string {
 	return ""
 }
 
-// Held against SAM itself: only the functions behind the API have versions, what
-// changes in them publishes one, and no parameter does.
-func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
-	cmd := exec.Command(samTool(t, "python"), filepath.Join("testdata", "transform.py"), filepath.Join(repository, templateFile))
+// transformed is what SAM makes of a template.
+func transformed(t *testing.T, arguments ...string) []byte {
+	t.Helper()
+	cmd := exec.Command(samTool(t, "python"), append([]string{filepath.Join("testdata", "transform.py")}, arguments...)...)
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, &errs)
 	}
+	return out
+}
+
+// Held against SAM itself: the local stack judges by the roles that are deployed. SAM adds none to a function, nor a right.
+func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "expanded.json")
+	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))
+	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012"}
+	everything := map[string]string{"Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	ours := expect.Value(template.Roles(filepath.Join(repository, templateFile), names, everything))(t)
+	if deployed := expect.Value(template.Roles(file, names, everything))(t); !reflect.DeepEqual(ours, deployed) || len(ours) == 0 {
+		for owner, role := range deployed {
+			if !reflect.DeepEqual(role, ours[owner]) {
+				t.Errorf("%s is %+v, deployed is %+v", owner, ours[owner], role)
+			}
+		}
+		t.Errorf("%d roles, deployed are %d", len(ours), len(deployed))
+	}
+}
+
+// Held against SAM itself: only the functions behind the API have versions, what
+// changes in them publishes one, and no parameter does.
+func TestVersionsArePublishedByWhatChangesThem(t *testing.T) {
+	out := transformed(t, filepath.Join(repository, templateFile))
 	var got struct {
 		Now, Timeout []string
 		Parameters   map[string][]string

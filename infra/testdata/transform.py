@@ -1,4 +1,5 @@
-"""Prints, as JSON, the versions that SAM publishes for template.yaml: as it stands, and after each change."""
+"""Prints, as JSON, what SAM makes of template.yaml: the versions that it publishes, as it stands and after each change, or
+with "roles" the whole of it, its functions named as before, without the roles of deployments."""
 
 import copy
 import json
@@ -21,12 +22,21 @@ for resource in template["Resources"].values():
         resource["Properties"]["DefinitionUri"] = {"Bucket": "bucket", "Key": "key"}
 
 
-def versions(parameters, change=lambda t: None):
+def expanded(parameters, change=lambda t: None):
     t = copy.deepcopy(template)
     change(t)
     values = {name: p.get("Default") for name, p in t["Parameters"].items()} | parameters
-    out = Translator({}, Parser()).translate(t, values)
-    return sorted(k for k, r in out["Resources"].items() if r["Type"] == "AWS::Lambda::Version")
+    return Translator({}, Parser()).translate(t, values)
+
+
+def versions(parameters, change=lambda t: None):
+    resources = expanded(parameters, change)["Resources"]
+    return sorted(k for k, r in resources.items() if r["Type"] == "AWS::Lambda::Version")
+
+
+def of_deployments(resource):
+    trusted = json.dumps(resource.get("Properties", {}).get("AssumeRolePolicyDocument", {}))
+    return resource["Type"] == "AWS::IAM::Role" and "codedeploy.amazonaws.com" in trusted
 
 
 def other(name, parameter):
@@ -37,6 +47,15 @@ def other(name, parameter):
 def slower(t):
     t["Resources"]["ReceiveEventFunction"]["Properties"]["Timeout"] = 4
 
+
+if sys.argv[2:] == ["roles"]:
+    whole = expanded({})
+    whole["Resources"] = {k: r for k, r in whole["Resources"].items() if not of_deployments(r)}
+    for resource in whole["Resources"].values():
+        if resource["Type"] == "AWS::Lambda::Function":
+            resource["Type"] = "AWS::Serverless::Function"
+    json.dump(whole, sys.stdout)
+    sys.exit()
 
 json.dump(
     {

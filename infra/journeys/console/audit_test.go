@@ -14,10 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/auditlog"
 	"ringi/shared/expect"
+	"ringi/shared/tasks"
 )
 
 // reader reads pages without a script.
@@ -107,4 +113,18 @@ func takesAway(a administering, done *driver.Request, as string) {
 	}
 	a.visit("/console/audit?action=audit.exported")
 	a.tab.Until(`document.querySelector("table.audit tbody tr")`)
+}
+
+// TestAnExportThatCantBeginKeepsNoPlace: the console may say so by its own role; otherwise three of them lock everybody out.
+func TestAnExportThatCantBeginKeepsNoPlace(t *testing.T) {
+	t.Parallel()
+	as := running.AWS.Copy()
+	as.Credentials = credentials.NewStaticCredentialsProvider("ServeConsoleFunction", "local", "")
+	rows, tenant := tasks.New(dynamodb.NewFromConfig(as), running.TableName), aggregate.TenantID("T0EXPORTS")
+	for range auditlog.MaxAtOnce + 1 {
+		now := time.Now()
+		x := expect.Value(auditlog.New(aggregate.NewID(), tenant, workspace.Suzuki, auditlog.CSV, auditlog.Filter{}, "ja", now))(t)
+		expect.NoError(t, rows.BeginExport(t.Context(), x, now))
+		expect.NoError(t, rows.FailExport(t.Context(), x, auditlog.Broken, now))
+	}
 }

@@ -66,6 +66,10 @@ func TestACommandIsStampedOnTheHomeTabAndInACopy(t *testing.T) {
 
 	expect.NoError(t, s.Sandbox.OpenHome(workspace.Suzuki))
 	homeShows(t, s, workspace.Suzuki, prompt.ID, true)
+	driver.UntilTaken(t, "the list is shown", func() { _ = s.Sandbox.Command(workspace.Suzuki, workspace.HR, "/ringi list") }, func() bool {
+		told := s.Sandbox.Ephemerals(workspace.Suzuki)
+		return len(told) > 0 && strings.Contains(told[len(told)-1].Text, "あなたの承認待ち (1 件)")
+	})
 	copied := newest(t, s, workspace.DirectMessage(workspace.Tanaka), prompt.ID)
 	driver.UntilTaken(t, "the policy is stamped", func() { _ = s.Sandbox.ClickHome(workspace.Suzuki, "approve_prompt", prompt.ID) }, func() bool {
 		return d.Shows("CARD#prompt#0001", "✅ 承認: <@"+workspace.Suzuki+">")

@@ -31,6 +31,7 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 		}
 		all, err := b.Account.requests(c)
 		if err != nil {
+			b.Notes.addRefused(c.caller, Request{Action: err.Error()})
 			b.Log.ErrorContext(r.Context(), "a call that can't be judged", "function", c.caller, "err", err)
 			c.refuse(w, err.Error())
 			return

@@ -31,8 +31,9 @@ func granted(roles map[string]Role) map[Right]bool {
 }
 
 // Unused compares what roles grant with what the notes of a folder say was used. reasons has a line for each right that
-// nothing uses: policy, Sid, action and resource, in which * stands for any text, a colon, and why it is granted. It
-// returns what is wrong: rights without a reason, reasons that no right needs any more, and what was refused.
+// nothing uses: policy, Sid, action and resource, in which * stands for any text, a colon, and why it is granted. A line
+// that begins with a question mark is for rights that chance uses, or doesn't. It returns what is wrong: rights without a
+// reason, reasons that no right needs any more, and what was refused.
 func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err error) {
 	was, wrong, err := used(folder)
 	if err != nil {
@@ -47,6 +48,10 @@ func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err 
 		}
 		pattern, why, _ := strings.Cut(line, ": ")
 		column := strings.Fields(pattern)
+		chance := len(column) > 0 && column[0] == "?"
+		if chance {
+			column = column[1:]
+		}
 		if len(column) != 4 || why == "" {
 			return nil, fmt.Errorf("%q is no reason: policy Sid action resource: why", line)
 		}
@@ -55,10 +60,10 @@ func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err 
 			if !right.like(column) {
 				continue
 			}
-			if was[right] {
+			if was[right] && !chance {
 				wrong = append(wrong, fmt.Sprintf("is used, and has a reason why not: %s", right))
 			}
-			needed = needed || !was[right]
+			needed = needed || !was[right] || chance
 			excused[right] = true
 		}
 		if !needed {
