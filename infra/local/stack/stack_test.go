@@ -16,11 +16,13 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/smithy-go"
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/sandbox"
@@ -111,6 +113,32 @@ func TestEverythingOfTheTemplateIsConnected(t *testing.T) {
 		t.Errorf("waiting %v, %s", view.Runs[0].Waiting, diff)
 	}
 	expect.Same(t, []string{"note NOTE", "drawing DRAWN", "wait WAIT"}, keys)
+}
+
+// TestAFunctionDoesWhatItsRoleAllows: its access key says whose calls are judged, by what.
+func TestAFunctionDoesWhatItsRoleAllows(t *testing.T) {
+	for name, off := range map[string]bool{"judged": false, "not judged": true} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, stack.Options{IAMOff: off})
+			get := func(who string) error {
+				as := s.AWS.Copy()
+				as.Credentials = credentials.NewStaticCredentialsProvider(who, "local", "")
+				_, err := dynamodb.NewFromConfig(as).GetItem(t.Context(), &dynamodb.GetItemInput{
+					TableName: &s.TableName, Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: "TASK#t#1"}, "SK": &types.AttributeValueMemberS{Value: "NOTE"}},
+				})
+				return err
+			}
+			expect.NoError(t, get("local"))
+			err := get("KeepNoteFunction")
+			var api smithy.APIError
+			if refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"; refused == off || off && err != nil {
+				t.Errorf("what the role doesn't allow: %v", err)
+			}
+			if keep(t, s, "n1"); row(t, s, "n1", "NOTE", "type") != "note" {
+				t.Error("what the role allows is refused")
+			}
+		})
+	}
 }
 
 func TestEachStateMachineRunsUnderItsOwnName(t *testing.T) {

@@ -63,7 +63,7 @@ func TestRolesHaveTheirOwnPoliciesAndThoseThatNameThem(t *testing.T) {
 	}
 	one := expect.Value(rolesOf(t, nil, "", ""))(t)["OneFunction"]
 	expect.Same(t, []iam.Resource{
-		{Pattern: "arn:aws:secretsmanager:us-east-1:123456789012:secret:ringi-Secret", Name: "secret:ringi-Secret"},
+		{Pattern: "arn:aws:secretsmanager:us-east-1:123456789012:secret:ringi-Secret", Name: "ringi-Secret"},
 		{Pattern: "arn:aws:kms:us-east-1:123456789012:key/5", Name: "key/ringi-Key"},
 	}, one.Policies[1].Statements[0].Resources)
 	if v := one.Judge(iam.Request{Action: "dynamodb:Query", Resource: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/index/GSI1"}); !v.Allowed {
