@@ -26,7 +26,7 @@ var ids = map[string]string{
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, waitRule, callRule, placeRule, partitionRule}
+	return []rule{shapeRule, routeRule, errorRule, triesRule, waitRule, callRule, placeRule, partitionRule}
 }
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
@@ -143,10 +143,11 @@ func errorRule(s *stack, wrong func(string, ...any)) {
 			}
 		}
 		for _, c := range st.Catch {
-			if c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"` {
-				wrong("%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
+			tells := c.Next == "CloseTask" || c.Next == "GiveUp" // what failed
+			if tells && string(c.ResultPath) != `"$.error"` {
+				wrong("%s: %s finds its error at $.error, not at %s", name, c.Next, c.ResultPath)
 			}
-			if c.Next != "CloseTask" && string(c.ResultPath) != "null" {
+			if !tells && string(c.ResultPath) != "null" {
 				wrong("%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
 			}
 		}

@@ -1,5 +1,7 @@
 package aggregate
 
+import "time"
+
 // Effects are what must happen outside of the table because of the rows as they are now. Carrying one out twice does
 // no harm.
 type Effects struct {
@@ -47,6 +49,10 @@ type Next struct {
 	Outcome        string // of Finish and Fail
 	Reason         Reason // of Fail; it stays with the function
 }
+
+// StuckAfter is how long a run may have work without a Change, pauses apart. It is restarted then even if it looks open: no
+// state's tries take as long.
+const StuckAfter = 20 * time.Minute
 
 // StateFinish is where every machine ends a run that has nothing left to do.
 const StateFinish = "Finish"

@@ -42,6 +42,7 @@ func english() *words {
 		NextVersion:     "➡️ A new version, v{version}, is ready",
 		NextGenerating:  "➡️ A new version, v{version}, is being written",
 		LastVersion:     "⏹️ The limit of versions ({max}) is reached; there will be no other · {when}",
+		PausedForRoom:   "⏳ Ringi is very busy · goes on: {when}",
 		PausedForSlack:  "⏳ Waiting for Slack to answer · goes on: {when}",
 		PausedUntil:     "⏳ Waiting until the AI model has room · goes on: {when}",
 		EndedBy:         "⏹️ Cancelled by {who} · {when}",

@@ -115,14 +115,17 @@ func (d drawing) approvalHours() int {
 	return hours
 }
 
-// waitNote says until when the run waits for the model or for Slack; nothing when it doesn't wait.
+// waitNote says until when the run waits for the model, for Slack or for room to run; nothing when it doesn't wait.
 func (d drawing) waitNote() []slack.Block {
 	until := d.a.Head.PausedUntil
 	if until == nil || !d.now.Before(*until) || d.a.Head.Ended != nil {
 		return nil
 	}
 	text := d.w.PausedUntil
-	if d.a.Waiting() { // no model is asked before Slack says who requests
+	switch {
+	case d.a.Head.PausedFor == task.ReasonNoRoom:
+		text = d.w.PausedForRoom
+	case d.a.Waiting(): // no model is asked before Slack says who requests
 		text = d.w.PausedForSlack
 	}
 	return []slack.Block{contextLine(fill(text, "when", when(*until)))}

@@ -42,6 +42,7 @@ func japanese() *words {
 		NextVersion:     "➡️ 新しいバージョン v{version} が生成されました",
 		NextGenerating:  "➡️ 新しいバージョン v{version} を生成中",
 		LastVersion:     "⏹️ バージョンの上限({max})に達したため、再生成しません · {when}",
+		PausedForRoom:   "⏳ ほかの依頼で混み合っているため、順番を待っています · 再開: {when}",
 		PausedForSlack:  "⏳ Slack の応答を待っています · 再開: {when}",
 		PausedUntil:     "⏳ AI モデルの混雑が解けるのを待っています · 再開: {when}",
 		EndedBy:         "⏹️ {who} によりキャンセルされました · {when}",

@@ -25,16 +25,16 @@ type words struct {
 	Remarks string // on the reasons for which earlier steps were rejected
 
 	// Contexts.
-	TaskID, TaskVersion, AsAsked                 string
-	ApprovedBy, AutoApproved, WillAuto           string
-	RejectedBy, NextVersion, NextGenerating      string
-	LastVersion, PausedUntil, PausedForSlack     string
-	EndedBy, EndedExpired, EndedMax, EndedStep   string
-	EndedCost                                    string
-	EndedFailed, EndedDone, EndedOtherwise       string
-	Progress, WaitsForCheck                      string
-	Completed, Failed, CompletedTimed, FailTimed string
-	StoppedBy, StoppedInFlight, StoppedUnknown   string
+	TaskID, TaskVersion, AsAsked                            string
+	ApprovedBy, AutoApproved, WillAuto                      string
+	RejectedBy, NextVersion, NextGenerating                 string
+	LastVersion, PausedUntil, PausedForSlack, PausedForRoom string
+	EndedBy, EndedExpired, EndedMax, EndedStep              string
+	EndedCost                                               string
+	EndedFailed, EndedDone, EndedOtherwise                  string
+	Progress, WaitsForCheck                                 string
+	Completed, Failed, CompletedTimed, FailTimed            string
+	StoppedBy, StoppedInFlight, StoppedUnknown              string
 
 	// Endings of headers.
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string

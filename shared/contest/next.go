@@ -117,25 +117,20 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 // Beside is none: a contest stands alone.
 func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
 
-const (
-	// stuckAfter is how long after the teams' time a run may take to settle the contest. It is restarted then even if it
-	// looks open.
-	stuckAfter = 20 * time.Minute
-	// mostRestarts is how many runs in a row may die before a contest is abandoned, and mostClosings how many of those that only
-	// sum up before it is given up: some twenty minutes of failures, each with its own tries.
-	mostRestarts, mostClosings = 5, 20
-)
+// MaxRestarts is how many runs in a row may die before a contest is abandoned, and MaxClosings how many of those that only
+// sum up before it is given up: some twenty minutes of failures, each with its own tries.
+const MaxRestarts, MaxClosings = 5, 20
 
 // Late reports whether the contest should have been settled long ago.
 func (a *Aggregate) Late(now time.Time) bool {
-	return a.work() && now.After(a.Contest.DeadlineAt.Add(stuckAfter))
+	return a.work() && now.After(a.Contest.DeadlineAt.Add(aggregate.StuckAfter))
 }
 
 // Overdue are the decisions that time alone makes.
 func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
 	return []aggregate.Overdue{{Repair: true, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
 		a := x.(*Aggregate)
-		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(stuckAfter)) || now.Sub(a.Head.ChangedAt) < stuckAfter {
+		if !a.work() || now.Before(a.Contest.DeadlineAt.Add(aggregate.StuckAfter)) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
 			return aggregate.Change{}, aggregate.ErrNotDue
 		}
 		return a.RestartRun(a.Head.Run, now)
@@ -149,9 +144,9 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	switch plays := a.plays(); {
-	case plays && a.Head.Restarts >= mostRestarts:
+	case plays && a.Head.Restarts >= MaxRestarts:
 		return a.abandon(now)
-	case !plays && a.Head.Restarts >= mostClosings:
+	case !plays && a.Head.Restarts >= MaxClosings:
 		return a.giveUp(now)
 	}
 	c, err := a.begin(now)

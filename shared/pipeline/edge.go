@@ -24,7 +24,10 @@ const (
 	BadInput         = "BadInput"         // no such aggregate, or no such field
 )
 
-// ErrorNames are all of them.
+// NoRoom is what Step Functions calls it when Lambda runs no function, as the account has as many running as it may.
+const NoRoom = "Lambda.TooManyRequestsException"
+
+// ErrorNames are all that functions return.
 var ErrorNames = []string{Unavailable, ModelUnavailable, Internal, BadInput}
 
 var sentences = map[string]string{

@@ -14,12 +14,12 @@ const (
 	StateAct    = "RunAction"
 )
 
-// outcomeResting is how a run ends that has nothing left to do.
-const outcomeResting = "resting"
+// OutcomeResting is how a run ends that has nothing left to do.
+const OutcomeResting = "resting"
 
 // Next is where a run goes at now. What waits for a person ends it, and so does an action that another invocation executes.
 func (a *Aggregate) Next(now time.Time) aggregate.Next {
-	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: outcomeResting}
+	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: OutcomeResting}
 	if a.Session == nil || a.Session.Status == Closed {
 		return rest
 	}
@@ -56,7 +56,7 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	switch {
 	case a.waitsInVain() != nil:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).TurnAway(now) }
-	case !a.work(now):
+	case !a.work(now), a.Head.Resting && a.paused(now):
 	case a.Head.Resting:
 		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
 	default:
@@ -76,16 +76,36 @@ func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	return out
 }
 
-// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do, or a run is open.
+// PauseRun ends a run whose functions could not be invoked for want of room, which is nobody's failure: the next run begins at
+// until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
+	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.Resting, c.Head.PausedUntil = true, &until
+	return c.done(), nil
+}
+
+// paused reports whether no run is to be opened at now.
+func (a *Aggregate) paused(now time.Time) bool {
+	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
+}
+
+// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do yet, or a run is open.
 func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
-	if !a.Head.Resting || !a.work(now) {
+	if !a.Head.Resting || !a.work(now) || a.paused(now) {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	c, err := a.begin(now)
 	if err != nil {
 		return aggregate.Change{}, err
 	}
-	c.Head.Resting = false
+	c.Head.Resting, c.Head.PausedUntil = false, nil
 	c.Head.Run++
 	return c.done(), nil
 }
@@ -138,7 +158,11 @@ func (a *Aggregate) DueAt(now time.Time) *time.Time {
 	if a.Session.Status == Closed {
 		return due
 	}
-	if a.work(now) {
+	switch {
+	case !a.work(now):
+	case a.Head.Resting && a.paused(now):
+		by(*a.Head.PausedUntil)
+	default:
 		by(soon)
 	}
 	switch x := a.Current(); {
@@ -170,18 +194,15 @@ func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Ov
 	}
 }
 
-// stuckAfter is how long a run may have work without a change. It is restarted then even if it looks open.
-const stuckAfter = 20 * time.Minute
-
 func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
-	if a.Head.Resting || !a.work(now) || now.Sub(a.Head.ChangedAt) < stuckAfter {
+	if a.Head.Resting || !a.work(now) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
 		return aggregate.Change{}, aggregate.ErrNotDue
 	}
 	return a.RestartRun(a.Head.Run, now)
 }
 
-// mostRestarts is how many runs in a row may die before the session gives up what they were to do.
-const mostRestarts = 3
+// MaxRestarts is how many runs in a row may die before the session gives up what they were to do.
+const MaxRestarts = 3
 
 // RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered with
 // a sentence, the action fails. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
@@ -189,7 +210,7 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
 		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
-	if a.Head.Restarts >= mostRestarts {
+	if a.Head.Restarts >= MaxRestarts {
 		return a.GiveUp(run, ReasonRunFailed, now)
 	}
 	c, err := a.begin(now)

@@ -13,6 +13,8 @@ type Head struct {
 	SessionID string `json:"session_id"`
 	// Resting says that no run is open. The next one begins by a Change when there is something to do.
 	Resting bool `json:"resting,omitempty"`
+	// PausedUntil is until when no run is opened, since its functions could not be invoked.
+	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// Acting is the id of the action that executes: whoever runs it asks the head alone whether it still does.
 	Acting string `json:"acting,omitempty"`
 	// ForgottenAt is when a session that is not kept, and is closed, counts as gone, whatever rows are left of it. The head

@@ -64,14 +64,14 @@ func (a *Aggregate) work(now time.Time) bool {
 	return true
 }
 
-// Stuck reports whether a run has had work for 20 minutes and the task has not changed; pauses and the time in which
+// Stuck reports whether a run has had work for aggregate.StuckAfter and the task has not changed; pauses and the time in which
 // an invocation holds its session do not count. Such a run is restarted even if it looks open.
 func (a *Aggregate) Stuck(now time.Time) bool {
 	since := a.workedAt(a.sessionAt())
 	if until := a.Head.PausedUntil; until != nil && until.After(since) {
 		since = *until
 	}
-	return a.work(now) && now.Sub(since) > 20*time.Minute
+	return a.work(now) && now.Sub(since) > aggregate.StuckAfter
 }
 
 // OverLimit reports whether the execution's time is up with no call out. One whose

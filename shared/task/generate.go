@@ -231,7 +231,7 @@ func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggr
 	c := a.begin(now)
 	a.relyOnStage(c)
 	until = until.UTC().Truncate(time.Millisecond)
-	c.Head.PausedUntil = &until
+	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
 	return c.done(), nil
 }
 

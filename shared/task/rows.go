@@ -16,8 +16,10 @@ type Head struct {
 	Parked      *Parked    `json:"parked,omitempty"`
 	Ended       *Ended     `json:"ended,omitempty"`
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
-	Retried     *Retried   `json:"retried,omitempty"`
-	Retries     int        `json:"retries,omitempty"` // of the generation that the task is at
+	// PausedFor is ReasonNoRoom, or empty where the model or Slack is waited for.
+	PausedFor aggregate.Reason `json:"paused_for,omitempty"`
+	Retried   *Retried         `json:"retried,omitempty"`
+	Retries   int              `json:"retries,omitempty"` // of the generation that the task is at
 	// LostContests are those that the task waits for no longer, and that are still to be told so.
 	LostContests []string `json:"lost_contests,omitempty"`
 

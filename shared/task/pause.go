@@ -1,0 +1,28 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/aggregate"
+)
+
+// ReasonNoRoom is why a run pauses whose functions could not be invoked: as many ran as the account may run at once.
+const ReasonNoRoom aggregate.Reason = "no_room"
+
+// PauseRun records that a run's functions could not be invoked for want of room, which is nobody's failure: the next run begins
+// at until, and counts as no restart. It is no change where a person's decision, or a contest's end, begins the next run.
+func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	open, waits := a.OpenGate()
+	if waits && open.Terms.ApprovalRequired || a.Head.Parked != nil || a.Choosing() != nil || a.Contesting() != nil {
+		return aggregate.Change{}, nil
+	}
+	c := a.begin(now)
+	a.relyOnStage(c)
+	c.startRun()
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.PausedUntil, c.Head.PausedFor = &until, ReasonNoRoom
+	return c.done(), nil
+}
