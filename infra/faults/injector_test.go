@@ -71,13 +71,15 @@ type trace struct {
 	instead     map[string]http.Handler  // answers this moment in the service's place
 	dying       func(lambda.Call)        // may be nil
 	warm        map[string]bool          // functions that need no new process (any more)
+	throttle    []string                 // functions that Lambda refuses to run
+	throttled   map[string]int           // how often it did
 	sweeperOnly bool                     // no relay: the sweeper has to do everything
 }
 
 func newTrace(kills ...point) *trace {
 	return &trace{
 		counts: map[string]int{}, left: map[string]int{}, kills: slices.Clone(kills), refuse: map[string]int{},
-		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{}, instead: map[string]http.Handler{}, warm: map[string]bool{},
+		hold: map[string]chan struct{}{}, held: map[string]chan struct{}{}, freeze: map[string]lambda.Fault{}, instead: map[string]http.Handler{}, warm: map[string]bool{}, throttled: map[string]int{},
 	}
 }
 

@@ -291,6 +291,10 @@ func (w *walk) dies(run int) {
 }
 
 func (w *walk) gives(run int) {
+	if rapid.Bool().Draw(w.rt, "no room") {
+		_ = w.decide("pause", func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, w.now.Add(5*time.Minute), w.now) })
+		return
+	}
 	_ = w.decide("give up", func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(run, ReasonRunFailed, w.now) })
 }
 

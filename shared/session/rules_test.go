@@ -202,3 +202,43 @@ func TestAStartNamesWhatItBeginsWith(t *testing.T) {
 		t.Errorf("the entry says %q", got)
 	}
 }
+
+// A run whose functions could not be invoked has not failed: nobody is told so, and the next one begins after the pause.
+func TestARunThatFindsNoRoomBeginsAnewLater(t *testing.T) {
+	tb := opened(t)
+	until := tb.now.Add(5 * time.Minute)
+	run := tb.load().Head.Run
+	pause := func() error {
+		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, until, tb.now) })
+	}
+	if err := pause(); err != nil {
+		t.Fatal(err)
+	}
+	tb.tell("are you there?")
+	a := tb.load()
+	if h := a.Head; !h.Resting || h.Restarts != 0 || a.Session.Status != Open || len(a.Inbox) != 2 || a.Effects(tb.now).Begin != nil || a.Effects(tb.now).Run != nil {
+		t.Errorf("while it pauses: %+v, %d messages wait", h, len(a.Inbox))
+	}
+	if due := a.DueAt(tb.now); due == nil || due.After(until) {
+		t.Errorf("the sweeper comes at %v, not by %v", due, until)
+	}
+	begin := func() error {
+		return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+	}
+	if err := begin(); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("a run in the pause: %v", err)
+	}
+	if err := pause(); !errors.Is(err, aggregate.ErrSuperseded) {
+		t.Errorf("twice: %v", err)
+	}
+	tb.now = until
+	if tb.load().Effects(tb.now).Begin == nil {
+		t.Error("nothing begins the next run")
+	}
+	if err := begin(); err != nil {
+		t.Fatal(err)
+	}
+	if h := tb.load().Head; h.Resting || h.Run != run+1 || h.Restarts != 0 || h.PausedUntil != nil {
+		t.Errorf("after the pause: %+v", h)
+	}
+}

@@ -31,6 +31,9 @@ func (a *Aggregate) begin(now time.Time) *change {
 // done is the Change as it is committed.
 func (c *change) done() aggregate.Change {
 	out, head := c.Change, c.Head
+	if head.PausedUntil == nil {
+		head.PausedFor = ""
+	}
 	out.Head, out.Counts = &head, append(c.Counts[:len(c.Counts):len(c.Counts)], c.counts()...)
 	return out
 }

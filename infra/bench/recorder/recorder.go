@@ -83,6 +83,8 @@ func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 }
 
 // Cold leaves processes as they are.
+func (r *Recorder) Busy(string, []byte) bool { return false }
+
 func (r *Recorder) Cold(string, []byte) bool { return false }
 
 // Dying is never called: nothing is killed.

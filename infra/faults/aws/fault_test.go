@@ -47,6 +47,8 @@ func (w *serviceFaults) set(odds, whole float64, denied func(lambda.Call) *fault
 	w.odds, w.whole, w.denied = odds, whole, denied
 }
 
+func (w *serviceFaults) Busy(string, []byte) bool { return false }
+
 func (w *serviceFaults) Cold(string, []byte) bool { return false }
 
 func (w *serviceFaults) Dying(lambda.Call) {}

@@ -44,6 +44,8 @@ type Fault struct {
 // Faults decides about every moment of every invocation. Its methods are called
 // from many goroutines; the function waits until they return.
 type Faults interface {
+	// Busy reports whether Lambda refuses an invocation, as where an account runs as many functions as it may.
+	Busy(function string, event []byte) bool
 	// Cold reports whether an invocation gets a new process though one is idle, as AWS may give it.
 	Cold(function string, event []byte) bool
 	Meet(Call) Fault

@@ -1,6 +1,7 @@
 package lambda_test
 
 import (
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -18,6 +19,8 @@ type plannedFault struct {
 	fault lambda.Fault
 	cold  bool // every invocation gets a new process
 
+	busy bool // Lambda refuses the invocation
+
 	mu   sync.Mutex
 	seen []string
 	died int
@@ -32,6 +35,8 @@ func (d *plannedFault) Meet(c lambda.Call) lambda.Fault {
 	}
 	return d.fault
 }
+
+func (d *plannedFault) Busy(string, []byte) bool { return d.busy }
 
 func (d *plannedFault) Cold(string, []byte) bool { return d.cold }
 
@@ -143,5 +148,13 @@ func TestAFrozenProcessIsKilledWhenItsTimeIsUp(t *testing.T) {
 			}
 			<-ended
 		})
+	}
+}
+
+func TestLambdaIsBusy(t *testing.T) {
+	d := &plannedFault{busy: true}
+	s, posted := startWithFault(t, d, time.Minute)
+	if _, err := s.Invoke(t.Context(), "Probe", []byte(`{}`)); !errors.Is(err, lambda.ErrBusy) || posted.Load() != 0 || len(d.seen) != 0 {
+		t.Errorf("%v after %d calls: %v", err, posted.Load(), d.seen)
 	}
 }

@@ -19,6 +19,9 @@ type pool struct {
 // run runs one invocation in an environment. If an environment's process has ended before
 // it took the event, another environment is tried.
 func (p *pool) run(payload []byte) (Result, error) {
+	if f := p.service.options.Faults; f != nil && f.Busy(p.function.Name, payload) {
+		return Result{}, fmt.Errorf("%w: %s is refused", ErrBusy, p.function.Name)
+	}
 	inv := newInvocation(payload)
 	cold := p.service.options.Faults != nil && p.service.options.Faults.Cold(p.function.Name, payload)
 	for {

@@ -1,0 +1,128 @@
+package faults
+
+import (
+	"context"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/sfn"
+
+	"ringi/infra/local/lambda"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/task"
+)
+
+// TestNoRoomToRun: Lambda refuses to run the function of an approved task for longer than its state tries. Nothing is shown as
+// failed and nobody has to do anything; the task goes on when there is room.
+func TestNoRoomToRun(t *testing.T) {
+	running.triesSoon(t)
+	t.Run("for the steps", func(t *testing.T) {
+		running.runHappy(t, func(d *scenarioRun) {
+			run := d.approvedWithoutRoom(execute)
+			d.Eventually("the task pauses", func() bool { return d.Load().Head.PausedUntil != nil })
+			if n := d.refusals(execute); n < 29 {
+				failf("%d tries, want 28 and the first", n)
+			}
+			d.stands()
+			d.throttles() // from here on there is room
+			d.sweep()
+			d.Eventually("the cards are drawn", func() bool { h := d.Load().Head; return h.ShownRev == h.Rev })
+			if h := d.Load().Head; h.Run != run+1 || h.Restarts != 0 || d.Load().Execution().Status != task.ExecutionPending {
+				failf("while it pauses run %d, %d restarts: %s", h.Run, h.Restarts, d.Load().Execution().Status)
+			}
+			d.clock.set(d, aggregate.HeadKey, "SET paused_until = :past", "attribute_exists(paused_until)", nil)
+			d.sweep()
+			d.untilCompleted()
+			if h := d.Load().Head; h.Run != run+1 || h.Restarts != 0 {
+				failf("ended by run %d after %d restarts", h.Run, h.Restarts)
+			}
+		})
+	})
+	t.Run("nor for what says so", func(t *testing.T) {
+		running.runHappy(t, func(d *scenarioRun) {
+			run := d.approvedWithoutRoom(execute, "CloseTaskFunction")
+			d.Eventually("the run has ended", func() bool { return d.refusals("CloseTaskFunction") >= 29 && d.ended(run) })
+			d.stands()
+			d.throttles()
+			d.sweep()
+			d.untilCompleted()
+		})
+	})
+}
+
+// approvedWithoutRoom approves both gates, the second while Lambda refuses to run these functions, and returns the task's run.
+func (d *scenarioRun) approvedWithoutRoom(functions ...string) (run int) {
+	d.ClickUntilTaken(workspace.Suzuki, "CARD#prompt#0001", "approve_prompt")
+	d.Eventually("the steps wait", func() bool { return d.Shows("CARD#process#0001", "approve_process") && len(d.Load().Waits) == 1 })
+	d.throttles(functions...)
+	d.ClickUntilTaken(workspace.Tanaka, "CARD#process#0001", "approve_process")
+	return d.Load().Head.Run
+}
+
+// stands checks that nothing tells people of a failure, and nothing asks them to click.
+func (d *scenarioRun) stands() {
+	a := d.Load()
+	if a.Head.Parked != nil || a.Head.Ended != nil || d.Shows("CARD#execution", "retry_execution") || d.Shows("CARD#execution", "❌") {
+		failf("parked %+v, ended %+v", a.Head.Parked, a.Head.Ended)
+	}
+}
+
+// ended reports whether a run of the task has failed.
+func (d *scenarioRun) ended(run int) bool {
+	view, err := d.Task(context.Background(), d.Ref.ID)
+	return err == nil && len(view.Runs) >= run && view.Runs[run-1].Status == "FAILED"
+}
+
+// triesSoon makes the waits between tries a second at most, until the test ends: those of the machine take twelve minutes.
+func (b *harness) triesSoon(t *testing.T) {
+	t.Helper()
+	c, arn := sfn.NewFromConfig(b.AWS), aws.String(b.StateMachineARN("Pipeline"))
+	was := expect.Value(c.DescribeStateMachine(t.Context(), &sfn.DescribeStateMachineInput{StateMachineArn: arn}))(t)
+	soon := regexp.MustCompile(`"MaxDelaySeconds": ?60`).ReplaceAllString(*was.Definition, `"MaxDelaySeconds": 1`)
+	if soon == *was.Definition {
+		t.Fatal("the machine has no longest wait")
+	}
+	expect.Value(c.UpdateStateMachine(t.Context(), &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: &soon}))(t)
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		if _, err := c.UpdateStateMachine(ctx, &sfn.UpdateStateMachineInput{StateMachineArn: arn, Definition: was.Definition}); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// throttles has Lambda refuse to run these functions, and none but these.
+func (t *trace) throttles(functions ...string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.throttle = functions
+}
+
+func (t *trace) busy(function string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !slices.Contains(t.throttle, function) {
+		return false
+	}
+	t.throttled[function]++
+	return true
+}
+
+// refusals is how often Lambda refused to run a function.
+func (t *trace) refusals(function string) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.throttled[function]
+}
+
+// Busy implements lambda.Faults.
+func (w *injector) Busy(function string, event []byte) bool {
+	t := w.whose(lambda.Call{Function: function, Event: event})
+	return t != nil && t.busy(function)
+}
