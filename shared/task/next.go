@@ -37,6 +37,8 @@ func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now
 // NextOf is Next for the invocation that may hold the execution's session.
 func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
 	switch h := a.Head; {
+	case h.PausedFor == ReasonNoRoom && h.PausedUntil != nil && now.Before(*h.PausedUntil): // nothing of it can run
+		return waitState(*h.PausedUntil, now)
 	case a.OpenSession() != nil: // which must be told to stop, and charged to the task
 		if until, held := a.leased(a.OpenSession(), invocation, now); held {
 			return waitState(until, now)
