@@ -56,29 +56,56 @@ const (
 	SurfaceConsole Surface = "console"
 )
 
-// Settled reports whether a route has the stamps that it needs; nothing else decides that. A person counts once at a
-// desk.
+// Settled reports whether a route has the stamps that it needs; nothing else decides that. It is false unless each stage
+// has a desk that is waited for and each of those its stamps: a stage of readers, a desk without people and one of an
+// unknown mode settle nothing, nor do people outside of the desk. A person counts once at a desk.
 func Settled(route []Stage, stamps []Stamp) bool {
-	given := func(stage, desk int) int {
-		people := map[string]bool{}
-		for _, s := range stamps {
-			if s.Withdrawn == nil && s.Stage == stage && s.Desk == desk {
-				people[cmp.Or(s.OnBehalfOf, s.By)] = true
-			}
-		}
-		return len(people)
-	}
 	if len(route) == 0 {
-		return given(0, 0) > 0
+		return len(stampedAt(stamps, 0, 0)) > 0
 	}
 	for i, stage := range route {
+		waited := false
 		for j, desk := range stage.Desks {
-			if need := cmp.Or(desk.Need, len(desk.People)); desk.Mode == DeskStamp && given(i, j) < need {
+			switch desk.Mode {
+			case DeskRead:
+			case DeskStamp:
+				if !desk.settledBy(stampedAt(stamps, i, j)) {
+					return false
+				}
+				waited = true
+			default:
 				return false
 			}
 		}
+		if !waited {
+			return false
+		}
 	}
 	return true
+}
+
+// stampedAt are the people whose stamps stand at a desk.
+func stampedAt(stamps []Stamp, stage, desk int) map[string]bool {
+	people := map[string]bool{}
+	for _, s := range stamps {
+		if who := cmp.Or(s.OnBehalfOf, s.By); who != "" && s.Withdrawn == nil && s.Stage == stage && s.Desk == desk {
+			people[who] = true
+		}
+	}
+	return people
+}
+
+// settledBy reports whether these people are as many of the desk's own as it needs.
+func (d Desk) settledBy(people map[string]bool) bool {
+	asked, given := map[string]bool{}, 0
+	for _, who := range d.People {
+		if !asked[who] && people[who] {
+			given++
+		}
+		asked[who] = true
+	}
+	need := cmp.Or(d.Need, len(asked))
+	return need > 0 && given >= need
 }
 
 // Approved returns the gate with a person's stamp on the content with this hash, and with the verdict if that settles
