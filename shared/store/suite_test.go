@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
@@ -24,12 +25,20 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// TestStore is the compliance suite. All of it runs against one server that
-// speaks the real API, each part in a table of its own.
+// TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's own
+// engine, side by side. Each part has a table of its own.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, nil))(t)
-	s := &suite{endpoint: moto.StartForTest(t), described: described.Tables[0]}
+	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			(&suite{endpoint: start(t), described: described.Tables[0]}).run(t)
+		})
+	}
+}
+
+func (s *suite) run(t *testing.T) {
 	for _, part := range []part{
 		{"create", testCreate},
 		{"load", testLoad},
@@ -322,9 +331,9 @@ func raw(t *testing.T, s *taskStore, pk, sk string) item {
 func rows(t *testing.T, s *taskStore, pk string) []item {
 	t.Helper()
 	e := newExpression()
-	out, err := s.db.Query(t.Context(), &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", pk)), ExpressionAttributeNames: e.names, ExpressionAttributeValues: e.values,
-	})
+	out, err := s.db.Query(t.Context(), filled(e, &dynamodb.QueryInput{
+		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", pk)),
+	}))
 	expect.NoError(t, err)
 	return out.Items
 }
