@@ -13,9 +13,8 @@ import (
 	"ringi/shared/expect"
 )
 
-// asking makes calls of an emulator of its own, by target and body; dress changes a call before it is sent, nil: it is a program's.
-func asking(t *testing.T) func(target, body string, dress func(*http.Request)) (status int, said string) {
-	url := moto.StartForTest(t)
+// asking makes calls of an endpoint, by target and body; dress changes a call before it is sent, nil: it is a program's.
+func asking(t *testing.T, url string) func(target, body string, dress func(*http.Request)) (status int, said string) {
 	signed := "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
 	return func(target, body string, dress func(*http.Request)) (int, string) {
 		t.Helper()
@@ -35,7 +34,7 @@ func asking(t *testing.T) func(target, body string, dress func(*http.Request)) (
 // TestACallIsAnsweredAlikeHoweverItComes: in the form that programs send, which is answered without moto's own way to
 // its handlers, and in forms that go there.
 func TestACallIsAnsweredAlikeHoweverItComes(t *testing.T) {
-	ask := asking(t)
+	ask := asking(t, moto.StartForTest(t))
 	key := `[{"AttributeName":"PK","KeyType":"HASH"}]`
 	status, said := ask("DynamoDB_20120810.CreateTable", `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","AttributeDefinitions":[{"AttributeName":"PK","AttributeType":"S"}],"KeySchema":`+key+`}`, nil)
 	if status != http.StatusOK {

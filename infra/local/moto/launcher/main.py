@@ -23,6 +23,7 @@ import patch_answers
 import patch_dynamodb
 import patch_expressions
 import patch_kms
+import patch_placeholders
 import patch_speed
 import patch_sqs
 import patch_streams
@@ -162,7 +163,7 @@ def end_with_owner():
 def main():
     # A call waits this long, in seconds, each time that another thread computes.
     sys.setswitchinterval(0.0005)
-    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_streams, patch_answers, patch_sqs, patch_kms):
+    for patch in (patch_speed, patch_dynamodb, patch_expressions, patch_placeholders, patch_streams, patch_answers, patch_sqs, patch_kms):
         patch.apply()
     gc.collect()
     gc.freeze()  # what is loaded stays, and need not be looked through again
