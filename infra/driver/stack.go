@@ -22,10 +22,12 @@ import (
 )
 
 // Options are a stack as `go run ./infra/local` starts it, on free ports; its
-// sweeper runs only when told. Functions are compiled unless RINGI_ARTIFACTS names a folder that has them.
+// sweeper runs only when told. Functions are compiled unless RINGI_ARTIFACTS names a folder that has them. With
+// RINGI_DYNAMODB=local its tables are Amazon's own engine's.
 func Options() stack.Options {
 	o := stack.Options{
 		Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS"),
+		DynamoDBLocal: os.Getenv("RINGI_DYNAMODB") == "local",
 	}
 	admin.Configure(&o)
 	return o

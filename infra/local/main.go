@@ -134,6 +134,7 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	f.StringVar(&o.ContainerHost, "container-host", "", "a `name` that containers know this machine by, such as host.docker.internal; they are served under it by one more listener")
 	f.StringVar(&o.ContainerAddr, "container-addr", bridge(), "where containers are `served`")
 	iam := f.String("iam", "on", "`off` lets functions do what their roles don't allow")
+	database := f.String("dynamodb", "moto", "`local` has tables and streams in Amazon's DynamoDB Local, fetched by Maven, which needs a JDK of Java 17")
 	f.StringVar(&o.Artifacts, "artifacts", "", "a `folder` that sam build made, instead of compiling: .aws-sam/build")
 	if err := f.Parse(args); err != nil {
 		return o, "", err
@@ -143,6 +144,9 @@ func parse(args []string, s streams) (o stack.Options, host string, err error) {
 	}
 	if o.IAMOff = *iam == "off"; !o.IAMOff && *iam != "on" {
 		return o, "", fmt.Errorf("-iam %s: it is on or off", *iam)
+	}
+	if o.DynamoDBLocal = *database == "local"; !o.DynamoDBLocal && *database != "moto" {
+		return o, "", fmt.Errorf("-dynamodb %s: it is moto or local", *database)
 	}
 	o.SigningSecret, o.BotToken = os.Getenv("SLACK_SIGNING_SECRET"), os.Getenv("SLACK_BOT_TOKEN")
 	if o.SlackAPIURL != "" && (o.SigningSecret == "" || o.BotToken == "") {

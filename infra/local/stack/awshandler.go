@@ -13,10 +13,14 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// awsHandler is the stack's AWS endpoint: it invokes functions itself and
-// forwards every other call to the stand-ins. bucket is whose files people fetch by links.
-func awsHandler(functions, info, told http.Handler, standIns, bucket string, log *slog.Logger) (http.Handler, error) {
+// awsHandler is the stack's AWS endpoint: it invokes functions itself and forwards every other call to the stand-ins, those
+// on tables and their streams to the one for tables. bucket is whose files people fetch by links.
+func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
+	if err != nil {
+		return nil, err
+	}
+	database, err := url.Parse(tables)
 	if err != nil {
 		return nil, err
 	}
@@ -24,6 +28,10 @@ func awsHandler(functions, info, told http.Handler, standIns, bucket string, log
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
+			if strings.HasPrefix(r.In.Header.Get("X-Amz-Target"), "DynamoDB") { // streams, too
+				r.SetURL(database)
+				return
+			}
 			r.SetURL(target)
 			r.Out.Host = r.In.Host // queue URLs are made of it
 			if linked(r.In, bucket) {

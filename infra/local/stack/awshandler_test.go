@@ -43,7 +43,7 @@ func atOnce(t *testing.T, answer string) string {
 // TestAnAnswerThatComesAtOnceIsForwardedWhole: it may be there before the transport has looked whether more of the call's body follows.
 func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 	call, answer := strings.Repeat("c", 9000), strings.Repeat("a", 65536)
-	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(), atOnce(t, answer), "", slog.New(slog.DiscardHandler)))(t)
+	h := expect.Value(awsHandler(http.NotFoundHandler(), http.NotFoundHandler(), http.NotFoundHandler(), atOnce(t, answer), "", "", slog.New(slog.DiscardHandler)))(t)
 	front := httptest.NewServer(h)
 	defer front.Close()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
@@ -66,4 +66,27 @@ func TestAnAnswerThatComesAtOnceIsForwardedWhole(t *testing.T) {
 		})
 	}
 	all.Wait()
+}
+
+// TestCallsOnTablesGoToTheirEngine, also those on streams, and no other call.
+func TestCallsOnTablesGoToTheirEngine(t *testing.T) {
+	answering := func(name string) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { io.WriteString(w, name) }))
+		t.Cleanup(s.Close)
+		return s.URL
+	}
+	none := http.NotFoundHandler()
+	h := expect.Value(awsHandler(none, none, none, answering("stand-ins"), answering("tables"), "", slog.New(slog.DiscardHandler)))(t)
+	for target, want := range map[string]string{
+		"DynamoDB_20120810.PutItem": "tables", "DynamoDBStreams_20120810.GetRecords": "tables",
+		"AmazonSQS.SendMessage": "stand-ins", "AWSStepFunctions.StartExecution": "stand-ins", "": "stand-ins",
+	} {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader("{}"))
+		r.Header.Set("X-Amz-Target", target)
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, r)
+		if got := w.Body.String(); got != want {
+			t.Errorf("%q is answered by the %s, want the %s", target, got, want)
+		}
+	}
 }

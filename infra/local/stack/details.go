@@ -74,7 +74,7 @@ func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	if !known {
 		return nil, ErrNoTask
 	}
-	out, err := dynamodb.NewFromConfig(config(s.moto.URL)).GetItem(ctx, &dynamodb.GetItemInput{
+	out, err := dynamodb.NewFromConfig(config(s.tables.URL)).GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true),
 		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition}, "SK": &types.AttributeValueMemberS{Value: key}},
 	})

@@ -66,7 +66,7 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.BucketName, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.tables.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
@@ -80,10 +80,11 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	s.background.Go(func() {
 		select {
 		case <-s.moto.Done():
-			if s.ctx.Err() == nil {
-				s.failed <- fmt.Errorf("the AWS stand-ins ended by themselves")
-			}
+		case <-s.tables.Done():
 		case <-s.ctx.Done():
+		}
+		if s.ctx.Err() == nil {
+			s.failed <- fmt.Errorf("the AWS stand-ins ended by themselves")
 		}
 	})
 	return nil
@@ -121,7 +122,7 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(direct), Invoker: invoker, Log: s.log, Now: time.Now,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(config(s.tables.URL)), Invoker: invoker, Log: s.log, Now: time.Now,
 				OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)

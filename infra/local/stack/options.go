@@ -72,6 +72,9 @@ type Options struct {
 	// reorder what is delivered; nil delivers as AWS does.
 	Between func(mapping.Invoker) mapping.Invoker
 
+	// DynamoDBLocal has tables and their streams in Amazon's DynamoDB Local instead of moto.
+	DynamoDBLocal bool
+
 	// IAMOff lets functions do what their roles don't allow.
 	IAMOff bool
 

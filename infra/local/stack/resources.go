@@ -21,8 +21,8 @@ import (
 	"ringi/infra/local/template"
 )
 
-// creator makes the template's resources in the AWS stand-ins.
-type creator struct{ cfg aws.Config }
+// creator makes the template's resources in the AWS stand-ins, tables in the one that has them.
+type creator struct{ cfg, tables aws.Config }
 
 // storage makes what the template's other resources refer to, and returns the
 // names that only the services could give.
@@ -70,7 +70,7 @@ func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 }
 
 func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {
-	db := dynamodb.NewFromConfig(m.cfg)
+	db := dynamodb.NewFromConfig(m.tables)
 	out, err := db.CreateTable(ctx, t.Input())
 	if err != nil {
 		return "", err

@@ -34,7 +34,7 @@ const (
 // rows reads a partition as it is now, in the order of writing, and sums up what models took.
 func (s *Stack) rows(ctx context.Context, partition string) (rows []RowView, used UsageView, err error) {
 	rows, now := []RowView{}, time.Now().UTC().Format("2006-01-02T15:04:05.999Z")
-	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.moto.URL)), &dynamodb.QueryInput{
+	pages := dynamodb.NewQueryPaginator(dynamodb.NewFromConfig(config(s.tables.URL)), &dynamodb.QueryInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true), KeyConditionExpression: aws.String("PK = :p"),
 		ExpressionAttributeValues: map[string]types.AttributeValue{":p": &types.AttributeValueMemberS{Value: partition}},
 	})

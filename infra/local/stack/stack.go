@@ -17,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
+	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/moto"
@@ -55,6 +56,7 @@ type Stack struct {
 	known     map[string]string // names that only AWS's stand-ins could give
 	log       *slog.Logger
 	moto      *process.Server
+	tables    *process.Server // who has the tables and their streams: moto, or DynamoDB Local
 	functions []functionInfo
 
 	containers *containers // nil if none are served
@@ -71,8 +73,8 @@ type Stack struct {
 // Start brings a stack up and returns when everything answers. ctx bounds the
 // start; the stack lives until Close.
 //
-// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython
-// without a Python, and the compiler's words if a function doesn't build.
+// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython without a Python, dynamodblocal.ErrJava
+// where DynamoDB Local is asked for and can't run, and the compiler's words if a function doesn't build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()
 	if err != nil {
@@ -150,27 +152,48 @@ func (s *Stack) start(ctx context.Context) error {
 func (s *Stack) prepare(ctx context.Context, taskPort int) (map[string]string, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	started := make(chan error, 1)
+	started := make(chan error, 2)
 	go func() {
 		var err error
 		s.moto, err = moto.Start(ctx, moto.Options{TaskPort: taskPort, Hosts: s.namesOfAWS(), Logger: s.log})
+		started <- err
+	}()
+	go func() {
+		var err error
+		if s.options.DynamoDBLocal {
+			s.tables, err = dynamodblocal.Start(ctx, s.log)
+		}
 		started <- err
 	}()
 	binaries, err := s.binaries(ctx)
 	if err != nil {
 		cancel()
 	}
-	err = errors.Join(err, <-started)
-	if s.moto != nil {
-		s.onClose(s.moto.Stop)
+	err = errors.Join(err, <-started, <-started)
+	for _, running := range s.standIns() {
+		s.onClose(running.Stop)
+	}
+	if s.tables == nil {
+		s.tables = s.moto
 	}
 	return binaries, err
+}
+
+// standIns are the servers that stand in for AWS and have come up.
+func (s *Stack) standIns() []*process.Server {
+	var list []*process.Server
+	for _, running := range []*process.Server{s.moto, s.tables} {
+		if running != nil && !slices.Contains(list, running) {
+			list = append(list, running)
+		}
+	}
+	return list
 }
 
 // create makes the template's resources, reads the template again with the
 // names that came of it, and makes what needs those.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
-	m := creator{config(s.moto.URL)}
+	m := creator{config(s.moto.URL), config(s.tables.URL)}
 	var err error
 	if s.known, err = m.storage(ctx, s.Template); err != nil {
 		return err
@@ -305,8 +328,8 @@ func (s *Stack) StateMachineARN(id string) string {
 // PIDs are the processes that the stack has started and that still run.
 func (s *Stack) PIDs() []int {
 	var list []int
-	if s.moto != nil {
-		list = append(list, s.moto.PID())
+	for _, running := range s.standIns() {
+		list = append(list, running.PID())
 	}
 	for _, f := range s.functions {
 		list = append(list, s.Lambda.PIDs(f.Name)...)
