@@ -33,6 +33,8 @@ func TestParse(t *testing.T) {
 		{name: "another Slack", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, secret: "s"},
 		{name: "containers", args: []string{"-container-host", "host.docker.internal"}},
 		{name: "another Slack without its secrets", args: []string{"-slack-api-url", "http://127.0.0.1:1/api/"}, want: "SLACK_SIGNING_SECRET"},
+		{name: "another engine", args: []string{"-dynamodb", "local"}},
+		{name: "an unknown engine", args: []string{"-dynamodb", "mysql"}, want: "it is moto or local"},
 		{name: "an unknown command", args: []string{"start"}, want: `"start" is no flag and no command`},
 		{name: "an unknown flag", args: []string{"-port", "1"}, want: "flag provided but not defined: -port"},
 		{name: "help", args: []string{"-h"}, want: "help requested", is: flag.ErrHelp},
