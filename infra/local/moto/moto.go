@@ -5,6 +5,7 @@ package moto
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"os"
 	"os/exec"
@@ -26,6 +27,10 @@ type Options struct {
 	TaskPort int
 	// Hosts are names, beside this machine's own, under which it is asked.
 	Hosts []string
+	// Connections bounds how many are served at once, each by a thread; 0 is 2,000. Who waits for one, or for the turn of
+	// its call, longer than Patience is answered 503; 0 is 20 s.
+	Connections int
+	Patience    time.Duration
 	// Logger gets what the server complains about; nil discards it.
 	Logger *slog.Logger
 }
@@ -71,6 +76,12 @@ func variables(o Options) []string {
 	}
 	if o.TaskPort != 0 {
 		env = append(env, "MOTO_PORT="+strconv.Itoa(o.TaskPort))
+	}
+	if o.Connections != 0 {
+		env = append(env, "STACK_CONNECTIONS="+strconv.Itoa(o.Connections))
+	}
+	if o.Patience != 0 {
+		env = append(env, fmt.Sprintf("STACK_PATIENCE=%g", o.Patience.Seconds()))
 	}
 	return env
 }

@@ -14,10 +14,10 @@ import threading
 import traceback
 
 from werkzeug.exceptions import InternalServerError
-from werkzeug.serving import make_server
 from werkzeug.wsgi import LimitedStream
 
 import calls
+import client
 import guard
 import patch_answers
 import patch_dynamodb
@@ -27,6 +27,7 @@ import patch_placeholders
 import patch_speed
 import patch_sqs
 import patch_streams
+import server
 from moto.core.config import default_user_config
 from moto.moto_server.werkzeug_app import (
     DomainDispatcherApplication,
@@ -76,11 +77,19 @@ class Handler(MotoRequestHandler):
         """Answers a call that needs nothing of a web framework."""
         headers = self.call.headers
         body = self.rfile.read(int(headers["content-length"]))
+        if client.gone():
+            self.close_connection = True
+            return
         try:
             if self.server.app.refuses(headers.get("host", ""), headers.get("origin"), headers.get("sec-fetch-site", "none")):
                 status, said, content = 403, {"Content-Type": "text/plain"}, guard.REFUSAL
             else:
                 status, said, content = self.call.answer(body)
+        except client.Gone:
+            self.close_connection = True
+            return
+        except client.Busy as e:
+            status, said, content = e.code, {"Content-Type": "application/x-amz-json-1.0"}, e.get_body().encode()
         except Exception:
             traceback.print_exc()
             status, said, content = 500, {}, b""
@@ -93,6 +102,9 @@ class Handler(MotoRequestHandler):
     def run_wsgi(self):
         if self.call is not None:
             self.run_call()
+            return
+        if client.gone():
+            self.close_connection = True
             return
         if self.headers.get("Expect", "").lower() == "100-continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -173,16 +185,15 @@ def main():
 
     app = StateMachines(DomainDispatcherApplication(create_backend_app))
     hosts = os.environ.get("STACK_HOSTS", "").split()
-    server = make_server("127.0.0.1", 0, guard.Guard(app, hosts), threaded=True, request_handler=Handler)
-    server.daemon_threads = True
-    server.block_on_close = False
+    server.allow_connections()
+    front = server.Server("127.0.0.1", 0, guard.Guard(app, hosts), Handler)
     if "MOTO_PORT" in os.environ:
         # Somebody answers the tasks of state machines, so there will be some.
         threading.Thread(target=app.load, daemon=True).start()
     # The state machine interpreter calls its tasks at this port of localhost.
-    os.environ.setdefault("MOTO_PORT", str(server.port))
-    print(json.dumps({"port": server.port}), flush=True)
-    server.serve_forever()
+    os.environ.setdefault("MOTO_PORT", str(front.port))
+    print(json.dumps({"port": front.port}), flush=True)
+    front.serve_forever()
 
 
 if __name__ == "__main__":

@@ -12,10 +12,10 @@ import copy
 import inspect
 import json
 import pickle
-import threading
 import time
 import types
 
+import client
 import moto.dynamodb.models as models
 import moto.dynamodb.parsing.validators as validators
 import moto.dynamodb.responses as responses
@@ -27,7 +27,7 @@ from moto.dynamodb.models.table import Table
 TOKEN_SECONDS = 600  # as DynamoDB keeps them
 MISSING = object()
 
-lock = threading.RLock()
+lock = client.Turn()
 
 
 def apply():

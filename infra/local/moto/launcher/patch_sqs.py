@@ -11,12 +11,13 @@
 import threading
 import time
 
+import client
 import moto.sqs.models as models
 
 DEDUPLICATION_SECONDS = 300
 LOOK_EVERY = 0.1  # seconds, while a receive waits: for what becomes visible by itself
 
-lock = threading.RLock()
+lock = client.Turn()
 news = threading.Condition(lock)
 
 
@@ -57,6 +58,8 @@ def wait_by_looking():
         end = time.monotonic() + (wait_seconds_timeout or 0)
         while True:
             with news:
+                if client.gone():
+                    return []  # or a message would be handed to nobody, and be away for a while
                 # moto does this one by one while it looks, and so hands out
                 # the last of a group's returned messages first.
                 queue = self.get_queue(queue_name)
