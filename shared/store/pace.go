@@ -51,9 +51,11 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 	}
 	nth := max(0, b.Calls-1-spare)
 	e := newExpression()
-	zero := e.value(0)
-	for n := b.Calls - 1; n > 0; n-- {
-		e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(callName(n)), e.name(callName(n-1)), zero))
+	if b.Calls > 1 { // a budget of one call moves none along
+		zero := e.value(0)
+		for n := b.Calls - 1; n > 0; n-- {
+			e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(callName(n)), e.name(callName(n-1)), zero))
+		}
 	}
 	e.set(callName(0), now.UnixMilli())
 	e.row("pace", now.Add(paceRowsLast))

@@ -23,6 +23,7 @@ func take(t *testing.T, st *taskStore, b Budget, spare int, now time.Time) time.
 func testPace(t *testing.T, st *taskStore) {
 	st.parts(t, []part{
 		{"so many calls in any window, and when the next one may be", testPaceInAnyWindow},
+		{"one call in any window", testPaceOfOne},
 		{"what must be left for others is left", testPaceLeavesSpare},
 		{"what Slack said holds for all, and only ever longer", testPaceHeld},
 		{"many at once take no more than there is", testPaceAtOnce},
@@ -50,6 +51,16 @@ func testPaceInAnyWindow(t *testing.T, st *taskStore) {
 	}
 	if until := take(t, st, b, 0, at().Add(10*time.Second)); !until.IsZero() {
 		t.Errorf("waits until %v", until)
+	}
+}
+
+func testPaceOfOne(t *testing.T, st *taskStore) {
+	b := budget("T1")
+	b.Name, b.Calls = "one", 1
+	for n, want := range []time.Time{{}, at().Add(10 * time.Second)} {
+		if until := take(t, st, b, 0, at().Add(time.Duration(n)*time.Second)); !until.Equal(want) {
+			t.Errorf("call %d waits until %v", n, until)
+		}
 	}
 }
 
