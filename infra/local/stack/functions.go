@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/contests"
@@ -122,7 +121,7 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: dynamodbstreams.NewFromConfig(config(s.tables.URL)), Invoker: invoker, Log: s.log, Now: time.Now,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker, Log: s.log, Now: time.Now,
 				OnFailure: s.destination(m.OnFailure),
 			}
 			runs = append(runs, stream.Run)

@@ -22,7 +22,10 @@ import (
 )
 
 // creator makes the template's resources in the AWS stand-ins, tables in the one that has them.
-type creator struct{ cfg, tables aws.Config }
+type creator struct {
+	cfg, tables aws.Config
+	streams     streamNames
+}
 
 // storage makes what the template's other resources refer to, and returns the
 // names that only the services could give.
@@ -80,7 +83,10 @@ func (m creator) table(ctx context.Context, t template.Table) (streamARN string,
 			TableName: &t.Name, TimeToLiveSpecification: &dynamodbtypes.TimeToLiveSpecification{AttributeName: &t.Expiry, Enabled: aws.Bool(true)},
 		})
 	}
-	return aws.ToString(out.TableDescription.LatestStreamArn), err
+	if err != nil || t.Stream == "" {
+		return "", err
+	}
+	return m.streams.add(aws.ToString(out.TableDescription.LatestStreamArn))
 }
 
 // secret keeps a value in the form that a person pastes in AWS.

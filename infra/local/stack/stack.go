@@ -57,6 +57,7 @@ type Stack struct {
 	log       *slog.Logger
 	moto      *process.Server
 	tables    *process.Server // who has the tables and their streams: moto, or DynamoDB Local
+	streams   streamNames
 	functions []functionInfo
 
 	containers *containers // nil if none are served
@@ -80,7 +81,7 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(), BotToken: o.BotToken, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
+	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(), BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		s.Close()
@@ -193,7 +194,7 @@ func (s *Stack) standIns() []*process.Server {
 // create makes the template's resources, reads the template again with the
 // names that came of it, and makes what needs those.
 func (s *Stack) create(ctx context.Context, names template.Names, parameters map[string]string) error {
-	m := creator{config(s.moto.URL), config(s.tables.URL)}
+	m := creator{config(s.moto.URL), config(s.tables.URL), s.streams}
 	var err error
 	if s.known, err = m.storage(ctx, s.Template); err != nil {
 		return err
