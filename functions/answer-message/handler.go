@@ -47,14 +47,16 @@ type Handler struct {
 	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
 	Prompts  func(ref aggregate.Ref) model.Keep                                                       // keeps what models are sent
 	Who      func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
-	Names    func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
-	File     func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
-	Streamer Streamer                                                                                 // shows answers while they are made; nil: none is
-	Notes    Notes
-	Every    time.Duration // between two calls that show more of an answer
-	Allow    []string      // endpoints outside of the public internet that agents may have
-	Sandbox  bool          // commands can be executed here
-	Now      func() time.Time
+	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what these ask for together there.
+	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error
+	Names      func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string
+	File       func(ctx context.Context, ref aggregate.Ref, id string, most int) (slackapi.File, error) // of Slack's; nil: none is read
+	Streamer   Streamer                                                                                 // shows answers while they are made; nil: none is
+	Notes      Notes
+	Every      time.Duration // between two calls that show more of an answer
+	Allow      []string      // endpoints outside of the public internet that agents may have
+	Sandbox    bool          // commands can be executed here
+	Now        func() time.Time
 }
 
 // turn is one answer.
@@ -210,6 +212,16 @@ func (t *turn) record(ctx context.Context, x session.Answer, p *chat.Proposal) (
 		}
 		if t.settings, err = t.Store.Settings(ctx, t.in.Tenant); err != nil {
 			return nil, fmt.Errorf("read the settings: %w", err)
+		}
+		if p == nil {
+			continue
+		}
+		why, err := t.undecidable(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if why != nil { // under these settings nobody is left who could approve it
+			p, x.Refused = nil, why.Text
 		}
 	}
 }

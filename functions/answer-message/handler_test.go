@@ -17,6 +17,7 @@ import (
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
@@ -72,8 +73,19 @@ type world struct {
 	ref    aggregate.Ref
 	vendor *vendor
 	full   error // of the bucket
+	asking people.Requesters
 	db     *dynamodb.Client
 	table  string
+}
+
+// members is a Slack in which everybody is one of the workspace's, with a user group of U2.
+type members struct{}
+
+func (members) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+func (members) UsergroupMembers(context.Context, string) ([]string, error) {
+	return []string{"U2"}, nil
 }
 
 func inbound(ts, user, text string) session.Inbound {
@@ -100,6 +112,9 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
+		},
+		Approvable: func(_ context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error {
+			return w.asking.Somebody(t.Context(), members{}, o, s, time.Now(), askers...)
 		},
 		Names: func(_ context.Context, _ aggregate.Ref, _ string, ids ...string) map[string]string {
 			out := map[string]string{}
@@ -193,6 +208,13 @@ func TestAnswers(t *testing.T) {
 	run("a summary stands for nothing that is not in it", codex, usual, testFoldedBeside)
 	run("a session that has cost enough asks no model", codex, func(s *tenancy.Settings) { s.MaxSessionCostUSD = 0.000001 }, testCost)
 	run("guests, strangers and who has left are answered by a sentence, and cost nothing", codex, usual, testOutsiders)
+	run("where nobody could approve what comes of it no model is asked", codex, func(s *tenancy.Settings) { s.AllowSelfApproval = false }, testUndecidable)
+	run("a list without anybody else is as good as none", codex, func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}}
+	}, testUndecidable)
+	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
+	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 
@@ -383,5 +405,21 @@ func testHourly(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
 		t.Errorf("what was answered before does not count: %+v", m)
+	}
+}
+
+func testUndecidable(t *testing.T, w *world) {
+	expect.Value(w.handle())(t)
+	m := w.said()
+	if m.Reason != task.ReasonOnlyAskers && m.Reason != task.ReasonNoApprover || !strings.Contains(m.Content, "an administrator") || len(w.vendor.requests) != 0 || !w.load().Head.Resting {
+		t.Errorf("it is answered %+v, and the model was asked %d times", m, len(w.vendor.requests))
+	}
+	w.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, []string) error {
+		return errorclass.ErrUnverified
+	}
+	w.tell("1775034001.000100", "U1", "more")
+	w.wake()
+	if _, err := w.handle(); errorclass.Of(err) != errorclass.Unavailable || len(w.load().Inbox) != 1 {
+		t.Errorf("while Slack doesn't say who is in a group: %v", err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -67,10 +68,36 @@ func (t *turn) outsider(ctx context.Context) (*session.Refusal, error) {
 	return nil, nil
 }
 
-// limits says why no model is asked: somebody may not ask, the session has cost enough, the tenant's budgets are used up, or
+// undecidable says why no model is asked where nobody could approve what the agent may propose to whoever wrote.
+func (t *turn) undecidable(ctx context.Context) (*session.Refusal, error) {
+	var askers []string
+	for _, i := range t.seen {
+		if i.User != "" && !slices.Contains(askers, i.User) {
+			askers = append(askers, i.User)
+		}
+	}
+	if askers == nil { // it is about what the agent is told
+		askers = t.a.Askers()
+	}
+	err := t.Approvable(ctx, t.ref, t.a.Session.Origin(), t.settings, askers)
+	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
+	switch {
+	case err == nil:
+		return nil, nil
+	case !undecidable:
+		return nil, fmt.Errorf("who may approve: %w: %w", errorclass.ErrUnavailable, err)
+	}
+	why := task.ReasonUndecidable(nobody.Rule)
+	return &session.Refusal{Reason: why, Text: reason.InTalk(t.settings.Locale, why, "")}, nil
+}
+
+// limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost enough, the tenant's budgets are used up, or
 // somebody has written too much within the hour.
 func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
+		return why, err
+	}
+	if why, err := t.undecidable(ctx); err != nil || why != nil {
 		return why, err
 	}
 	w := wordsIn(t.settings.Locale)

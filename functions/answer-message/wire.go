@@ -20,6 +20,7 @@ import (
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
 )
 
 // environment is what template.yaml sets for this function.
@@ -48,6 +49,9 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return asking.Requester(slackapi.For(ctx, ref.Tenant), slack, team, user, time.Now())
+		},
+		Approvable: func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, askers []string) error {
+			return asking.Somebody(slackapi.For(ctx, ref.Tenant), slack, o, s, time.Now(), askers...)
 		},
 		Names: func(ctx context.Context, ref aggregate.Ref, team string, ids ...string) map[string]string {
 			return names.Of(slackapi.For(ctx, ref.Tenant), slack, team, time.Now(), ids...)

@@ -15,7 +15,7 @@ import (
 
 // Slack tells which workspace the app's token belongs to, and who people are.
 type Slack interface {
-	people.Users
+	people.Groups
 	Team(ctx context.Context) (string, error)
 	TeamName(ctx context.Context) (string, error)
 }
@@ -32,6 +32,33 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseOutsider(run, by, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("turn the requester away: %w", err)
+	}
+	logRefused(ctx, after)
+	return after, nil
+}
+
+// refuseUndecidable ends a request that nobody could approve, and returns the task after that commit.
+func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
+	if err != nil {
+		return nil, fmt.Errorf("read who may approve: %w", err)
+	}
+	asking, cancel := context.WithTimeout(ctx, slackWithin)
+	defer cancel()
+	err = h.people.Somebody(asking, h.Slack, a.Request.Origin(), settings, h.Now(), a.Head.Requester)
+	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
+	switch {
+	case err == nil:
+		return a, nil
+	case !undecidable:
+		return nil, fmt.Errorf("who may approve: %w: %w", errSilent, err)
+	}
+	run := a.Head.Run
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RefuseUndecidable(run, nobody.Rule, h.Now())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("turn away what nobody could approve: %w", err)
 	}
 	logRefused(ctx, after)
 	return after, nil

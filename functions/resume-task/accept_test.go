@@ -8,6 +8,7 @@ import (
 	"ringi/shared/expect"
 	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/reason"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -52,6 +53,56 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 			}
 			if again, err := h.Handle(t.Context(), w.In()); err != nil || again != next {
 				t.Errorf("the second time: %+v, %v", again, err)
+			}
+		})
+	}
+}
+
+// What nobody could approve is refused before a model is called for it; Slack says who is in a group.
+func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
+	server := pipelinetest.Start(t)
+	list := func(users, groups []string) tenancy.Approvers {
+		return tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}
+	}
+	channel := tenancy.Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}}
+	own, others := []string{pipelinetest.Requester}, []string{"U0OTHER"}
+	for name, tt := range map[string]struct {
+		kind      string
+		approvers tenancy.Approvers
+		self      bool
+		reason    aggregate.Reason
+	}{
+		"a direct message to oneself":              {"im", channel, false, task.ReasonOnlyAskers},
+		"one that oneself may approve":             {"im", channel, true, ""},
+		"in a channel":                             {"channel", channel, false, ""},
+		"a mention, which names no kind":           {"", channel, false, ""},
+		"a list of oneself":                        {"channel", list(own, []string{}), false, task.ReasonNoApprover},
+		"a list of nobody":                         {"channel", list([]string{}, []string{}), true, task.ReasonNoApprover},
+		"a list of oneself, who may":               {"im", list(own, []string{}), true, ""},
+		"a direct message that others may approve": {"im", list(others, []string{}), false, ""},
+		"a group of oneself":                       {"im", list([]string{}, []string{"S0OWN"}), false, task.ReasonNoApprover},
+		"a group of others":                        {"im", list(own, []string{"S0OTHERS"}), false, ""},
+		"a group that is gone":                     {"im", list([]string{}, []string{"S0GONE"}), true, task.ReasonNoApprover},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			w.Receive(task.Request{User: pipelinetest.Requester, Channel: "D0", ChannelType: tt.kind, MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
+			w.Settings(func(s *tenancy.Settings) { s.Approvers, s.AllowSelfApproval = tt.approvers, tt.self })
+			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
+			if tt.reason == "" {
+				if next.State != task.StateExtractTask || w.Load().Head.AcceptedAt == nil {
+					t.Errorf("%+v", next)
+				}
+				return
+			}
+			a := w.Load()
+			if e := a.Head.Ended; next.State != task.StateFinish || next.Outcome != "refused" || e == nil || e.Reason != tt.reason || a.Head.AcceptedAt != nil {
+				t.Fatalf("%+v, ended %+v", next, e)
+			}
+			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
+				if text := reason.Sentence(locale, tt.reason, ""); !strings.Contains(text, says) {
+					t.Errorf("it doesn't say what an administrator can do: %s", text)
+				}
 			}
 		})
 	}

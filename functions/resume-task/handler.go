@@ -78,8 +78,8 @@ func paused(a *task.Aggregate, now time.Time) bool {
 }
 
 // take decides about a request, in this order: whether its workspace is one of ours, whether the person
-// may ask, whether the message may be a reason instead (then people are asked), and whether the limits
-// on tasks allow it.
+// may ask, whether the message may be a reason instead (then people are asked), whether there is somebody
+// who may approve it, and whether the limits on tasks allow it.
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	a, err := h.ensureTenant(ctx, a)
 	if err != nil || !a.Waiting() {
@@ -93,6 +93,9 @@ func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate,
 		return a, err
 	}
 	if a, err = h.ask(ctx, a); err != nil || !a.Waiting() {
+		return a, err
+	}
+	if a, err = h.refuseUndecidable(ctx, a); err != nil || !a.Waiting() {
 		return a, err
 	}
 	return h.accept(ctx, a, by)

@@ -118,6 +118,13 @@ type answers struct {
 	err              error // instead of the user
 }
 
-func (d answers) Team(context.Context) (string, error)                { return d.team, d.unsure }
-func (d answers) TeamName(context.Context) (string, error)            { return d.name, d.nameless }
+func (d answers) Team(context.Context) (string, error)     { return d.team, d.unsure }
+func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
+func (answers) UsergroupMembers(_ context.Context, group string) ([]string, error) {
+	members, ok := map[string][]string{"S0OWN": {pipelinetest.Requester}, "S0OTHERS": {"U0OTHER"}}[group]
+	if !ok {
+		return nil, slackapi.Refused{Code: slackapi.CodeNoSuchGroup}
+	}
+	return members, nil
+}
 func (d answers) User(context.Context, string) (slackapi.User, error) { return d.user, d.err }

@@ -121,7 +121,7 @@ var settingsJA = settingsTexts{
 			Options: map[string]string{"channel": "依頼があったチャンネルのメンバー", "list": "下で選んだ人とグループ"}},
 		"approvers.users":        {Label: "承認者", About: "「下で選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
 		"approvers.usergroups":   {Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
-		"allow_self_approval":    {Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、依頼した本人以外の承認が必要になります。"},
+		"allow_self_approval":    {Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、依頼した本人以外の承認が必要になります。承認者を指名していないときは、本人のほかに承認できる人がいないダイレクトメッセージでの依頼と、エージェントとの会話を受け付けません。"},
 		"approval_timeout_hours": {Label: "承認の期限", About: "これを過ぎると、依頼は期限切れで終わります。", Unit: "時間"},
 		"max_versions":           {Label: "作り直しの上限", About: "差し戻しなどで作り直せる回数です。超えると依頼は終わります。", Unit: "版"},
 		"max_cost_usd":           {Label: "依頼 1 件の予算", About: "AI の利用料がここに達すると、その依頼は止まります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},

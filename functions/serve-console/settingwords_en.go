@@ -51,7 +51,7 @@ var settingsEN = settingsTexts{
 			Options: map[string]string{"channel": "Members of the channel of the request", "list": "The people and groups chosen below"}},
 		"approvers.users":        {Label: "Approvers", About: "Used with “the people and groups chosen below”. Guests, bots, people who left and outsiders can't be chosen."},
 		"approvers.usergroups":   {Label: "Groups of approvers", About: "User groups of Slack. Slack is asked who is in them whenever somebody approves."},
-		"allow_self_approval":    {Label: "People may approve their own requests", About: "With No, somebody other than the requester has to approve."},
+		"allow_self_approval":    {Label: "People may approve their own requests", About: "With No, somebody other than the requester has to approve. Unless approvers are named, requests by direct message and conversations with agents, which nobody else could approve, are then not taken."},
 		"approval_timeout_hours": {Label: "Time to approve", About: "After it, the request expires.", Unit: "hours"},
 		"max_versions":           {Label: "Versions at most", About: "How often a policy or steps may be made anew, after rejections for example. After that the request ends.", Unit: "versions"},
 		"max_cost_usd":           {Label: "Budget of one request", About: "A request stops when its AI cost reaches this. The one call that is under way may go beyond it.", Unit: "US dollars"},

@@ -22,11 +22,16 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
+// Groups looks people and user groups up in Slack.
+type Groups interface {
+	Users
+	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+}
+
 // Directory looks people up in Slack, with their channels and user groups.
 type Directory interface {
-	Users
+	Groups
 	Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error]
-	UsergroupMembers(ctx context.Context, group string) ([]string, error)
 }
 
 // remembered is how long an answer of Slack's about membership is believed.
@@ -39,7 +44,6 @@ type People struct {
 
 	mu     sync.Mutex
 	member map[membership]time.Time // known until
-	groups map[[2]string]group      // by team and id: another workspace's may have the same
 
 	channels Channels
 	asking   Requesters
@@ -57,11 +61,6 @@ type Want struct {
 
 // membership is that of a person in a channel.
 type membership struct{ team, channel, user string }
-
-type group struct {
-	members []string
-	until   time.Time
-}
 
 // Who returns the person who wants something of what was asked for there, and the policy that applies
 // to them. It returns errorclass.ErrUnverified when Slack can't be asked.
@@ -129,46 +128,10 @@ func belongs(ctx context.Context, user func(context.Context, string) (slackapi.U
 // approvers are the listed people, with the members of the listed user groups.
 // Groups are only asked for when the person is not listed by name.
 func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Approvers) ([]string, error) {
-	all := slices.Clone(a.Users)
-	if slices.Contains(all, id) {
-		return all, nil
+	if slices.Contains(a.Users, id) {
+		return slices.Clone(a.Users), nil
 	}
-	for _, name := range a.Usergroups {
-		members, err := p.group(ctx, team, name)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, members...)
-	}
-	return all, nil
-}
-
-func (p *People) group(ctx context.Context, team, name string) ([]string, error) {
-	p.mu.Lock()
-	known, ok := p.groups[[2]string{team, name}]
-	p.mu.Unlock()
-	if ok && p.Now().Before(known.until) {
-		return known.members, nil
-	}
-	members, err := p.Slack.UsergroupMembers(ctx, name)
-	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
-		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
-		return nil, nil
-	}
-	if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: nobody is in it, and other groups still count
-		slog.WarnContext(ctx, "a listed user group is gone", "group", name)
-		members, err = nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.groups == nil {
-		p.groups = map[[2]string]group{}
-	}
-	p.groups[[2]string{team, name}] = group{members, p.Now().Add(remembered)}
-	return members, nil
+	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
 }
 
 // Reads reports whether somebody who may not decide may go on reading what was asked for there: what they asked for

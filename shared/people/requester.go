@@ -18,8 +18,9 @@ const (
 
 // Requesters says who asks, and keeps for knownFor what Slack said. The zero value is ready.
 type Requesters struct {
-	mu    sync.Mutex
-	known map[string]known // by team and user
+	mu     sync.Mutex
+	known  map[string]known    // by team and user
+	groups map[[2]string]group // by team and id: another workspace's may have the same
 }
 
 type known struct {

@@ -69,6 +69,14 @@ func (a *Aggregate) Approves(id string, by aggregate.Actor, p aggregate.Policy, 
 	return err == nil && !c.Empty()
 }
 
+// Askers are the people whose messages the agent answered last, or who opened the session.
+func (a *Aggregate) Askers() []string {
+	if a.Session == nil || len(a.Session.Askers) == 0 {
+		return []string{a.Head.Requester}
+	}
+	return a.Session.Askers
+}
+
 // askersOf are the people whose own request an action is.
 func (a *Aggregate) askersOf(x *Action) []string {
 	if len(x.Askers) == 0 {

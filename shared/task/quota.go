@@ -95,6 +95,19 @@ func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, e
 	return a.refuse(run, ReasonWorkspace, now)
 }
 
+// RefuseUndecidable ends a request that nobody could approve, as ReasonUndecidable of the rule that says so.
+func (a *Aggregate) RefuseUndecidable(run int, rule aggregate.Rule, now time.Time) (aggregate.Change, error) {
+	return a.refuse(run, ReasonUndecidable(rule), now)
+}
+
+// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may not.
+func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
+	if rule == aggregate.RuleSelf {
+		return ReasonOnlyAskers
+	}
+	return ReasonNoApprover
+}
+
 // refuse ends a request that nobody has decided about; without a reason it is no change.
 func (a *Aggregate) refuse(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || why == "" || !a.Waiting() {

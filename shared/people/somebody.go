@@ -1,0 +1,111 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
+	"ringi/shared/slackapi"
+	"ringi/shared/tenancy"
+)
+
+// mostLooked bounds how many listed people are looked up for one of whom Slack says that they are a member: a list is saved
+// with members alone, so that so many who have left are not to be expected.
+const mostLooked = 20
+
+type group struct {
+	members []string
+	until   time.Time
+}
+
+// Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
+// aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list has
+// nobody. A channel has somebody: whoever joins it. It is for what is begun; who may decide is asked again at the click. It
+// returns errorclass.ErrUnverified when Slack can't be asked.
+func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string) error {
+	policy := policyOf(o.Team, s)
+	if policy.Mode != aggregate.ApproversList {
+		if o.ChannelType != "im" {
+			return nil
+		}
+		return approves(policy, aggregate.Actor{Type: aggregate.ActorUser, ID: o.User, Team: o.Team, Member: true}, askers)
+	}
+	var err error
+	if policy.Approvers, err = q.listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
+		return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+	}
+	looked := 0
+	for _, id := range policy.Approvers {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: o.Team}
+		if approves(policy, by, askers) != nil {
+			continue // whatever Slack says
+		}
+		if looked++; looked > mostLooked {
+			return nil
+		}
+		by.Team = ""
+		if err := q.who(ctx, slack, &by, o.Team, now); err != nil {
+			return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+		}
+		if approves(policy, by, askers) == nil {
+			return nil
+		}
+	}
+	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
+}
+
+// approves reports why a person may not approve what these ask for, by the rule of a click.
+func approves(p aggregate.Policy, by aggregate.Actor, askers []string) error {
+	for _, asker := range askers {
+		if err := p.Approve(by, asker); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// listed are the listed people, with the members of the listed user groups.
+func (q *Requesters) listed(ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time) ([]string, error) {
+	all := slices.Clone(a.Users)
+	for _, name := range a.Usergroups {
+		members, err := q.group(ctx, slack, team, name, now)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, nil
+}
+
+// group are a user group's members; the answer may be remembered old.
+func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
+	q.mu.Lock()
+	was, ok := q.groups[[2]string{team, name}]
+	q.mu.Unlock()
+	if ok && now.Before(was.until) {
+		return was.members, nil
+	}
+	members, err := slack.UsergroupMembers(ctx, name)
+	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
+		return nil, nil
+	}
+	if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: nobody is in it, and other groups still count
+		slog.WarnContext(ctx, "a listed user group is gone", "group", name)
+		members, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.groups == nil {
+		q.groups = map[[2]string]group{}
+	}
+	q.groups[[2]string{team, name}] = group{members, now.Add(remembered)}
+	return members, nil
+}

@@ -1,0 +1,111 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi"
+	"ringi/shared/tenancy"
+)
+
+// listing is a workspace with user groups.
+type listing struct {
+	vouching
+	groups map[string][]string
+	silent error
+	looked int
+}
+
+func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
+	return l.groups[id], l.silent
+}
+
+func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
+	l.looked++
+	return l.vouching.User(ctx, id)
+}
+
+func newListing() *listing {
+	return &listing{
+		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true},
+		}},
+		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}},
+	}
+}
+
+// Whatever the settings, the place and whoever asks: something is begun if and only if the click of somebody would approve it.
+func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
+	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversChannel}, {Mode: aggregate.ApproversList}}
+	for _, users := range [][]string{nil, {"UASKS"}, {"UOURS"}, {"UASKS", "UOURS"}, {"UGUEST", "ULEFT", "USTRANGER"}} {
+		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS", "SGONE"}, {"SASKS", "SOURS"}} {
+			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
+		}
+	}
+	places := []aggregate.Origin{
+		{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}, {Team: "T1", User: "UASKS", Channel: "C1"}, // as a mention says it
+		{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"},
+	}
+	begun := map[string]int{}
+	for _, a := range approvers {
+		for _, self := range []bool{true, false} {
+			for _, o := range places {
+				for _, askers := range [][]string{{"UASKS"}, {"UASKS", "UOURS"}} {
+					s, d := tenancy.Settings{Approvers: a, AllowSelfApproval: self}, newListing()
+					p, somebody := &People{Slack: d, Now: time.Now}, ""
+					for user := range d.users {
+						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
+						expect.NoError(t, err)
+						if approves(policy, by, askers) == nil {
+							somebody = user
+						}
+					}
+					err := p.asking.Somebody(t.Context(), d, o, s, time.Now(), askers...)
+					refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+					if (err == nil) != (somebody != "") {
+						t.Errorf("%v ask in %s under %+v, self-approval %t: %v, but %q may approve it", askers, o.Channel, a, self, err, somebody)
+					}
+					begun[fmt.Sprintf("%s %s %s", a.Mode, o.ChannelType, refused.Rule)]++
+				}
+			}
+		}
+	}
+	for _, kind := range []string{"channel channel ", "channel im ", "channel im self_approval", "list channel ", "list im ", "list im no_approvers", "list channel no_approvers"} {
+		if begun[kind] == 0 {
+			t.Errorf("no %q among %v", kind, begun)
+		}
+	}
+}
+
+// What Slack doesn't say is no refusal, a list of many is not gone through to its end, and nobody is looked up in vain.
+func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
+	o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
+	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
+	d := newListing()
+	d.silent = slackapi.Unknown{Cause: "timeout"}
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err, errorclass.ErrUnverified) {
+		t.Errorf("Slack says nothing of a group: %v", err)
+	}
+	d.silent = nil
+	for n := range 3 * mostLooked {
+		s.Approvers.Users = append(s.Approvers.Users, fmt.Sprintf("UGONE%d", n))
+	}
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil || d.looked != mostLooked {
+		t.Errorf("%d were looked up: %v", d.looked, err)
+	}
+	d.looked = 0
+	s.Approvers.Users = []string{"UASKS"}
+	var q Requesters
+	for range 3 {
+		expect.NoError(t, q.Somebody(t.Context(), d, o, s, time.Now(), "UASKS"))
+	}
+	if d.looked != 1 {
+		t.Errorf("%d were looked up", d.looked)
+	}
+}
