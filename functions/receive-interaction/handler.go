@@ -16,6 +16,7 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
 	"ringi/shared/home"
+	"ringi/shared/inbox"
 	"ringi/shared/intake"
 	"ringi/shared/metric"
 	"ringi/shared/people"
@@ -44,8 +45,7 @@ type Store interface {
 	Came(ctx context.Context, tenant, what string, c store.Came) error
 	HomeChanged(ctx context.Context, tenant string, h store.Home) error
 	Again(ctx context.Context, tenant, what string) error
-	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
+	inbox.Store
 }
 
 // Slack shows people messages and dialogs.

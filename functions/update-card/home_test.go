@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/inbox"
@@ -58,6 +59,7 @@ func TestHomeTabs(t *testing.T) {
 		"show what waits for a person with its buttons, and what they asked for": testHomeShows,
 		"show nothing of what a person may not decide":                           testHomeHides,
 		"follow what is drawn, for those who look":                               testHomeFollows,
+		"find what waits for a person behind much that doesn't":                  testHomeFinds,
 		"hold thirty waiting things within Slack's limits":                       testHomeThirty,
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -125,6 +127,27 @@ func testHomeFollows(t *testing.T, w *world) {
 	before := w.tab(workspace.Suzuki)
 	if effect.ReadAfter(body).IsZero() || w.publish(body, workspace.Suzuki) != before {
 		t.Error("published for somebody who has not looked for an hour")
+	}
+}
+
+// testHomeFinds: nobody may approve their own here, and a hundred older gates are Suzuki's own.
+func testHomeFinds(t *testing.T, w *world) {
+	s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+	s.AllowSelfApproval = false
+	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato}, w.Now()))(t)
+	s = expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
+	for i := range 102 {
+		by := workspace.Suzuki
+		if i == 101 {
+			by = workspace.Sato
+		}
+		ts := fmt.Sprintf("1776675700.%06d", i+1)
+		w.Receive(task.Request{User: by, Channel: workspace.HR, ChannelType: "channel", MessageTS: ts, ThreadTS: ts})
+		w.Prompted(s)
+	}
+	shown := w.opens(workspace.Suzuki)
+	if !strings.Contains(shown, w.Load().Prompt().ID) || !strings.Contains(shown, "あなたの承認待ち (1 件)") || strings.Contains(shown, "だけを調べました") {
+		t.Error(shown)
 	}
 }
 

@@ -20,7 +20,7 @@ const HomeCallback = "ringi_home"
 // Summary is what concerns one person.
 type Summary struct {
 	Waiting []Waits // for the person's decision, the oldest first
-	More    bool    // more waits in the workspace than was looked at
+	Looked  int     // so many of what waits in the workspace were looked at, the oldest; 0: all
 	Mine    []Mine  // what the person asked for, the newest first
 	Talks   []Conversation
 }
@@ -72,7 +72,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		room, characters = room-len(drawn), characters-n
 		blocks = append(blocks, drawn...)
 	}
-	blocks = append(blocks, w.restOf(rest, in.More)...)
+	blocks = append(blocks, w.restOf(rest, in.Looked)...)
 	blocks = append(blocks, divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
@@ -106,7 +106,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 }
 
 // restOf are the lines of what waits and isn't drawn whole.
-func (w *askWords) restOf(lines []string, more bool) []slack.Block {
+func (w *askWords) restOf(lines []string, looked int) []slack.Block {
 	var out []slack.Block
 	if len(lines) > 0 {
 		out = append(out, divider(), section(w.HomeRest))
@@ -115,8 +115,8 @@ func (w *askWords) restOf(lines []string, more bool) []slack.Block {
 	if hidden := len(lines) - maxHomeRows; hidden > 0 {
 		out = append(out, contextLine(fill(w.HomeHidden, "n", hidden)))
 	}
-	if more {
-		out = append(out, contextLine(w.HomeMore))
+	if looked > 0 {
+		out = append(out, contextLine(fill(w.HomeMore, "n", looked)))
 	}
 	return out
 }
@@ -143,8 +143,8 @@ func List(locale string, in Summary) string {
 	if len(in.Waiting) == 0 {
 		lines = append(lines, w.HomeNothing)
 	}
-	if in.More {
-		lines = append(lines, w.HomeMore)
+	if in.Looked > 0 {
+		lines = append(lines, fill(w.HomeMore, "n", in.Looked))
 	}
 	lines = append(lines, "", "*"+w.HomeMine+"*")
 	if len(in.Mine) == 0 {

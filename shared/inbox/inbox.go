@@ -20,8 +20,6 @@ import (
 )
 
 const (
-	// mostLooked is how many of a workspace's waiting gates are looked at for one person, the oldest first.
-	mostLooked = 50
 	// mostMine is how many of a person's requests are read, the newest first.
 	mostMine = 10
 	// mostTalks is how many of a person's newest conversations are looked at for those that are open.
@@ -34,12 +32,14 @@ const (
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
+	Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
 // Sessions are people's conversations with agents.
 type Sessions interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
+	Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error)
 	Listed(ctx context.Context, tenant string, f sessions.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
 }
 
@@ -47,7 +47,7 @@ type Sessions interface {
 type Inbox struct {
 	User    string
 	Waiting []Item            // for this person's decision, the oldest first
-	More    bool              // more waits in the workspace than was looked at
+	Looked  int               // so many of what waits in the workspace were looked at, the oldest; 0: all
 	Mine    []*task.Aggregate // what the person asked for, the newest first
 	Talks   []session.Session // the person's conversations that are open, likewise
 }
@@ -73,49 +73,11 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 	out := Inbox{User: user}
 	var waitingErr, mineErr, talksErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { out.Waiting, out.More, waitingErr = r.waiting(ctx, tenant, team, user, s) })
+	wg.Go(func() { out.Waiting, out.Looked, waitingErr = r.waiting(ctx, tenant, team, user, s) })
 	wg.Go(func() { out.Mine, mineErr = r.mine(ctx, tenant, user) })
 	wg.Go(func() { out.Talks, talksErr = r.talks(ctx, tenant, user) })
 	wg.Wait()
 	return out, errors.Join(waitingErr, mineErr, talksErr)
-}
-
-func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) ([]Item, bool, error) {
-	page, err := r.Store.Waiting(ctx, tenant, "", mostLooked)
-	if err != nil {
-		return nil, false, fmt.Errorf("list what waits: %w", err)
-	}
-	var out []Item
-	who := people.People{Slack: people.Once(r.Slack), Now: r.Now}
-	for _, x := range r.open(ctx, page.Items) {
-		by, policy, err := who.Who(ctx, people.Want{User: user, Team: team}, x.origin(), s)
-		if err != nil {
-			return nil, false, err
-		}
-		if x.approves(by, policy, r.Now()) {
-			out = append(out, x)
-		}
-	}
-	return out, page.Next != "", nil
-}
-
-// open are those that wait, as their rows say, read side by side. What can't be read is left out, and what is of another kind.
-func (r Reader) open(ctx context.Context, items []store.WaitingItem) []Item {
-	out := make([]Item, len(items))
-	sideBySide(len(items), func(i int) {
-		out[i].Question = items[i].Question
-		switch ref := items[i].Ref; ref.Kind {
-		case task.Kind.Name:
-			if a, err := r.Store.Load(ctx, ref); err == nil && a.Request != nil && a.IsOpen(out[i].ID) {
-				out[i].Task = a
-			}
-		case session.Kind.Name:
-			if a, err := r.Sessions.Load(ctx, ref); err == nil && a.Session != nil && a.Pending() != nil && a.Pending().ActionID == out[i].ID {
-				out[i].Talk = a
-			}
-		}
-	})
-	return slices.DeleteFunc(out, func(x Item) bool { return x.Task == nil && x.Talk == nil })
 }
 
 func (x Item) origin() aggregate.Origin {
@@ -187,7 +149,7 @@ type Links interface {
 
 // Summary is the inbox as it is shown, each entry with a link to its newest card.
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
-	out := card.Summary{More: b.More}
+	out := card.Summary{Looked: b.Looked}
 	for _, w := range b.Waiting {
 		out.Waiting = append(out.Waiting, card.Waits{Task: w.Task, Talk: w.Talk, Question: w.Question, Link: b.link(ctx, links, w)})
 	}

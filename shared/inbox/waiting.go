@@ -1,0 +1,161 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/people"
+	"ringi/shared/session"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+const (
+	// mostFound is how much of what waits for a person is looked for, the oldest first: more than Slack has room to show.
+	mostFound = 50
+	// mostLooked is how much of what waits in a workspace is looked at for one person, and for about how long: who types
+	// /ringi is answered within Slack's 3 s.
+	mostLooked, lookFor = 1000, time.Second
+)
+
+// waiting is what waits for a person's decision, the oldest first, and how much of what waits in the workspace was looked at
+// for it; 0: all.
+func (r Reader) waiting(ctx context.Context, tenant, team, user string, s tenancy.Settings) (out []Item, looked int, err error) {
+	l := look{Reader: r, tenant: tenant, user: user, team: team, settings: s, who: &people.People{Slack: people.Once(r.Slack), Now: r.Now}}
+	until := r.Now().Add(lookFor)
+	for cursor := ""; ; {
+		page, err := r.Store.Waiting(ctx, tenant, cursor, store.MaxPage)
+		if err != nil {
+			return nil, 0, fmt.Errorf("list what waits: %w", err)
+		}
+		found, n, err := l.page(ctx, page.Items, mostFound-len(out))
+		if err != nil {
+			return nil, 0, err
+		}
+		out, looked, cursor = append(out, found...), looked+n, page.Next
+		switch {
+		case n == len(page.Items) && cursor == "":
+			return out, 0, nil
+		case len(out) >= mostFound, looked >= mostLooked, !r.Now().Before(until):
+			return out, looked, nil
+		}
+	}
+}
+
+// look is a search for what one person may decide.
+type look struct {
+	Reader
+	tenant, team, user string
+	settings           tenancy.Settings
+	who                *people.People
+}
+
+// page finds what the person may approve among the rows of a page, most of it at most, and says how many rows it looked at.
+// Only what the person may decide by where it was asked for is read whole.
+func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
+	origins, err := l.origins(ctx, items)
+	if err != nil {
+		return nil, 0, err
+	}
+	for looked < len(items) && len(out) < most {
+		var may []store.WaitingItem
+		for ; looked < len(items) && len(may) < most-len(out); looked++ {
+			x := items[looked]
+			decides, err := l.decides(ctx, x, origins[x.Ref])
+			if err != nil {
+				return nil, 0, err
+			}
+			if decides {
+				may = append(may, x)
+			}
+		}
+		for _, x := range l.open(ctx, may) {
+			by, policy, err := l.actor(ctx, x.origin())
+			if err != nil {
+				return nil, 0, err
+			}
+			if x.approves(by, policy, l.Now()) {
+				out = append(out, x)
+			}
+		}
+	}
+	return out, looked, nil
+}
+
+// origins are where rows' aggregates were asked for. What is gone has none.
+func (l look) origins(ctx context.Context, items []store.WaitingItem) (map[aggregate.Ref]aggregate.Origin, error) {
+	ids := map[string][]string{}
+	for _, x := range items {
+		ids[x.Ref.Kind] = append(ids[x.Ref.Kind], x.Ref.ID)
+	}
+	out := map[aggregate.Ref]aggregate.Origin{}
+	if these := ids[task.Kind.Name]; len(these) > 0 {
+		requests, err := l.Store.Requests(ctx, l.tenant, these...)
+		if err != nil {
+			return nil, fmt.Errorf("read where tasks were asked for: %w", err)
+		}
+		for id, x := range requests {
+			out[task.RefOf(l.tenant, id)] = x.Origin()
+		}
+	}
+	if these := ids[session.Kind.Name]; len(these) > 0 {
+		talks, err := l.Sessions.Titled(ctx, l.tenant, these...)
+		if err != nil {
+			return nil, fmt.Errorf("read where conversations are: %w", err)
+		}
+		for id, x := range talks {
+			out[session.RefOf(l.tenant, id)] = x.Origin()
+		}
+	}
+	return out, nil
+}
+
+// actor is the person as Slack knows them where something was asked for, with the policy that holds there.
+func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, aggregate.Policy, error) {
+	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
+}
+
+// decides reports whether the person may approve a row, as far as it says alone who asked. Its aggregate may know more.
+func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
+	askers := []string{o.User}
+	switch row := x.Row.(type) {
+	case task.Gated:
+	case *session.Action:
+		if len(row.Askers) > 0 {
+			askers = row.Askers
+		}
+	default: // what a message is meant to be, say: its author alone decides, on its card
+		return false, nil
+	}
+	if o.Team == "" {
+		return false, nil
+	}
+	by, policy, err := l.actor(ctx, o)
+	if err != nil {
+		return false, err
+	}
+	return !slices.ContainsFunc(askers, func(asker string) bool { return policy.Approve(by, asker) != nil }), nil
+}
+
+// open are those that wait, as their rows say, read side by side. What can't be read is left out.
+func (l look) open(ctx context.Context, items []store.WaitingItem) []Item {
+	out := make([]Item, len(items))
+	sideBySide(len(items), func(i int) {
+		out[i].Question = items[i].Question
+		switch ref := items[i].Ref; ref.Kind {
+		case task.Kind.Name:
+			if a, err := l.Store.Load(ctx, ref); err == nil && a.Request != nil && a.IsOpen(out[i].ID) {
+				out[i].Task = a
+			}
+		case session.Kind.Name:
+			if a, err := l.Sessions.Load(ctx, ref); err == nil && a.Session != nil && a.Pending() != nil && a.Pending().ActionID == out[i].ID {
+				out[i].Talk = a
+			}
+		}
+	})
+	return slices.DeleteFunc(out, func(x Item) bool { return x.Task == nil && x.Talk == nil })
+}

@@ -1,0 +1,110 @@
+package inbox
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strconv"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi"
+	"ringi/shared/store"
+	"ringi/shared/task"
+	"ringi/shared/tenancy"
+)
+
+// member is in the channel CMINE alone.
+type member struct{}
+
+func (member) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: "T1"}, nil
+}
+
+func (member) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Channel, error] {
+	return func(yield func(slackapi.Channel, error) bool) { yield(slackapi.Channel{ID: "CMINE"}, nil) }
+}
+
+func (member) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
+
+// many are policies that wait, of which those at some places were asked for in the person's channel.
+type many struct {
+	Store
+	rows  int
+	mine  func(i int) bool
+	lists int
+	reads chan struct{}
+	page  func() // what happens while a page is read
+}
+
+func (m *many) channel(id string) string {
+	if i, _ := strconv.Atoi(id); m.mine(i) {
+		return "CMINE"
+	}
+	return "CTHEIRS"
+}
+
+func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out store.Page[store.WaitingItem], _ error) {
+	m.lists++
+	m.page()
+	from, _ := strconv.Atoi(cursor)
+	until := min(m.rows, from+limit)
+	for i := from; i < until; i++ {
+		p := &task.Prompt{ID: fmt.Sprint("P", i), Version: 1}
+		out.Items = append(out.Items, store.WaitingItem{Ref: task.RefOf(tenant, fmt.Sprint(i)), Question: p.Asks(), Row: p})
+	}
+	if until < m.rows {
+		out.Next = fmt.Sprint(until)
+	}
+	return out, nil
+}
+
+func (m *many) Requests(_ context.Context, _ string, ids ...string) (map[string]task.Request, error) {
+	out := map[string]task.Request{}
+	for _, id := range ids {
+		out[id] = task.Request{TeamID: "T1", User: "U0", Channel: m.channel(id), ChannelType: "channel"}
+	}
+	return out, nil
+}
+
+func (m *many) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+	m.reads <- struct{}{}
+	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: aggregate.Terms{ApprovalRequired: true}}}
+	return &task.Aggregate{
+		Head:    task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Requester: "U0"}, TaskID: ref.ID},
+		Request: &task.Request{TeamID: "T1", User: "U0", Channel: m.channel(ref.ID), ChannelType: "channel"},
+		Task:    &task.Task{ID: ref.ID}, Prompts: []*task.Prompt{p},
+	}, nil
+}
+
+// However much waits for others before it, what waits for a person is found, up to bounds that are told.
+func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
+	for name, tt := range map[string]struct {
+		rows                       int
+		mine                       func(i int) bool
+		each                       time.Duration // that a page takes
+		found, looked, read, lists int
+	}{
+		"all of it is looked at":              {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},
+		"the last of a whole page":            {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
+		"until enough is found":               {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound, looked: 120 + mostFound, read: mostFound, lists: 2},
+		"enough, and nothing is left":         {rows: mostFound, mine: func(int) bool { return true }, found: mostFound, read: mostFound, lists: 1},
+		"until much was looked at":            {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1, looked: mostLooked, read: 1, lists: 10},
+		"until it has taken long":             {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 }, each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
+		"nothing waits":                       {mine: func(int) bool { return true }, lists: 1},
+		"nothing that waits is the person's": {rows: 120, mine: func(int) bool { return false }, lists: 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			now := time.Now()
+			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
+			r := Reader{Store: m, Slack: member{}, Now: func() time.Time { return now }}
+			found, looked, err := r.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
+			expect.NoError(t, err)
+			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {
+				t.Errorf("found %d, looked at %d (0: all), read %d tasks whole and %d pages", len(found), looked, len(m.reads), m.lists)
+			}
+		})
+	}
+}
