@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// mostTogether is how many messages are answered together: they leave in one transaction.
-	mostTogether = 25
+	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who wrote
+	// them.
+	mostTogether = 20
 	// mostCards is how many cards of messages that are shown stay in the session's partition.
 	mostCards = 20
 	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.

@@ -283,14 +283,21 @@ const (
 	mostKept = 20
 	// mostLeave is how many of them leave it at once: with each go the copies of its card, and a transaction has a hundred rows.
 	mostLeave = 2
+	// truthWithin is how long the truth of an action may yet come whose outcome is unknown: run-action ends within 13 minutes.
+	truthWithin = time.Hour
 )
 
-// archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays: the
+// stays reports whether more may be known of an action than its row says.
+func (x *Action) stays(now time.Time) bool {
+	return !x.Status.Over() || x.Outcome != "" && (x.CompletedAt == nil || now.Before(x.CompletedAt.Add(truthWithin)))
+}
+
+// archive moves the oldest of many actions that are over into a list of their own. One whose outcome is unknown stays while the
 // truth may yet come.
 func (c *change) archive() {
 	n := 0
 	for _, x := range c.of.Actions {
-		if x.Status.Over() && x.Outcome == "" && c.Written(x.Key()) == nil {
+		if !x.stays(c.Now) && c.Written(x.Key()) == nil {
 			n++
 		}
 	}
@@ -299,7 +306,7 @@ func (c *change) archive() {
 		if n <= least {
 			return
 		}
-		if !x.Status.Over() || x.Outcome != "" || c.Written(x.Key()) != nil {
+		if x.stays(c.Now) || c.Written(x.Key()) != nil {
 			continue
 		}
 		old := *x
