@@ -49,6 +49,9 @@ const (
 	ContestNoBudget = "budget_too_small" // to divide among them
 )
 
+// makingFor is longer than the relay and the sweeper, which make contests, may take: their functions end within a minute.
+const makingFor = 2 * time.Minute
+
 // contestLateBy is how long a contest that was to have ended is waited for: its own sweeper ends it long before.
 const contestLateBy = time.Hour
 
@@ -106,6 +109,21 @@ func (a *Aggregate) contestMade(key string) (aggregate.Change, error) {
 	c := a.begin(a.Head.ChangedAt)
 	c.Put(p.contested(func(x *Contest) { x.Order = "" }))
 	return c.done(), nil
+}
+
+// dropContest ends the contest of a version whose task has ended before it began, and gives back what the day counts for it. It
+// returns ErrNotDue while one that is about to be made may still come.
+func (a *Aggregate) dropContest(key string, now time.Time) (aggregate.Change, error) {
+	p := aggregate.Find(a.Prompts, key)
+	if p == nil || p.Contest == nil || p.Contest.Order == "" || p.Contest.Over() || !a.makesNone(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.endContest(p, contest.Outcome{Status: contest.Cancelled}, a.begin(now)), nil
+}
+
+// makesNone reports whether nobody who read the task before it ended can still make what it asked for.
+func (a *Aggregate) makesNone(now time.Time) bool {
+	return a.Head.Ended != nil && !now.Before(a.Head.Ended.At.Add(makingFor))
 }
 
 // contestWithdrawn notes that a lost contest was told so.
@@ -229,8 +247,8 @@ func (p *Prompt) Others() (out []Entry) {
 	return out
 }
 
-// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task. So is
-// one that is lost, once: a team of it that enters late would be paid for beside the version that took its place.
+// contests are what has to happen because of contests that versions asked for: they begin, and are withdrawn with the task; one
+// of a task that has ended does not begin, and is withdrawn in case it was just made. So is one that is lost, once: a team of it that enters late would be paid for beside the version that took its place.
 func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw []aggregate.Telling) {
 	self := a.Ref()
 	for _, p := range a.Prompts {
@@ -238,15 +256,21 @@ func (a *Aggregate) contests(now time.Time) (begin []aggregate.Making, withdraw 
 			continue
 		}
 		ref, key := contest.Ref(a.Head.TenantID, p.Contest.ExecutionID), p.Key()
+		over := aggregate.Telling{Ref: ref, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
+			return x.(*contest.Aggregate).Withdraw(self, now)
+		}}
 		switch {
+		case p.Contest.Order != "" && a.Head.Ended != nil:
+			if over.Absent = true; a.makesNone(now) {
+				over.Told = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).dropContest(key, now) }
+			}
+			withdraw = append(withdraw, over)
 		case p.Contest.Order != "":
 			begin = append(begin, aggregate.Making{Ref: ref, Order: p.Contest.Order, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
 				return x.(*Aggregate).contestMade(key)
 			}})
 		case a.Head.Ended != nil:
-			withdraw = append(withdraw, aggregate.Telling{Ref: ref, Decide: func(x aggregate.Aggregate) (aggregate.Change, error) {
-				return x.(*contest.Aggregate).Withdraw(self, now)
-			}})
+			withdraw = append(withdraw, over)
 		}
 	}
 	for _, lost := range a.Head.LostContests {

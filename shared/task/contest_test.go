@@ -57,6 +57,17 @@ func details(t *testing.T, e aggregate.AuditEntry) (d map[string]any) {
 func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 	for name, end := range map[string]func(s *story) decision{
 		"by what it cost": func(s *story) decision { return s.contestEnds },
+		"by nothing where its task ended before it began": func(s *story) decision {
+			s.do(s.cancel)
+			s.now = s.now.Add(makingFor)
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				e := a.Effects(now)
+				if len(e.Make) != 0 || len(e.Tell) != 1 || e.Tell[0].Told == nil || a.DueAt(now) == nil {
+					t.Fatalf("%+v", e)
+				}
+				return e.Tell[0].Told(a)
+			}
+		},
 		"by nothing where nothing is heard of it": func(s *story) decision {
 			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.loseContest(now.Add(2 * time.Hour))
@@ -81,8 +92,11 @@ func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
 			expect.Same(t, map[string]int{key: 5000}, day)
 			s.do(counting(end(s)))
 			cost := 700
-			if s.load().Prompt().Contest.As == ContestLost {
+			if as := s.load().Prompt().Contest.As; as == ContestLost || as == string(contest.Cancelled) {
 				cost = 0
+			}
+			if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Head.Ended != nil && len(e.Tell) > 0 {
+				t.Errorf("it is not left alone: %+v", e)
 			}
 			if day[key] != cost || s.load().Prompt().Contest.Reserved != 0 {
 				t.Errorf("%v, %s is reserved", day, s.load().Prompt().Contest.Reserved)
@@ -141,8 +155,8 @@ func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
 func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
 	s := begin(t)
 	s.do(s.extract, s.beginPrompt, s.askContest, s.cancel)
-	if e := s.load().Effects(s.now); len(e.Make) != 1 || len(e.Tell) != 0 {
-		t.Errorf("one that may have been made is not settled: %+v", e)
+	if e := s.load().Effects(s.now); len(e.Make) != 0 || len(e.Tell) != 1 || !e.Tell[0].Absent || e.Tell[0].Told != nil {
+		t.Errorf("one that may have been made is not withdrawn: %+v", e)
 	}
 	s.do(s.contestMade)
 	a := s.load()
