@@ -34,6 +34,7 @@ const (
 
 // Queue is where the messages came from.
 type Queue interface {
+	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
 	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
 	ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, o ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
@@ -90,7 +91,7 @@ func (h *Handler) Handle(ctx context.Context, e events.SQSEvent) (events.SQSEven
 // record handles one message. A message that can never be handled is logged and removed.
 func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	ref, err := effect.ReadMessage(r.Body)
-	tab := ref.Kind == effect.Home && h.Homes != nil
+	tab := h.Homes != nil && (ref.Kind == effect.Home || ref.Kind == effect.Homes)
 	if err != nil || h.Kinds[ref.Kind] == nil && !tab {
 		slog.ErrorContext(ctx, "dropped: the message names nothing that is drawn", "message_id", r.MessageId)
 		return nil
@@ -98,6 +99,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	defer panics.Recover(ctx, &err, ref.Log())
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
+	if tab && ref.Kind == effect.Homes {
+		return h.eachHome(ctx, ref.Tenant, r)
+	}
 	if tab {
 		return h.tab(slackapi.For(ctx, ref.Tenant), ref, r)
 	}

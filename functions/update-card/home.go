@@ -34,16 +34,10 @@ const (
 const (
 	// publishesKept is how many of them are left for tabs that people just opened.
 	publishesKept = 3
-	// homesAtOnce is how many tabs are published in HomeEvery: about half of what Slack takes. Where more people look, all
-	// tabs follow less often: nothing waits for a tab, and the tabs share what draws with the cards.
-	homesAtOnce = 25
 	// homeTries is after how many receives a tab that can't be published stays as it is: others of the tenant wait behind it,
 	// and the next card that is drawn asks for it again.
 	homeTries = 5
 )
-
-// mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
-const mostHomes = 100
 
 // Homes are the Home tabs that people look at.
 type Homes struct {
@@ -61,12 +55,6 @@ type Homes struct {
 	mu    sync.Mutex
 	known map[string]openHomes // by tenant
 	who   people.Requesters
-}
-
-// openHomes is who has a tab open, as it was read.
-type openHomes struct {
-	users []string
-	until time.Time
 }
 
 // home publishes a person's Home tab. Slack's refusal of the person is noted and nothing else: they see it when they open
@@ -178,47 +166,7 @@ func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeT
 	return nil
 }
 
-// homes asks for the Home tabs of those who have one open, after something of a task was drawn. Who they are is read once
-// in a while: a tab that is opened meanwhile is published again after it.
-func (h *Handler) homes(ctx context.Context, tenant string) {
-	if h.Homes == nil {
-		return
-	}
-	users, err := h.Homes.open(ctx, tenant, h.Now())
-	if err != nil {
-		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
-		return
-	}
-	every := store.HomeEvery * time.Duration(max(1, (len(users)+homesAtOnce-1)/homesAtOnce))
-	for _, user := range users {
-		if err := h.homeLater(ctx, tenant, user, every); err != nil {
-			slog.WarnContext(ctx, "a Home tab is behind", "user", user, "err", err)
-		}
-	}
-}
-
 func (h *Handler) homeLater(ctx context.Context, tenant, user string, every time.Duration) error {
 	_, err := h.Queue.SendMessage(ctx, effect.HomeLater(h.QueueURL, tenant, user, h.Now(), every))
 	return err
-}
-
-func (x *Homes) open(ctx context.Context, tenant string, now time.Time) ([]string, error) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if k, ok := x.known[tenant]; ok && now.Before(k.until) {
-		return k.users, nil
-	}
-	rows, err := x.Rows.OpenHomes(ctx, tenant, mostHomes)
-	if err != nil {
-		return nil, err
-	}
-	k := openHomes{until: now.Add(store.HomeEvery)}
-	for _, r := range rows {
-		k.users = append(k.users, r.User)
-	}
-	if x.known == nil {
-		x.known = map[string]openHomes{}
-	}
-	x.known[tenant] = k
-	return k.users, nil
 }

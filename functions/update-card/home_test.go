@@ -95,6 +95,17 @@ func testHomeHides(t *testing.T, w *world) {
 	}
 }
 
+// each has the message that asks for all tabs handled at its time, and returns the one that asks for a single tab then.
+func (w *world) each() string {
+	w.T.Helper()
+	w.Later(store.HomeEvery + time.Second)
+	n := len(w.queue.sent)
+	if !w.send(*w.queue.sent[n-1].MessageBody) || len(w.queue.sent) != n+1 {
+		w.T.Fatalf("asked for %d tabs", len(w.queue.sent)-n)
+	}
+	return *w.queue.sent[n].MessageBody
+}
+
 func testHomeFollows(t *testing.T, w *world) {
 	w.done()
 	if len(w.queue.sent) != 0 {
@@ -109,18 +120,16 @@ func testHomeFollows(t *testing.T, w *world) {
 	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != w.Ref.Tenant+"-homes" {
 		t.Fatalf("asked for %+v", w.queue.sent)
 	}
-	body := *w.queue.sent[0].MessageBody
-	if got := w.publish(body, workspace.Suzuki); got != "given back" {
+	if w.send(*w.queue.sent[0].MessageBody) {
 		t.Error("published more often than every 30 s")
 	}
-	w.Later(store.HomeEvery + time.Second)
+	body := w.each()
 	if got := w.publish(body, workspace.Suzuki); !strings.Contains(got, "approve_prompt") {
 		t.Error(got)
 	}
 	w.Approve()
 	w.done()
-	w.Later(store.HomeEvery + time.Second)
-	if got := w.publish(*w.queue.sent[len(w.queue.sent)-1].MessageBody, workspace.Suzuki); strings.Contains(got, "approve_prompt") {
+	if got := w.publish(w.each(), workspace.Suzuki); strings.Contains(got, "approve_prompt") {
 		t.Errorf("what was decided still has its buttons: %s", got)
 	}
 	w.Later(store.HomeFor)

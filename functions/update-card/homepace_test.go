@@ -106,13 +106,15 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 // looking is a queue whose groups keep their order, and the people of a tenant who look at their tabs.
 type looking struct {
 	Queue
+	t               *testing.T
 	open            []store.Home
 	clock           time.Time
 	sent            map[string]bool
 	queue           []*queued
 	published       []time.Time
 	slowest, behind time.Duration // card, and tab
-	cards           int
+	since           time.Time     // a card was drawn that the tabs are to show which are asked for now
+	cards, calls    int           // calls of the queue's that ask for tabs
 }
 
 // queued asks for a card or, after a time, for a tab.
@@ -121,10 +123,13 @@ type queued struct {
 	since, after  time.Time
 	hidden        time.Time
 	tab, finished bool
+	all           *events.SQSMessage // of tabs
 }
 
 // What a lane is busy with: drawing a card, reading what a tab shows and publishing it, giving a message back.
-const drawsCard, drawsTab, givesBack = 300 * time.Millisecond, 600 * time.Millisecond, 20 * time.Millisecond
+const drawsCard, drawsTab, asksForTabs, givesBack = 300 * time.Millisecond, 600 * time.Millisecond, 200 * time.Millisecond, 20 * time.Millisecond
+
+const tenantOfTabs = "01KPM7NHJ0XF4MRVP1FW3WQ3T9"
 
 func (l *looking) OpenHome(context.Context, string, string) (store.Home, error) {
 	return store.Home{}, nil
@@ -133,11 +138,30 @@ func (l *looking) OpenHome(context.Context, string, string) (store.Home, error) 
 func (l *looking) OpenHomes(context.Context, string, int) ([]store.Home, error) { return l.open, nil }
 
 func (l *looking) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
-	if one := *in.MessageGroupId + *in.MessageDeduplicationId; !l.sent[one] {
-		l.sent[one] = true
-		l.queue = append(l.queue, &queued{group: *in.MessageGroupId, since: l.clock, after: effect.ReadAfter(*in.MessageBody), tab: true})
+	l.calls++
+	m := &queued{since: l.clock, tab: true}
+	if ref, _ := effect.ReadMessage(*in.MessageBody); ref.Kind == effect.Homes {
+		m.all = &events.SQSMessage{Body: *in.MessageBody}
 	}
+	l.send(m, *in.MessageGroupId, *in.MessageDeduplicationId, *in.MessageBody)
 	return &sqs.SendMessageOutput{}, nil
+}
+
+func (l *looking) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	l.calls++
+	for _, e := range in.Entries {
+		l.send(&queued{since: l.since, tab: true}, *e.MessageGroupId, *e.MessageDeduplicationId, *e.MessageBody)
+	}
+	return &sqs.SendMessageBatchOutput{}, nil
+}
+
+// send puts a message into the queue unless one like it was sent.
+func (l *looking) send(m *queued, group, deduplication, body string) {
+	if one := group + deduplication; !l.sent[one] {
+		l.sent[one] = true
+		m.group, m.after = group, effect.ReadAfter(body)
+		l.queue = append(l.queue, m)
+	}
 }
 
 // next is the oldest message that may be received: the first of its group.
@@ -158,11 +182,15 @@ func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration
 	switch {
 	case !m.tab:
 		l.slowest, m.finished, m.hidden = max(l.slowest, l.clock.Sub(m.since)), true, l.clock.Add(drawsCard)
-		h.homes(ctx, "01TENANT")
+		h.homes(ctx, tenantOfTabs)
 		return drawsCard
 	case l.clock.Before(m.after):
 		m.hidden = m.after
 		return givesBack
+	case m.all != nil:
+		l.since, m.finished, m.hidden = m.since, true, l.clock.Add(asksForTabs)
+		expect.NoError(l.t, h.eachHome(ctx, tenantOfTabs, *m.all))
+		return asksForTabs
 	case nth >= 0 && l.clock.Before(l.published[nth].Add(publishingWindow)):
 		m.hidden = l.published[nth].Add(publishingWindow)
 		return givesBack
@@ -176,7 +204,7 @@ func (l *looking) deal(ctx context.Context, h *Handler, m *queued) time.Duration
 func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 	const lanes = 5
 	for _, people := range []int{10, 46, 100} {
-		l := &looking{clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), sent: map[string]bool{}}
+		l := &looking{t: t, clock: time.Date(2026, 11, 20, 9, 0, 0, 0, time.UTC), sent: map[string]bool{}}
 		for n := range people {
 			l.open = append(l.open, store.Home{Team: "T1", User: fmt.Sprintf("U%d", n)})
 		}
@@ -194,8 +222,16 @@ func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d people look: %d cards, each waited %s at most; %d tabs were published, %s behind at most, %d wait",
-			people, l.cards, l.slowest, len(l.published), l.behind, len(l.queue))
+		t.Logf("%d people look: %d cards, each waited %s at most; %d tabs were published, asked for by %d calls, %s behind at most, %d wait",
+			people, l.cards, l.slowest, len(l.published), l.calls, l.behind, len(l.queue))
+		// Each of five lanes asks once in a stretch of time, and whoever is first after it asks for each tab, ten by a call.
+		stretch := store.HomeEvery * time.Duration((people+homesAtOnce-1)/homesAtOnce)
+		if most := int(5*time.Minute/stretch+1) * (1 + (people+9)/10); l.calls > most {
+			t.Errorf("%d people look: tabs were asked for by %d calls, more than %d", people, l.calls, most)
+		}
+		if l.behind > 2*stretch {
+			t.Errorf("%d people look: a tab was %s behind", people, l.behind)
+		}
 		if l.slowest > 500*time.Millisecond {
 			t.Errorf("%d people look: a card waited %s", people, l.slowest)
 		}

@@ -252,4 +252,8 @@ func (b *backlogged) SendMessage(context.Context, *sqs.SendMessageInput, ...func
 	return &sqs.SendMessageOutput{}, nil
 }
 
+func (b *backlogged) SendMessageBatch(context.Context, *sqs.SendMessageBatchInput, ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	return &sqs.SendMessageBatchOutput{}, nil
+}
+
 func (b *backlogged) Redraw(context.Context, aggregate.Ref) error { return nil }

@@ -35,7 +35,8 @@ type world struct {
 type queue struct {
 	mu     sync.Mutex
 	hidden []int32
-	sent   []*sqs.SendMessageInput
+	sent   []*sqs.SendMessageInput // also by batches
+	calls  int                     // that sent them
 	err    error
 }
 
@@ -49,8 +50,18 @@ func (q *queue) ChangeMessageVisibility(_ context.Context, in *sqs.ChangeMessage
 func (q *queue) SendMessage(_ context.Context, in *sqs.SendMessageInput, _ ...func(*sqs.Options)) (*sqs.SendMessageOutput, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.sent = append(q.sent, in)
+	q.sent, q.calls = append(q.sent, in), q.calls+1
 	return &sqs.SendMessageOutput{}, q.err
+}
+
+func (q *queue) SendMessageBatch(_ context.Context, in *sqs.SendMessageBatchInput, _ ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, e := range in.Entries {
+		q.sent = append(q.sent, &sqs.SendMessageInput{MessageBody: e.MessageBody, MessageGroupId: e.MessageGroupId, MessageDeduplicationId: e.MessageDeduplicationId})
+	}
+	q.calls++
+	return &sqs.SendMessageBatchOutput{}, q.err
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {

@@ -8,12 +8,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
+	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -215,20 +217,53 @@ func (r Runner) Redraw(ctx context.Context, ref aggregate.Ref, deduplication str
 	return nil
 }
 
-// Home is the kind of a message that asks for a person's Home tab: its id is the person's.
-const Home = "home"
+// The kinds of messages that ask for a person's Home tab, whose id is the person's, and for those of all people of a tenant who
+// look at theirs, whose id is the tenant's.
+const (
+	Home  = "home"
+	Homes = "homes"
+)
 
-// HomeLater is a message that asks for a person's Home tab, not before a time. All that are asked for within one stretch of
-// every are one message, and published at its end. Those of a tenant stand in one group: however many look, their tabs are
-// published one after the other, and all but one of those who draw are free for cards. A tab that is opened meanwhile stands in
-// a group of its own and need not wait.
+// HomesAt is the end of the stretch of every in which now is. Tabs that are asked for within it are published at its end.
+func HomesAt(now time.Time, every time.Duration) time.Time { return now.Truncate(every).Add(every) }
+
+// HomeLater is a message that asks for a person's Home tab at the end of this stretch of every. Those of a tenant stand in one
+// group: however many look, their tabs are published one after the other, and all but one of those who draw are free for
+// cards. A tab that is opened meanwhile stands in a group of its own and need not wait.
 func HomeLater(queueURL, tenant, user string, now time.Time, every time.Duration) *sqs.SendMessageInput {
-	at := now.Truncate(every).Add(every)
-	body, _ := json.Marshal(message{Tenant: tenant, Kind: Home, ID: user, After: at.Unix()}) // of strings and a number it cannot fail
+	return homeLater(queueURL, tenant, Home, user, HomesAt(now, every))
+}
+
+// HomesLater is one message that asks at a time for the Home tabs of all who look at theirs then, in the group of those. All that
+// ask for the same time are one.
+func HomesLater(queueURL, tenant string, at time.Time) *sqs.SendMessageInput {
+	return homeLater(queueURL, tenant, Homes, tenant, at)
+}
+
+func homeLater(queueURL, tenant, kind, id string, at time.Time) *sqs.SendMessageInput {
+	body, _ := json.Marshal(message{Tenant: tenant, Kind: kind, ID: id, After: at.Unix()}) // of strings and a number it cannot fail
 	return &sqs.SendMessageInput{
 		QueueUrl: &queueURL, MessageBody: aws.String(string(body)), MessageGroupId: aws.String(tenant + "-homes"),
-		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-%d", user, at.Unix())),
+		MessageDeduplicationId: aws.String(fmt.Sprintf("%s-%d", id, at.Unix())),
 	}
+}
+
+// mostSent is how many messages one SendMessageBatch takes.
+const mostSent = 10
+
+// HomeOfEach are the messages that ask for the Home tabs of people at a time, as few calls as it takes.
+func HomeOfEach(queueURL, tenant string, users []string, at time.Time) (out []*sqs.SendMessageBatchInput) {
+	for some := range slices.Chunk(users, mostSent) {
+		batch := &sqs.SendMessageBatchInput{QueueUrl: &queueURL}
+		for i, user := range some {
+			m := homeLater(queueURL, tenant, Home, user, at)
+			batch.Entries = append(batch.Entries, types.SendMessageBatchRequestEntry{
+				Id: aws.String(fmt.Sprint(i)), MessageBody: m.MessageBody, MessageGroupId: m.MessageGroupId, MessageDeduplicationId: m.MessageDeduplicationId,
+			})
+		}
+		out = append(out, batch)
+	}
+	return out
 }
 
 // message names an aggregate whose cards are to be drawn. An early release wrote the id of a task as task, without a kind.

@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/effect"
+	"ringi/shared/store"
+)
+
+const (
+	// mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
+	mostHomes = 100
+	// homesAtOnce is how many tabs are published in HomeEvery: about half of what Slack takes. Where more people look, all
+	// tabs follow less often: nothing waits for a tab, and the tabs share what draws with the cards.
+	homesAtOnce = 25
+)
+
+// openHomes is how many people of a tenant have a tab open, as it was read, and until when all of their tabs are asked for.
+type openHomes struct {
+	people int
+	until  time.Time // it is believed
+	asked  time.Time
+}
+
+// homes asks for the Home tabs of those who have one open, after something of a task was drawn: by one message for all of
+// them in a stretch of time. How many they are is read once in a while: a tab that is opened meanwhile is published again
+// after it.
+func (h *Handler) homes(ctx context.Context, tenant string) {
+	if h.Homes == nil {
+		return
+	}
+	now := h.Now()
+	open, err := h.Homes.open(ctx, tenant, now)
+	if err != nil {
+		slog.WarnContext(ctx, "who looks at a Home tab", "err", err)
+		return
+	}
+	at := effect.HomesAt(now, store.HomeEvery*time.Duration((open.people+homesAtOnce-1)/homesAtOnce))
+	if open.people == 0 || at.Equal(open.asked) {
+		return
+	}
+	if _, err := h.Queue.SendMessage(ctx, effect.HomesLater(h.QueueURL, tenant, at)); err != nil {
+		slog.WarnContext(ctx, "Home tabs are behind", "people", open.people, "err", err)
+		return
+	}
+	h.Homes.asked(tenant, at)
+}
+
+// eachHome asks for the tab of each who has one open, now that the time of all has come. Done twice it asks for each once. As
+// for a tab, after some failures the next card that is drawn asks for all again.
+func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
+	after := effect.ReadAfter(r.Body)
+	if wait := after.Sub(h.Now()); wait > 0 {
+		return later{wait, "its time has not come"}
+	}
+	err := h.askForEach(ctx, tenant, after)
+	if !stays(r, err) {
+		return err
+	}
+	slog.WarnContext(ctx, "Home tabs stay as they are", "tenant_id", tenant, "err", err)
+	return nil
+}
+
+func (h *Handler) askForEach(ctx context.Context, tenant string, at time.Time) error {
+	rows, err := h.Homes.Rows.OpenHomes(ctx, tenant, mostHomes)
+	if err != nil {
+		return err
+	}
+	users := make([]string, len(rows))
+	for i, r := range rows {
+		users[i] = r.User
+	}
+	for _, batch := range effect.HomeOfEach(h.QueueURL, tenant, users, at) {
+		out, err := h.Queue.SendMessageBatch(ctx, batch)
+		switch {
+		case err != nil:
+			return fmt.Errorf("ask for %d Home tabs: %w", len(batch.Entries), err)
+		case len(out.Failed) > 0:
+			return fmt.Errorf("%d of %d Home tabs were not asked for", len(out.Failed), len(batch.Entries))
+		}
+	}
+	return nil
+}
+
+func (x *Homes) open(ctx context.Context, tenant string, now time.Time) (openHomes, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.known[tenant]
+	if now.Before(k.until) {
+		return k, nil
+	}
+	rows, err := x.Rows.OpenHomes(ctx, tenant, mostHomes)
+	if err != nil {
+		return k, err
+	}
+	if x.known == nil {
+		x.known = map[string]openHomes{}
+	}
+	k.people, k.until = len(rows), now.Add(store.HomeEvery)
+	x.known[tenant] = k
+	return k, nil
+}
+
+// asked notes until when a tenant's tabs are asked for.
+func (x *Homes) asked(tenant string, until time.Time) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	k := x.known[tenant]
+	k.asked = until
+	x.known[tenant] = k
+}
