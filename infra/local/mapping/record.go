@@ -13,6 +13,7 @@ import (
 type change struct {
 	sequence string
 	at       time.Time
+	pk, item string // the item's partition key, and its whole key
 	text     json.RawMessage
 }
 
@@ -43,7 +44,15 @@ func newChange(r types.Record, region, stream string) (change, error) {
 	if err != nil {
 		return change{}, fmt.Errorf("encode a stream record: %w", err)
 	}
-	return change{sequence: aws.ToString(d.SequenceNumber), at: at, text: text}, nil
+	pk, err := json.Marshal(attribute(d.Keys["PK"]))
+	if err != nil {
+		return change{}, fmt.Errorf("encode a partition key: %w", err)
+	}
+	item, err := json.Marshal(attributes(d.Keys))
+	if err != nil {
+		return change{}, fmt.Errorf("encode a key: %w", err)
+	}
+	return change{sequence: aws.ToString(d.SequenceNumber), at: at, pk: string(pk), item: string(item), text: text}, nil
 }
 
 func attributes(item map[string]types.AttributeValue) map[string]any {

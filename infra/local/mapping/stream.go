@@ -33,7 +33,7 @@ type StreamReader interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// Stream feeds a function from a table's stream, in order, one batch at a time.
+// Stream feeds a function from a table's stream: as many batches at once as the mapping says, the changes of an item in order.
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
@@ -43,13 +43,17 @@ type Stream struct {
 	Invoker  Invoker
 	// OnFailure takes what is said of a batch that was given up; nil drops it.
 	OnFailure func(ctx context.Context, body string) error
-	Log       *slog.Logger
-	Now       func() time.Time
+	// SplitEvery is how often the shard is taken for one that has ended, and was split into two, or was followed by one; 0: never.
+	SplitEvery time.Duration
+	Log        *slog.Logger
+	Now        func() time.Time
 }
 
 // Run reads the stream until ctx ends.
 func (s *Stream) Run(ctx context.Context) {
-	r := &streamRun{Stream: s}
+	r := &streamRun{Stream: s, shards: 1, splitAt: s.Now().Add(s.SplitEvery)}
+	r.open(ctx)
+	defer r.close()
 	for ctx.Err() == nil {
 		if err := r.read(ctx); err != nil && ctx.Err() == nil {
 			s.Log.Warn("read the stream again", "function", s.Function, "err", err)
@@ -62,7 +66,10 @@ func (s *Stream) Run(ctx context.Context) {
 type streamRun struct {
 	*Stream
 	shard string
-	last  string // sequence number of the last record that is done with
+	last  string // sequence number of the last record that was put into its lane
+	lanes
+	shards  int // that the stream is taken for
+	splitAt time.Time
 }
 
 // read goes on from the last position until something fails.
@@ -93,7 +100,9 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	if len(d.StreamDescription.Shards) != 1 {
 		return nil, fmt.Errorf("the stream has %d shards, the local stack reads one", len(d.StreamDescription.Shards))
 	}
-	r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
+	if r.shard == "" { // lanes read it
+		r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
+	}
 	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard, ShardIteratorType: types.ShardIteratorType(r.Mapping.From)}
 	if r.last != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &r.last
@@ -139,8 +148,7 @@ func waiting(d time.Duration) func(*dynamodbstreams.Options) {
 	}
 }
 
-// pass filters records and delivers what is left. Only the end of ctx leaves
-// the position where it was.
+// pass filters records and puts what is left into lanes. Only the end of ctx leaves the position where it was.
 func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 	var changes []change
 	for _, record := range records {
@@ -156,7 +164,10 @@ func (r *streamRun) pass(ctx context.Context, records []types.Record) error {
 			changes = append(changes, c)
 		}
 	}
-	if err := r.deliver(ctx, changes); err != nil {
+	if r.SplitEvery > 0 && !r.Now().Before(r.splitAt) {
+		r.split(ctx)
+	}
+	if err := r.put(ctx, changes); err != nil {
 		return err
 	}
 	r.last = aws.ToString(records[len(records)-1].Dynamodb.SequenceNumber)

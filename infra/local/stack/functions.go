@@ -106,6 +106,9 @@ func describe(f template.Function, binary string, variables map[string]string) f
 	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment, Managed: f.Managed}
 }
 
+// splitEvery is how often a stream's shard ends: in AWS every few hours, or when its table's partition is split.
+const splitEvery = time.Minute
+
 // startMappings lets streams, queues and schedules invoke functions from now on.
 func (s *Stack) startMappings() error {
 	direct := config(s.moto.URL)
@@ -122,7 +125,7 @@ func (s *Stack) startMappings() error {
 			}
 			stream := &mapping.Stream{
 				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker, Log: s.log, Now: time.Now,
-				OnFailure: s.destination(m.OnFailure),
+				OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
 			}
 			runs = append(runs, stream.Run)
 		}

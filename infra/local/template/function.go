@@ -36,6 +36,7 @@ type StreamMapping struct {
 	Source          string // ARN
 	From            string // TRIM_HORIZON or LATEST
 	BatchSize       int
+	Parallel        int // batches of one shard at once
 	Window          time.Duration
 	Retries         int           // -1: until the record is too old
 	MaximumAge      time.Duration // 0: as long as the stream keeps it
@@ -146,6 +147,7 @@ type mappingProperties struct {
 	Enabled                        *bool
 	BatchSize                      int
 	StartingPosition               string
+	ParallelizationFactor          int
 	MaximumBatchingWindowInSeconds int
 	MaximumRetryAttempts           *int
 	MaximumRecordAgeInSeconds      int
@@ -182,7 +184,7 @@ func (f *Function) addStream(event string, properties map[string]any) error {
 	}
 	m := StreamMapping{
 		Event: event, Source: p.Stream, From: or(p.StartingPosition, "LATEST"), BatchSize: or(p.BatchSize, defaultBatchLog),
-		Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
+		Parallel: or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
 		PartialFailures: p.partial(), OnFailure: p.DestinationConfig.OnFailure.Destination, Filters: p.patterns(),
 	}
 	if p.MaximumRetryAttempts != nil {

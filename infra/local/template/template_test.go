@@ -40,7 +40,7 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 				ID: "RelayFunction", Folder: "relay", Timeout: 30 * time.Second, Memory: 256, Concurrency: 3, LogLevel: "DEBUG",
 				Environment: map[string]string{"TABLE_NAME": "ringi-Table", "STAGE": "dev"},
 				Streams: []StreamMapping{{
-					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON", BatchSize: 25,
+					Event: "Changes", Source: "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table/stream/now", From: "TRIM_HORIZON", BatchSize: 25, Parallel: 3,
 					Bisect: true, PartialFailures: true, OnFailure: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Filters: []string{`{"eventName":["INSERT"]}`},
 				}},
 				Queues:    []QueueMapping{{Event: "Orders", Source: "arn:aws:sqs:us-east-1:123456789012:ringi-Orders.fifo", BatchSize: 1, Concurrency: 4}},
