@@ -17,9 +17,11 @@ func (a *Aggregate) TurnAway(now time.Time) (aggregate.Change, error) {
 	if err != nil {
 		return aggregate.Change{}, err
 	}
+	left := mostCards           // of one who closes and begins anew again and again there may be many
 	for _, x := range a.Cards { // the newest is the one that people see
-		if x.CardType == CardSession && x.State == aggregate.CardPosted {
+		if x.CardType == CardSession && x.State == aggregate.CardPosted && left > 0 {
 			c.Remove(x)
+			left--
 		}
 	}
 	c.card(CardSession, SessionSubject+"#"+newest.Message)

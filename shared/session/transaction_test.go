@@ -46,7 +46,14 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 		Text: strings.Repeat("a", (mostParts+1)*partSize), Usage: aggregate.Usage{ID: "u", Cost: 5}, Proposal: proposal(ShellCommand, now, ""),
 		HandOver: "do it", Summary: "so far", Through: MessageKey(now, "x"), Folded: folded, Read: []Attachment{{FileID: "F1"}},
 	}
+	closed := *a
+	over := *a.Session
+	over.Status, closed.Session = Closed, &over
+	for n := range 120 {
+		closed.Cards = append(closed.Cards, &aggregate.Card{CardType: CardSession, Subject: fmt.Sprint(SessionSubject, "#", n), State: aggregate.CardPosted})
+	}
 	for name, decide := range map[string]Decision{
+		"after its end": func(*Aggregate) (aggregate.Change, error) { return closed.TurnAway(now) },
 		"an answer":     func(a *Aggregate) (aggregate.Change, error) { return a.Answered(a.Head.Run, a.Waiting(), long, now) },
 		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, ReasonRunFailed, now) },
 		"a failed try":  func(a *Aggregate) (aggregate.Change, error) { return a.Tried(a.Head.Run, "x", long, now) },
