@@ -97,20 +97,31 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 	if !known || !ok {
 		return nil
 	}
-	if ours, err := h.ours(ctx, a, place); err != nil || !ours {
-		return err
-	}
-	settings, err := h.Store.Settings(ctx, ref.Tenant)
-	if err != nil {
-		return fmt.Errorf("read the settings: %w", err)
-	}
-	if _, err := h.Slack.Team(ctx); err != nil { // without it no link is known, and copies would change to and fro
-		return err
-	}
 	place.Thread = ""
 	d := &drawing{
-		Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID(), told: true,
+		Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, by: h.NewID(), told: true,
 		urgency: map[string]urgency{}, short: map[string]short{},
+	}
+	err = d.showCopies(ctx, k)
+	var s silence
+	if errors.As(err, &s) {
+		return later{s.until.Sub(h.Now()), slacksPace}
+	}
+	if slackapi.Silent(err) {
+		d.heard(ctx, err)
+	}
+	return err
+}
+
+func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
+	if err := d.reach(ctx); err != nil {
+		return err
+	}
+	if ours, err := d.prepared(ctx); err != nil || !ours {
+		return err
+	}
+	if _, err := d.Slack.Team(ctx); err != nil { // without it no link is known, and copies would change to and fro
+		return err
 	}
 	if err := d.makeCopies(ctx, k); err != nil {
 		return err

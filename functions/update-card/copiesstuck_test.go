@@ -16,6 +16,7 @@ import (
 
 // crowded is a pace of which others take all for an hour.
 type crowded struct {
+	Pace
 	now   func() time.Time
 	until time.Time
 }
@@ -28,6 +29,9 @@ func (p *crowded) TakePace(_ context.Context, b store.Budget, _ int, now time.Ti
 }
 func (p *crowded) SparePace(context.Context, store.Budget, time.Time) (int, error) { return 0, nil }
 func (p *crowded) HoldPace(context.Context, store.Budget, time.Time) error         { return nil }
+func (p *crowded) SilentSince(context.Context, string, time.Time) (time.Time, error) {
+	return time.Time{}, nil
+}
 func (p *crowded) JoinLine(_ context.Context, _ store.Budget, _ int, now time.Time) (time.Time, error) {
 	return now, nil
 }
@@ -40,7 +44,7 @@ func TestCopiesThatWait(t *testing.T) {
 			w.Prompted(s)
 			w.done()
 			body := *w.queue.sent[len(w.queue.sent)-1].MessageBody
-			w.h.Pace, w.h.PaceScale = &crowded{w.Now, w.Now().Add(time.Hour)}, 1
+			w.h.Pace, w.h.PaceScale = &crowded{nil, w.Now, w.Now().Add(time.Hour)}, 1
 			began := w.Now()
 			for received := 1; received <= 600; received++ {
 				w.queue.hidden, w.queue.sent = nil, nil

@@ -89,6 +89,9 @@ type drawing struct {
 	last     bool      // the card that is being drawn is the last one to draw
 	drew     bool      // something was posted or updated
 	noted    bool      // a card's row says that all cards are shown
+	reached  bool      // Slack may be called, as far as was known
+	probes   bool      // it finds out whether Slack answers again
+	silent   bool      // Slack did not answer it
 	tried    time.Time // when the card that is being posted was claimed, or its post was sent
 
 	urgency map[string]urgency // of each card
@@ -115,20 +118,29 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	if !known {
 		return errors.New("it is not known yet where the cards go") // a torn read
 	}
-	ours, err := h.ours(ctx, a, place)
+	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, by: h.NewID()}
+	err = d.show(ctx)
+	var s silence
+	if errors.As(err, &s) {
+		return d.leave(ctx, s)
+	}
+	if slackapi.Silent(err) {
+		d.heard(ctx, err)
+	}
+	return err
+}
+
+// show draws what is loaded.
+func (d *drawing) show(ctx context.Context) error {
+	ours, err := d.prepared(ctx)
 	if err != nil {
 		return err
 	}
 	if !ours {
-		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", ref.Log())
-		return h.shown(ctx, ref, head)
+		slog.WarnContext(ctx, "not drawn: the workspace is none of ours", d.ref.Log())
+		return d.shown(ctx, d.ref, d.head)
 	}
-	settings, err := h.Store.Settings(ctx, ref.Tenant)
-	if err != nil {
-		return fmt.Errorf("read the settings: %w", err)
-	}
-	d := &drawing{Handler: h, ref: ref, kind: kind, place: place, a: a, head: head, settings: settings, by: h.NewID()}
-	d.told = slices.ContainsFunc(a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
+	d.told = slices.ContainsFunc(d.a.Common().Cards, func(c *aggregate.Card) bool { return c.Refusal != "" })
 	if err := d.leftover(ctx); err != nil {
 		return err
 	}
@@ -137,7 +149,7 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 		d.status(ctx)
 	}
 	if d.drew {
-		h.homes(ctx, ref.Tenant)
+		d.homes(ctx, d.ref.Tenant)
 	}
 	if err == nil {
 		err = d.askForCopies(ctx)
@@ -145,7 +157,23 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	if err != nil || behind || d.noted {
 		return err
 	}
-	return h.shown(ctx, ref, head)
+	return d.shown(ctx, d.ref, d.head)
+}
+
+// prepared reports whether the deployment works for the workspace of the cards, and reads its settings.
+func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
+	if !d.place.Accepted { // Slack may have to be asked
+		if err := d.reach(ctx); err != nil {
+			return false, err
+		}
+	}
+	if ours, err := d.ours(ctx, d.a, d.place); err != nil || !ours {
+		return false, err
+	}
+	if d.settings, err = d.Store.Settings(ctx, d.ref.Tenant); err != nil {
+		return false, fmt.Errorf("read the settings: %w", err)
+	}
+	return true, nil
 }
 
 // load reads what is drawn, and the head under which it is noted as shown: that from before the rows were read, as a query
@@ -203,6 +231,11 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 		hashes[c.Key()] = card.Hash(d.kind.Render(d.a, c, d.settings, now))
 		return c.State == aggregate.CardPosted && c.Hash == hashes[c.Key()] || d.rests(c)
 	})
+	if len(rows) > 0 {
+		if err := d.reach(ctx); err != nil {
+			return true, err
+		}
+	}
 	for i, c := range rows {
 		d.last = i == len(rows)-1 && behind == nil && over == leftover{}
 		err := d.card(ctx, c, hashes[c.Key()])

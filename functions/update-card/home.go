@@ -71,6 +71,22 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 	case err != nil:
 		return err
 	}
+	probes, err := h.reach(ctx, open.Team)
+	var s silence
+	switch {
+	case errors.As(err, &s) && !after.IsZero() && now.Sub(s.since) > longLine:
+		return nil // the next card that is drawn asks for it again
+	case errors.As(err, &s):
+		return later{s.until.Sub(now), slacksPace}
+	}
+	if err = h.publishFor(ctx, ref, open, after, now); err == nil || slackapi.Silent(err) {
+		h.heard(ctx, open.Team, probes, err)
+	}
+	return err
+}
+
+// publishFor publishes the tab of somebody who looks at it.
+func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.Home, after, now time.Time) error {
 	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err

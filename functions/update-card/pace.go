@@ -58,6 +58,9 @@ type Pace interface {
 	SparePace(ctx context.Context, b store.Budget, now time.Time) (int, error)
 	HoldPace(ctx context.Context, b store.Budget, until time.Time) error
 	JoinLine(ctx context.Context, b store.Budget, spare int, now time.Time) (time.Time, error)
+	SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error)
+	NoteSilence(ctx context.Context, workspace string, now, until time.Time) error
+	NoteAnswer(ctx context.Context, workspace string) error
 }
 
 // short says that Slack's pace does not allow a call before a time.
@@ -101,6 +104,9 @@ func (d *drawing) take(ctx context.Context, c *aggregate.Card, method string) er
 		return nil
 	}
 	u, now := d.urgency[c.Key()], d.Now()
+	if d.silent {
+		return d.isShort(method, short{d.budget(methodUpdate, updates, updateWindow), 0, now.Add(mostShort)})
+	}
 	if s, ok := d.short[method]; ok { // less urgent cards must not overtake it
 		return s
 	}
@@ -130,9 +136,10 @@ func (d *drawing) isShort(method string, s short) error {
 	return s
 }
 
-// limited makes all invocations wait that call this method in this workspace, when err is Slack's 429. Otherwise it
-// returns err.
+// limited takes note of a call's outcome. It makes all invocations wait that call this method in this workspace, when err is
+// Slack's 429. Otherwise it returns err.
 func (d *drawing) limited(ctx context.Context, method string, err error) error {
+	d.heard(ctx, err)
 	var limit slackapi.RateLimited
 	if !errors.As(err, &limit) || d.Pace == nil {
 		return err

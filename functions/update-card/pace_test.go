@@ -167,6 +167,16 @@ func (failing) HoldPace(context.Context, store.Budget, time.Time) error {
 	return errors.New("throttled")
 }
 
+func (failing) SilentSince(context.Context, string, time.Time) (time.Time, error) {
+	return time.Time{}, errors.New("throttled")
+}
+
+func (failing) NoteSilence(context.Context, string, time.Time, time.Time) error {
+	return errors.New("throttled")
+}
+
+func (failing) NoteAnswer(context.Context, string) error { return errors.New("throttled") }
+
 // The row carries no truth: without it cards are drawn, at the price of a 429.
 func testPaceLost(_ *testing.T, w *world) {
 	w.h.Pace, w.h.PaceScale = failing{}, 1

@@ -25,6 +25,8 @@ const (
 	lookAfter = 2 * time.Second
 	// lookAgain is how much longer it may take when Slack answered with an error of its own.
 	lookAgain = 3 * time.Second
+	// lookFor is how long such a search may take.
+	lookFor = 3 * time.Second
 	// enough is how long a post may take: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
 )
@@ -135,7 +137,7 @@ func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, h
 		if err := d.Wait(ctx, wait); err != nil {
 			return d.afterClaim(cause.Error())
 		}
-		found, err := d.find(ctx, c)
+		found, err := d.findSoon(ctx, c)
 		if err != nil {
 			return d.afterClaim(cause.Error())
 		}
@@ -148,6 +150,13 @@ func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, h
 	}
 	d.release(ctx, c)
 	return errNotPosted
+}
+
+// findSoon is find for an invocation whose post had no answer: a Slack that hangs is to hold its lane no longer.
+func (d *drawing) findSoon(ctx context.Context, c *aggregate.Card) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	return d.find(ctx, c)
 }
 
 // errNotPosted is a post that Slack failed at; the next try comes soon, and later each time.

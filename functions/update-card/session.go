@@ -148,8 +148,12 @@ func (d *drawing) status(ctx context.Context) {
 	if !ok {
 		return
 	}
+	if d.reach(ctx) != nil { // it is shown with the next card
+		return
+	}
 	st, title := k.Status(d.a)
-	if err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title); err != nil {
+	err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title)
+	if d.heard(ctx, err); err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
 	}
 }

@@ -49,6 +49,9 @@ func (d *drawing) leftover(ctx context.Context) error {
 	if s == nil {
 		return nil
 	}
+	if err := d.reach(ctx); err != nil {
+		return err
+	}
 	found := []string{s.TS}
 	if s.TS == "" {
 		var err error

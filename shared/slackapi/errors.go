@@ -67,6 +67,12 @@ func Code(err error) string {
 // defaultRetry is how long to wait when Slack does not say.
 const defaultRetry = 5 * time.Second
 
+// Silent reports whether an error says that Slack did not answer: the call may have taken all of its time.
+func Silent(err error) bool {
+	var unknown Unknown
+	return errors.As(err, &unknown) && !unknown.Over || Code(err) == codeUnreached
+}
+
 // normal turns what slack-go returns into one of the three.
 func normal(err error) error {
 	var limited *slack.RateLimitedError

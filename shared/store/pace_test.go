@@ -30,6 +30,7 @@ func testPace(t *testing.T, st *taskStore) {
 		{"names from outside make no other key", testPaceNames},
 		{"places in line are as far apart as calls may be, and a line that is over begins anew", testLine},
 		{"nobody shares a place", testLineAtOnce},
+		{"a Slack that does not answer is silent from the first such call until one is answered", testSilence},
 	})
 }
 
@@ -90,6 +91,34 @@ func testPaceHeld(t *testing.T, st *taskStore) {
 	}
 	if until := take(t, st, b, 0, at().Add(30*time.Second)); !until.IsZero() {
 		t.Errorf("waits until %v", until)
+	}
+}
+
+func testSilence(t *testing.T, st *taskStore) {
+	since := func(now time.Time) time.Time {
+		t.Helper()
+		return expect.Value(st.SilentSince(t.Context(), "T1", now))(t)
+	}
+	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
+	if got := since(at()); !got.IsZero() {
+		t.Errorf("nobody called, and yet it is silent since %v", got)
+	}
+	for n := range 3 {
+		now := at().Add(time.Duration(n) * time.Minute)
+		expect.NoError(t, st.NoteSilence(t.Context(), "T1", now, now.Add(10*time.Minute)))
+		take(t, st, Probes("T1", time.Minute), 0, now)
+	}
+	for after, want := range map[time.Duration]time.Time{11 * time.Minute: at(), 12 * time.Minute: {}} {
+		if got := since(at().Add(after)); !got.Equal(want) {
+			t.Errorf("after %v: silent since %v, want %v", after, got, want)
+		}
+	}
+	if until := take(t, st, Probes("T1", time.Minute), 0, at().Add(150*time.Second)); !until.Equal(at().Add(3 * time.Minute)) {
+		t.Errorf("the next call may be at %v", until)
+	}
+	expect.NoError(t, st.NoteAnswer(t.Context(), "T1"))
+	if got := since(at().Add(3 * time.Minute)); !got.IsZero() {
+		t.Errorf("it answers, and yet it is silent since %v", got)
 	}
 }
 

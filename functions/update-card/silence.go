@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"ringi/shared/metric"
+	"ringi/shared/slackapi"
+	"ringi/shared/store"
+)
+
+const (
+	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the function's timeout, so that
+	// such calls take one lane at the most.
+	probeEvery = stale
+	// silenceLasts is how long a workspace is taken to be silent when nobody finds out.
+	silenceLasts = 10 * time.Minute
+)
+
+// silence is an error that says that a workspace's Slack does not answer, and that another drawing finds out when it does.
+type silence struct{ since, until time.Time }
+
+func (e silence) Error() string {
+	return fmt.Sprintf("Slack does not answer since %s", e.since.UTC().Format(time.TimeOnly))
+}
+
+// reach is asked before Slack is called. It returns silence while the workspace's Slack does not answer, but for one drawing
+// in probeEvery: a call that hangs takes a lane, which all workspaces share.
+func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
+	if h.Pace == nil {
+		return false, nil
+	}
+	now := h.Now()
+	since, err := h.Pace.SilentSince(ctx, team, now)
+	if err != nil || since.IsZero() {
+		return false, h.unpaced(ctx, err)
+	}
+	until, err := h.Pace.TakePace(ctx, store.Probes(team, probeEvery), 0, now)
+	if err != nil || until.IsZero() {
+		return true, h.unpaced(ctx, err)
+	}
+	return false, silence{since, until}
+}
+
+// unpaced drops an error of the pace's rows: cards are drawn without them.
+func (h *Handler) unpaced(ctx context.Context, err error) error {
+	if err != nil {
+		slog.WarnContext(ctx, "pace", "err", err)
+	}
+	return nil
+}
+
+// heard takes note of what became of a call to a workspace's Slack: it did not answer, or it does so again.
+func (h *Handler) heard(ctx context.Context, team string, probes bool, err error) {
+	if h.Pace == nil {
+		return
+	}
+	now := h.Now()
+	switch {
+	case slackapi.Silent(err):
+		_ = h.unpaced(ctx, h.Pace.NoteSilence(ctx, team, now, now.Add(silenceLasts)))
+	case probes:
+		_ = h.unpaced(ctx, h.Pace.NoteAnswer(ctx, team))
+	}
+}
+
+// reach is the handler's, asked once for a drawing.
+func (d *drawing) reach(ctx context.Context) (err error) {
+	if !d.reached {
+		d.probes, err = d.Handler.reach(ctx, d.place.Team)
+		d.reached = err == nil
+	}
+	return err
+}
+
+// heard is the handler's; the first call without an answer is this drawing's last.
+func (d *drawing) heard(ctx context.Context, err error) {
+	if d.silent {
+		return
+	}
+	d.Handler.heard(ctx, d.place.Team, d.probes, err)
+	d.silent, d.probes = slackapi.Silent(err), false
+}
+
+// leave returns what Handle does with a message while Slack does not answer. For a minute it waits in the queue, since most
+// often an answer was merely lost. Then it leaves the queue, and the sweeper asks for its cards when it is their turn.
+func (d *drawing) leave(ctx context.Context, s silence) error {
+	now := d.Now()
+	soon := later{s.until.Sub(now), slacksPace}
+	if now.Sub(s.since) < longLine {
+		return soon
+	}
+	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
+	if next := now.Add(longLine); at.Before(next) {
+		at = next
+	}
+	if err == nil {
+		err = d.Store.DrawAt(ctx, d.ref, at, true)
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "no place in line", d.ref.Log(), "err", err)
+		return soon
+	}
+	metric.Count(metric.CardLate, 1)
+	slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "err", s, "seconds", int(at.Sub(now).Seconds()))
+	return nil
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tenancy"
+)
+
+// calls are made by a drawing of another invocation, which is given back or not.
+func (w *world) calls(back bool) int {
+	w.T.Helper()
+	w.h = w.handler()
+	w.paced(0)
+	w.slack.Calls()
+	if done := w.deliver(); done == back {
+		w.T.Fatalf("dealt with: %v", done)
+	}
+	return len(w.slack.Calls())
+}
+
+func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.Extracted()
+	w.Draft(tenancy.DefaultSettings())
+	w.done()
+	w.approve()
+	w.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Unavailable, Times: -1})
+	for i, want := range []int{1, 1, 0, 0} { // the first; the one that finds out whether an answer was merely lost; others
+		if n := w.calls(true); n != want {
+			t.Errorf("drawing %d calls Slack %d times, want %d", i+1, n, want)
+		}
+	}
+	w.Later(probeEvery)
+	for i, want := range []int{1, 0} {
+		if n := w.calls(true); n != want {
+			t.Errorf("half a minute later drawing %d calls Slack %d times, want %d", i+1, n, want)
+		}
+	}
+	w.Later(longLine - probeEvery)
+	w.calls(true)
+	if n := w.calls(false); n != 0 {
+		t.Errorf("after a minute a drawing calls Slack %d times", n)
+	}
+	h := w.Load().Head
+	if h.DrawAt == nil || h.DueAt == nil || h.DrawAt.Sub(w.Now()) < longLine || h.DueAt.After(*h.DrawAt) {
+		t.Errorf("after a minute the cards are to be drawn at %v, and the sweeper looks at %v", h.DrawAt, h.DueAt)
+	}
+	w.slack.Faults.Clear("")
+	w.Later(h.DrawAt.Sub(w.Now()))
+	w.done()
+	w.shows("勤怠", "承認: ")
+	if since, err := w.Store.SilentSince(t.Context(), slacktest.Team, w.Now()); err != nil || !since.IsZero() {
+		t.Errorf("it answers, and yet it is silent since %v, %v", since, err)
+	}
+}
+
+// What was never accepted asks Slack whose it is, before any card is drawn.
+func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.paced(0)
+	w.use("answers", 1, probeEvery)
+	if err := w.Store.NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)); err != nil {
+		t.Fatal(err)
+	}
+	if n := w.calls(true); n != 0 {
+		t.Errorf("%d calls", n)
+	}
+	w.Later(time.Hour) // nobody noted that it is still silent
+	if n := w.calls(false); n == 0 {
+		t.Error("it is silent for ever")
+	}
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/aggregate"
+)
+
+// Probes is the budget of calls to a workspace whose Slack does not answer: one in each stretch of every. Its row says
+// since when that is so.
+func Probes(workspace string, every time.Duration) Budget {
+	return Budget{Workspace: workspace, Name: "answers", Calls: 1, Window: every}
+}
+
+// SilentSince is since when a workspace's Slack does not answer, as a moment ago; zero if it does.
+func (s *Store) SilentSince(ctx context.Context, workspace string, now time.Time) (time.Time, error) {
+	k, err := Probes(workspace, 1).key()
+	if err != nil {
+		return time.Time{}, err
+	}
+	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: aws.Bool(false)})
+	if err != nil {
+		return time.Time{}, fmt.Errorf("read whether Slack answers: %w", err)
+	}
+	if int64(intOf(out.Item, "silent_until")) <= now.UnixMilli() {
+		return time.Time{}, nil
+	}
+	return time.UnixMilli(int64(intOf(out.Item, "silent_since"))), nil
+}
+
+// NoteSilence notes that a workspace's Slack did not answer. That holds until a time, or until it is known to answer.
+func (s *Store) NoteSilence(ctx context.Context, workspace string, now, until time.Time) error {
+	k, err := Probes(workspace, 1).key()
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	since := e.name("silent_since")
+	e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", since, since, e.value(now.UnixMilli())))
+	e.set("silent_until", until.UnixMilli())
+	e.row("pace", until.Add(paceRowsLast))
+	if _, err := s.update(ctx, k, e, nil); err != nil {
+		return fmt.Errorf("note that Slack does not answer: %w", err)
+	}
+	return nil
+}
+
+// NoteAnswer notes that a workspace's Slack answers again.
+func (s *Store) NoteAnswer(ctx context.Context, workspace string) error {
+	k, err := Probes(workspace, 1).key()
+	if err != nil {
+		return err
+	}
+	e := newExpression()
+	e.remove("silent_since", "silent_until")
+	there := e.exists()
+	if _, err := s.update(ctx, k, e, &there); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+		return fmt.Errorf("note that Slack answers: %w", err)
+	}
+	return nil
+}
