@@ -93,7 +93,7 @@ var needs = []struct {
 	actions  []string // any of them
 	on       string   // this resource, when not empty
 }{
-	{"TABLE_NAME", []string{"dynamodb:PutItem"}, ""},
+	{"TABLE_NAME", []string{"dynamodb:PutItem", "dynamodb:GetItem"}, ""},
 	{"SLACK_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "SlackSecret"},
 	{"MODEL_SECRET_ID", []string{"secretsmanager:GetSecretValue"}, "ModelSecret"},
 	{"BEDROCK_BASE_URL", []string{"bedrock:InvokeModel"}, ""},

@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -66,24 +65,4 @@ func TestWhatIsBesideDelaysNoExpiry(t *testing.T) {
 			}
 		},
 	})
-}
-
-func TestPromptsOfAParkedTaskExpire(t *testing.T) {
-	w := pipelinetest.Start(t).World(t)
-	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
-	if _, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`)); err != nil {
-		t.Fatal(err)
-	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
-	a := w.Load()
-	if a.Head.Parked == nil {
-		t.Fatal("not parked")
-	}
-	shown := a.Head
-	shown.ShownRev = shown.Rev
-	a.Head = shown
-	n, err := result.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}.Expire(t.Context())
-	if n == 0 {
-		t.Errorf("three years after it was parked its prompt stays (%v); the head is due %v", err, a.DueAt(w.Now()))
-	}
 }

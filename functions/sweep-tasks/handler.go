@@ -42,21 +42,12 @@ type Store interface {
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
 
-// Results deletes the results that are older than their tenant keeps them.
-type Results interface {
-	Expire(ctx context.Context) (deleted int, err error)
-}
-
 // Handler handles the tasks that are due.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
-	Results Results
 	Now     func() time.Time
 }
-
-// expiring is the minute of each hour in which results are deleted: nobody waits for it.
-const expiring = 17
 
 // count is what one sweep handled, repaired and could not handle, and of that what it left alone.
 type count struct{ swept, repairs, failed, left atomic.Int64 }
@@ -74,14 +65,6 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { found[shard], errs[shard] = one.decideDue(first, shard, &n) })
 	cancel()
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
-	if h.Now().Minute() == expiring && enough(ctx) {
-		n, err := h.Results.Expire(ctx)
-		slog.InfoContext(ctx, "expired", "results", n, "err", err)
-		errs = append(errs, err)
-		if err != nil { // runs once an hour, so its failure would not show among the function's errors
-			metric.Count(metric.ExpireFailed, 1)
-		}
-	}
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))
 	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(), "left", n.left.Load())

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -11,7 +10,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
-	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
@@ -36,44 +34,11 @@ func TestSweep(t *testing.T) {
 		"a shard that can't be read delays no other":                                                    testShardDown,
 		"a task that panics is put off":                                                                 testPanic,
 		"no task is begun without time for it":                                                          testNoTime,
-		"results expire once an hour, and hold nothing up":                                              testExpiresHourly,
 	})
 }
 
 func handler(w *pipelinetest.World) *Handler {
-	return &Handler{Store: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Results: &expiries{}, Now: w.Now}
-}
-
-// expiries counts how often results were to be deleted.
-type expiries struct {
-	n   int
-	err error
-}
-
-func (e *expiries) Expire(context.Context) (int, error) {
-	e.n++
-	return 0, e.err
-}
-
-func testExpiresHourly(t *testing.T, w *pipelinetest.World) {
-	e := &expiries{err: errPoison}
-	failed := 0
-	out := metrictest.Printed(t, func() {
-		for range 120 {
-			w.Later(time.Minute)
-			h := handler(w)
-			h.Results = e
-			if err := h.Handle(t.Context()); err != nil {
-				failed++
-			}
-		}
-	})
-	if counted := strings.Count(out, `"ExpireFailed":1`); e.n != 2 || failed != 2 || counted != 2 {
-		t.Errorf("%d times in two hours, %d failures said, %d counted", e.n, failed, counted)
-	}
-	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
-		t.Errorf("meanwhile the task's run is %q", s)
-	}
+	return &Handler{Store: w.StoreOverTransport().Of.Store, Effects: w.Effects(), Now: w.Now}
 }
 
 // sweep lets a while pass and then the minute's sweep, and returns the task as it is then.

@@ -11,8 +11,6 @@ import (
 	"ringi/shared/config"
 	"ringi/shared/effect"
 	"ringi/shared/kinds"
-	"ringi/shared/result"
-	"ringi/shared/tasks"
 )
 
 func main() {
@@ -23,7 +21,6 @@ func main() {
 type environment struct {
 	config.Table
 	config.Effects
-	config.Results
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -31,8 +28,6 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{
 		Store:   s,
 		Effects: effect.New(cfg, s, kinds.All(), kinds.Machines(env.Effects), env.CardQueueURL),
-		// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
-		Results: result.Retention{Results: result.Open(cfg, env.Results), Rows: tasks.Of(s), Now: time.Now},
 		Now:     time.Now,
 	}, nil
 }

@@ -33,7 +33,7 @@ const (
 	SlackFailed       Name = "SlackFailed"       // one that failed, or was rate limited
 	SweepRepaired     Name = "SweepRepaired"     // the sweeper did what should have been done
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
-	ExpireFailed      Name = "ExpireFailed"      // old results that could not be deleted
+	ExpireLag         Name = "ExpireLag"         // how long after its day the oldest result was found that may be deleted, in seconds
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
 	RunFailed         Name = "RunFailed"         // a task's run that ended red by a fault of ours, or for want of a model
 	ExportFailed      Name = "ExportFailed"      // a file of the audit log that could not be made in three tries
@@ -56,7 +56,7 @@ const Namespace = "Ringi"
 func Names() []Name {
 	return []Name{
 		EventIgnored, EventsLimited, EventRepeated, EventForeign, PersonFull, TenantFull, SecretMissing, SignatureRefused, NotAnswered, InteractionNoted, InteractionOdd, DecisionSeconds,
-		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireFailed, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
+		CardUnreachable, CardLate, AppRefused, CardSearchRefused, SlackCalled, SlackFailed, SweepRepaired, SweepFailed, ExpireLag, RelayFailed, RunFailed, ExportFailed, AuditTouched, SealFailed, SealedLate,
 		TeamPlayed, TeamFailed, ContestFailed, ContestCost, ContestLate, RoundUnsaved,
 	}
 }
@@ -99,7 +99,7 @@ func write(w io.Writer, now time.Time, function, version string, values []Value)
 
 func unit(name Name) string {
 	switch name {
-	case DecisionSeconds:
+	case DecisionSeconds, ExpireLag:
 		return "Seconds"
 	case ContestCost: // CloudWatch knows no money
 		return "None"

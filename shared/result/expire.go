@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/task"
@@ -22,9 +25,9 @@ import (
 const (
 	// pageSize is how many objects one call lists, and deletes; S3 takes no more.
 	pageSize = 1000
-	// maxPages bounds what one run lists of a tenant. The next run lists the rest, since what
-	// was deleted is no longer listed.
-	maxPages = 10
+	// placesAtOnce is how many places are looked through side by side, and tasksAtOnce of how many of a page's tasks is read
+	// at once whether they have ended.
+	placesAtOnce, tasksAtOnce = 8, 16
 	// expireSpare: no further page is begun when less than this is left of the caller's time.
 	expireSpare = 5 * time.Second
 )
@@ -37,9 +40,9 @@ type Rows interface {
 }
 
 // Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
-// It stores no cursor: task ids sort by time, so each tenant's listing begins with
+// It stores no cursor and goes on where it stopped: task ids sort by time, so each tenant's listing begins with
 // the oldest results that are left. Those of conversations and contests are all listed, each time from another place on: what there
-// is no time for is listed first another time.
+// is no time for is listed first another time. No tenant takes the time of the others.
 type Retention struct {
 	Results Store
 	Rows    Rows
@@ -53,27 +56,64 @@ type place struct {
 	together       bool
 }
 
-// Expire deletes old results of every tenant, as long as there is time, and returns
-// how many. An error of one tenant does not stop the others; all errors are joined.
-func (r Retention) Expire(ctx context.Context) (deleted int, err error) {
-	places, err := r.places(ctx)
-	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
-	for _, p := range places {
-		if !spare(ctx) {
-			break
-		}
-		n, failed := r.expire(ctx, p)
-		deleted += n
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("expire the results of %s: %w", p.tenant, failed))
-		}
-	}
-	return deleted, err
+// Expired is what a run did.
+type Expired struct {
+	Deleted int
+	Lag     time.Duration // how long after its day the oldest object was found that may go
+	Left    bool          // there was no time to look through all
 }
 
-func spare(ctx context.Context) bool {
-	deadline, ok := ctx.Deadline()
-	return ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare)
+// run is Expired while it is made.
+type run struct {
+	mu sync.Mutex
+	Expired
+}
+
+func (r *run) found(past time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Lag = max(r.Lag, past)
+}
+
+func (r *run) deleted(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Deleted += n
+}
+
+// goesOn reports whether there is time for another page.
+func (r *run) goesOn(ctx context.Context) bool {
+	if deadline, ok := ctx.Deadline(); ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Left = true
+	return false
+}
+
+// Expire deletes old results of every tenant, as long as there is time. An error of one tenant does not stop the others; all
+// errors are joined.
+func (r Retention) Expire(ctx context.Context) (Expired, error) {
+	places, err := r.places(ctx)
+	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	var x run
+	var all errgroup.Group
+	all.SetLimit(placesAtOnce)
+	errs := make([]error, len(places))
+	for i, p := range places {
+		all.Go(func() error {
+			if !x.goesOn(ctx) {
+				return nil
+			}
+			if err := r.expire(ctx, p, &x); err != nil {
+				errs[i] = fmt.Errorf("expire the results of %s: %w", p.tenant, err)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return x.Expired, errors.Join(err, errors.Join(errs...))
 }
 
 // places are the prefixes that have objects which may expire.
@@ -97,76 +137,87 @@ func (r Retention) places(ctx context.Context) (list []place, err error) {
 }
 
 // expire deletes the old results of one place.
-func (r Retention) expire(ctx context.Context, p place) (deleted int, err error) {
+func (r Retention) expire(ctx context.Context, p place, x *run) error {
 	settings, err := r.Rows.Settings(ctx, p.tenant)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
-	deleted, err = r.expireFrom(ctx, p, before, p.prefix, "")
-	if err != nil || !strings.HasPrefix(p.prefix, prompts) {
-		return deleted, err
+	if err := r.expireFrom(ctx, p, before, p.prefix, "", x); err != nil || !strings.HasPrefix(p.prefix, prompts) {
+		return err
 	}
 	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small letters where
 	// they don't begin with digits: these stand behind the newest task.
 	behind := p.prefix + aggregate.NewID()[:2] + "`"
 	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
-	n, err := r.expireFrom(ctx, p, before, begin, "")
-	if deleted += n; err != nil {
-		return deleted, err
+	if err := r.expireFrom(ctx, p, before, begin, "", x); err != nil {
+		return err
 	}
-	n, err = r.expireFrom(ctx, p, before, behind, begin)
-	return deleted + n, err
+	return r.expireFrom(ctx, p, before, behind, begin, x)
 }
 
-// expireFrom deletes the old results of one place behind a key, and up to another unless that is empty. Under a common prefix maxPages
-// does not apply, because arguments, which stay, could fill all of those pages; nor where ids don't sort by time.
-func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string) (deleted int, err error) {
+// expireFrom deletes the old results of one place behind a key, and up to another unless that is empty.
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
 	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
-	unsorted := p.together || strings.HasPrefix(p.prefix, versions) || from != p.prefix
-	for n, last := 0, false; !last && (unsorted || n < maxPages) && pages.HasMorePages() && spare(ctx); n++ {
+	for last := false; !last && pages.HasMorePages() && x.goesOn(ctx); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return deleted, err
+			return err
 		}
 		if i := slices.IndexFunc(page.Contents, func(o types.Object) bool { return upTo != "" && aws.ToString(o.Key) > upTo }); i >= 0 {
 			page.Contents, last = page.Contents[:i], true
 		}
 		old, done, err := r.old(ctx, p, page.Contents, before)
 		if err != nil {
-			return deleted, err
+			return err
 		}
-		gone, err := r.remove(ctx, old)
-		if deleted += gone; err != nil || done {
-			return deleted, err
+		var keys []types.ObjectIdentifier
+		for _, o := range old {
+			keys = append(keys, types.ObjectIdentifier{Key: o.Key})
+			x.found(before.Sub(aws.ToTime(o.LastModified)))
+		}
+		gone, err := r.remove(ctx, keys)
+		if x.deleted(gone); err != nil || done {
+			return err
 		}
 	}
-	return deleted, nil
+	return nil
 }
 
 // old are the objects of a page that were stored before a time and may go. done says that all
 // further objects belong to tasks that were created later.
-func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.ObjectIdentifier, done bool, err error) {
-	known := map[string]func(key string) bool{}
-	for _, o := range page {
-		key := aws.ToString(o.Key)
-		id, _, _ := strings.Cut(strings.TrimPrefix(key, p.prefix), "/")
-		if begun, ok := aggregate.IDTime(id); ok && begun.After(before) {
-			return list, true, nil
-		}
-		if !aws.ToTime(o.LastModified).Before(before) {
-			continue
-		}
-		if known[id] == nil {
-			if known[id], err = r.mayGo(ctx, p, task.RefOf(p.tenant, id)); err != nil {
-				return nil, false, err
-			}
-		}
-		if known[id](key) {
-			list = append(list, types.ObjectIdentifier{Key: o.Key})
-		}
+func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.Object, done bool, err error) {
+	of := func(o types.Object) string {
+		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), p.prefix), "/")
+		return id
 	}
-	return list, false, nil
+	if i := slices.IndexFunc(page, func(o types.Object) bool {
+		begun, ok := aggregate.IDTime(of(o))
+		return ok && begun.After(before)
+	}); i >= 0 {
+		page, done = page[:i], true
+	}
+	page = slices.DeleteFunc(slices.Clone(page), func(o types.Object) bool { return !aws.ToTime(o.LastModified).Before(before) })
+	may := map[string]func(key string) bool{}
+	for _, o := range page {
+		may[of(o)] = nil
+	}
+	var mu sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(tasksAtOnce)
+	for id := range maps.Clone(may) {
+		all.Go(func() error {
+			goes, err := r.mayGo(ctx, p, task.RefOf(p.tenant, id))
+			mu.Lock()
+			defer mu.Unlock()
+			may[id] = goes
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, false, err
+	}
+	return slices.DeleteFunc(page, func(o types.Object) bool { return !may[of(o)](aws.ToString(o.Key)) }), done, nil
 }
 
 // mayGo says which of a task's old objects may be deleted: its prompts, and none of its results while it has not ended,

@@ -87,11 +87,11 @@ func TestOldPromptsOfContestsExpireHoweverManyYoungOnesThereAre(t *testing.T) {
 	deleted := 0
 	for range 200 {
 		b.left = 10
-		n, err := result.Retention{Results: result.Store{S3: client, Bucket: "results"}, Rows: &world{days: 400}, Now: time.Now}.Expire(hour{t.Context(), b})
+		x, err := result.Retention{Results: result.Store{S3: client, Bucket: "results"}, Rows: &world{days: 400}, Now: time.Now}.Expire(hour{t.Context(), b})
 		if err != nil {
 			t.Fatal(err)
 		}
-		deleted += n
+		deleted += x.Deleted
 	}
 	if deleted != 8 || len(b.stored) != 257-8 {
 		t.Errorf("%d of 8 were deleted, %d objects are left", deleted, len(b.stored))

@@ -48,10 +48,10 @@ func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, e
 
 func (k *world) results() result.Store { return result.Store{S3: k.S3(), Bucket: k.Bucket} }
 
-// expire is the sweeper's work so long from now.
+// expire is the work of expire-results so long from now.
 func (k *world) expire(t *testing.T, after time.Duration) int {
 	t.Helper()
-	return expect.Value(result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t)
+	return expect.Value(result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
 }
 
 // keep keeps a result and arguments of a task.
@@ -119,8 +119,8 @@ func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.
 func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
 	k.keep(t, k.Ref, result.MaxInline+1)
-	if n, err := (result.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); n != 0 || err == nil {
-		t.Errorf("%d deleted, %v", n, err)
+	if x, err := (result.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
+		t.Errorf("%d deleted, %v", x.Deleted, err)
 	}
 }
 
@@ -135,8 +135,8 @@ func TestExpiringIsBounded(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
 	late := result.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
-	if n, err := late.Expire(ctx); n != 0 || err != nil {
-		t.Errorf("%d deleted without time for it, %v", n, err)
+	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
+		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
 	}
 	if n := k.expire(t, 3*day); n != 5 {
 		t.Errorf("%d deleted, want 5", n)

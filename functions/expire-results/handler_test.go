@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/metric/metrictest"
+	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/result"
+	"ringi/shared/task"
+)
+
+func TestPromptsOfAParkedTaskExpire(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
+	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
+	if w.Load().Head.Parked == nil {
+		t.Fatal("not parked")
+	}
+	h := &Handler{Results: result.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
+	if err := h.Handle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, result.ErrExpired) {
+		t.Errorf("three years after it was parked its prompt is there: %v", err)
+	}
+}
+
+type ran struct {
+	result.Expired
+	err error
+}
+
+func (r ran) Expire(context.Context) (result.Expired, error) { return r.Expired, r.err }
+
+func TestARunSaysHowLateItIs(t *testing.T) {
+	down := errors.New("down")
+	for name, tt := range map[string]struct {
+		ran  ran
+		want string // of the metric; empty: nothing is known
+	}{
+		"nothing is late":                   {ran{}, `"ExpireLag":0`},
+		"an hour late":                      {ran{Expired: result.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
+		"nothing could be looked at":        {ran{err: down}, ""},
+		"an hour late, and one tenant down": {ran{result.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
+	} {
+		var err error
+		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })
+		if !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "ExpireLag") || !errors.Is(err, tt.ran.err) {
+			t.Errorf("%s: %v, %s", name, err, out)
+		}
+	}
+}

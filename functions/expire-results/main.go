@@ -1,0 +1,31 @@
+// Command expire-results deletes what tools returned and models were sent once its tenant's days are over.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+
+	"ringi/shared/boot"
+	"ringi/shared/config"
+	"ringi/shared/kinds"
+	"ringi/shared/result"
+	"ringi/shared/tasks"
+)
+
+func main() {
+	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
+}
+
+// environment is what template.yaml sets for this function.
+type environment struct {
+	config.Table
+	config.Results
+}
+
+func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
+	rows := tasks.Of(kinds.Open(cfg, env.Table))
+	return &Handler{Results: result.Retention{Results: result.Open(cfg, env.Results), Rows: rows, Now: time.Now}}, nil
+}
