@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -21,16 +22,20 @@ type mortal struct {
 	Store
 	Signer
 	Heads
+	mu          sync.Mutex
 	calls, dies int
 	after       bool
 }
 
 func (m *mortal) do(call func() error) error {
+	m.mu.Lock()
 	m.calls++
+	n := m.calls
+	m.mu.Unlock()
 	switch {
-	case m.dies > 0 && m.calls > m.dies, m.calls == m.dies && !m.after:
+	case m.dies > 0 && n > m.dies, n == m.dies && !m.after:
 		return errDead
-	case m.calls == m.dies:
+	case n == m.dies:
 		_ = call()
 		return errDead
 	}
@@ -68,13 +73,13 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 				w := newWorld(t, server)
 				w.row(tenant, began.AddDate(0, -1, 0)) // of before the chain
 				records := append(w.written(tenant, 2), w.written("01OTHER", 1)...)
-				whole := *w.Handler
+				whole := w.Handler
 				m := &mortal{Store: whole.Store, Signer: whole.Signer, Heads: whole.Heads, dies: dies, after: after}
-				w.Handler.Store, w.Handler.Signer, w.Handler.Heads = m, m, m
+				w.Handler = &Handler{Store: m, Signer: m, Heads: m, Now: whole.Now}
 				_, _ = w.Handle(t.Context(), expect.Value(json.Marshal(events.DynamoDBEvent{Records: records}))(t))
 				_, _ = w.Handle(t.Context(), json.RawMessage(`{"source":"aws.events"}`))
 				died = m.calls >= dies
-				*w.Handler = whole
+				w.Handler = whole
 				w.seals(records...)
 				w.tick()
 				w.tick()

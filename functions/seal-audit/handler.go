@@ -36,7 +36,8 @@ type Store interface {
 	AppendLink(ctx context.Context, l chain.Link) error
 	HeadKept(ctx context.Context, tenant string, seq int) error
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
-	Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error]
+	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
+	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
 	FactOf(row map[string]types.AttributeValue) (f fact.Fact, ok bool, err error)
 	PutFacts(ctx context.Context, facts []fact.Fact) error
 	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
@@ -60,6 +61,8 @@ type Handler struct {
 	Signer Signer
 	Heads  Heads
 	Now    func() time.Time
+
+	readings readings
 }
 
 // Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was left out. It gives

@@ -2,42 +2,87 @@ package main
 
 import (
 	"context"
-	"hash/maphash"
+	"log/slog"
+	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"ringi/shared/chain"
-	"ringi/shared/metric"
 	"ringi/shared/store"
 )
 
-// settled is how long after its end a day is looked at: what was written in it has come through the stream by then.
-const settled = 10 * time.Minute
-
-// checkEvery is after how many rows it is noted that they were looked at: a day may have more than an invocation reads.
-const checkEvery = 500
+const (
+	// keepsAtOnce is how many heads are put away side by side, and lateAtOnce of how many tenants the rows are looked at again.
+	keepsAtOnce, lateAtOnce = 16, 4
+	// leastShare is the time that a tenant's rows have at least, if there is any.
+	leastShare = 2 * time.Second
+	// longBehind is after how long a tenant's rows that nobody could look at in their share of the time ring.
+	longBehind = 48 * time.Hour
+)
 
 // minute puts the heads of all tenants away that moved, then seals what was left out. What fails for one tenant is logged and
 // counted, and tried again the next minute; it holds up no other.
 func (h *Handler) minute(ctx context.Context) error {
-	var all []store.Chain
+	var behind []store.Chain
+	var keeps errgroup.Group
+	keeps.SetLimit(keepsAtOnce)
+	through := h.through()
 	for is, err := range h.Store.Chains(ctx) {
 		if err != nil {
+			_ = keeps.Wait()
 			return err
 		}
-		all = append(all, is)
-		if err := h.keep(ctx, is); err != nil {
-			failed(ctx, "keeps no head", is.Tenant, err)
+		if is.Checked.Before(through) {
+			behind = append(behind, is)
 		}
+		keeps.Go(func() error {
+			if err := h.keep(ctx, is); err != nil {
+				failed(ctx, "keeps no head", is.Tenant, err)
+			}
+			return nil
+		})
 	}
-	for _, is := range all {
-		if ctx.Err() != nil {
-			break // the next minute goes on
-		}
-		if err := h.late(ctx, is); err != nil {
-			failed(ctx, "seals nothing late", is.Tenant, err)
-		}
-	}
+	_ = keeps.Wait()
+	h.lateOnes(ctx, behind, through)
 	return nil
+}
+
+// lateOnes seals what was left out of these tenants' rows, of those first that were not looked at for longest. Each has a
+// share of the time: what it has no time for, the next minute does.
+func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through time.Time) {
+	h.readings.trim()
+	slices.SortStableFunc(behind, func(a, b store.Chain) int { return a.Checked.Compare(b.Checked) })
+	var all errgroup.Group
+	all.SetLimit(lateAtOnce)
+	for i, is := range behind {
+		if ctx.Err() != nil {
+			break
+		}
+		all.Go(func() error {
+			within, cancel := share(ctx, len(behind)-i)
+			defer cancel()
+			err := h.late(within, is, through)
+			switch inTime := within.Err() == nil; {
+			case err == nil:
+			case inTime || ctx.Err() == nil && through.Sub(is.Checked) > longBehind && !is.Checked.IsZero():
+				failed(ctx, "seals nothing late", is.Tenant, err)
+			default:
+				slog.InfoContext(ctx, "looks on in a minute", "tenant_id", is.Tenant)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+}
+
+// share is the part of the time that is left which one of so many tenants has, looked at lateAtOnce at a time.
+func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
 }
 
 // keep puts a chain's head away unless that was done.
@@ -54,75 +99,4 @@ func (h *Handler) keep(ctx context.Context, is store.Chain) error {
 		return err
 	}
 	return h.Store.HeadKept(ctx, is.Tenant, is.Seq)
-}
-
-// late seals the rows of past days that no link seals: of days before the chain began, or whose records were given up. They
-// are called late, so that whoever checks the log sees them.
-func (h *Handler) late(ctx context.Context, is store.Chain) error {
-	through := h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
-	if !is.Checked.Before(through) {
-		return nil
-	}
-	sealed := newKeys()
-	for l, err := range h.Store.Links(ctx, is.Tenant, true) {
-		if err != nil {
-			return err
-		}
-		// No link is older than what it seals, but for what two clocks differ by.
-		if l.At.Before(is.Checked.Add(-chain.Drift)) {
-			break
-		}
-		for _, e := range l.Entries {
-			sealed.add(e.Key)
-		}
-	}
-	var rows []chain.Row
-	flush := func() error {
-		if len(rows) == 0 {
-			return nil
-		}
-		metric.Count(metric.SealedLate, len(rows))
-		err := h.seal(ctx, is.Tenant, rows, true)
-		rows = nil
-		return err
-	}
-	seen := 0
-	for r, err := range h.Store.RowsOfLog(ctx, is.Tenant, is.Checked, through) {
-		if err != nil {
-			return err
-		}
-		if !sealed.has(r.Key) {
-			rows = append(rows, r)
-		}
-		if seen++; len(rows) < maxEntries && seen%checkEvery != 0 {
-			continue
-		}
-		if err := flush(); err != nil {
-			return err
-		}
-		// Another minute may have to go on from here; of the same moment more may follow.
-		if err := h.Store.ChainChecked(ctx, is.Tenant, r.At); err != nil {
-			return err
-		}
-	}
-	if err := flush(); err != nil {
-		return err
-	}
-	return h.Store.ChainChecked(ctx, is.Tenant, through)
-}
-
-// keys are those of a day's rows, of which there may be many: of each there are eight bytes, of a hash that nobody can know before.
-// Were two alike by chance, a row could stay unsealed, which a check finds: of days with a million rows, one in tens of millions.
-type keys struct {
-	seed maphash.Seed
-	of   map[uint64]struct{}
-}
-
-func newKeys() keys { return keys{maphash.MakeSeed(), map[uint64]struct{}{}} }
-
-func (k keys) add(key string) { k.of[maphash.String(k.seed, key)] = struct{}{} }
-
-func (k keys) has(key string) bool {
-	_, is := k.of[maphash.String(k.seed, key)]
-	return is
 }

@@ -126,11 +126,28 @@ func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
 
 // Links are a tenant's from the first on, or, backwards, from the last.
 func (s *Store) Links(ctx context.Context, tenant string, backwards bool) iter.Seq2[chain.Link, error] {
+	return s.links(ctx, tenant, 0, backwards)
+}
+
+// LinksFrom are a tenant's from seq on.
+func (s *Store) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
+	return s.links(ctx, tenant, seq, false)
+}
+
+func (s *Store) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
 	e := newExpression()
 	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression: all(e.is("PK", "=", chainPrefix+tenant), "begins_with("+e.name("SK")+", "+e.value(linkPrefix)+")"),
+		KeyConditionExpression: all(e.is("PK", "=", chainPrefix+tenant), e.name("SK")+" BETWEEN "+e.value(linkKey(from))+" AND "+e.value(linkPrefix+"~")),
 	}), func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
+}
+
+// Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
+func (s *Store) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
+	if err := s.get(ctx, chainPrefix+tenant, linkKey(seq), &l); err != nil {
+		return l, fmt.Errorf("read link %d of %.40s: %w", seq, tenant, err)
+	}
+	return l, nil
 }
 
 // RowsOfLog are the rows of a tenant's audit log from a time on until before another, in their order, as they stand in the table.

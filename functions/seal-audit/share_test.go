@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+	"testing"
+	"time"
+
+	"ringi/shared/chain"
+	"ringi/shared/expect"
+	"ringi/shared/store"
+	"ringi/shared/store/storetest"
+)
+
+// long is a store in which one tenant's links take so long to read that an invocation has time for few of them.
+type long struct {
+	Store
+	tenant string
+	links  int // that there is time for
+}
+
+func (s *long) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error] {
+	if tenant != s.tenant {
+		return s.Store.LinksFrom(ctx, tenant, seq)
+	}
+	return func(yield func(chain.Link, error) bool) {
+		n := 0
+		for l, err := range s.Store.LinksFrom(ctx, tenant, seq) {
+			if n++; n > s.links {
+				<-ctx.Done()
+				yield(chain.Link{}, ctx.Err())
+				return
+			}
+			if !yield(l, err) {
+				return
+			}
+		}
+	}
+}
+
+// left makes yesterday's rows of tenants: each in a link of its own, and one that nobody sealed.
+func (w *world) left(rows int, tenants ...string) {
+	w.t.Helper()
+	w.now = began.AddDate(0, 0, -1)
+	for _, of := range tenants {
+		for range rows {
+			expect.NoError(w.t, w.seal(w.t.Context(), of, []chain.Row{expect.Value(store.SealedRow(w.row(of, w.now)))(w.t)}, false))
+		}
+		w.row(of, w.now.Add(time.Second))
+	}
+	w.now = began.Add(time.Hour)
+}
+
+func (w *world) shortMinute() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), margin+leastShare+3*time.Second)
+	defer cancel()
+	if _, err := w.Handle(ctx, []byte(`{}`)); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	others := []string{"02A", "02B", "02C", "02D", "02E"}
+	w.left(1, append([]string{tenant}, others...)...)
+	w.Store = &long{Store: w.store, tenant: tenant}
+	w.shortMinute()
+	for _, of := range others {
+		if is := expect.Value(w.store.Chain(t.Context(), of))(t); is.Seq != 2 || is.Checked.Before(w.through()) {
+			t.Errorf("%s has %d links, and is looked at through %v", of, is.Seq, is.Checked)
+		}
+	}
+}
+
+// What a process has read of a tenant's links it does not read again: minutes that have no time for all get there together.
+func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	w.left(7, tenant)
+	w.Store = &long{Store: w.store, tenant: tenant, links: 3}
+	for range 2 {
+		w.shortMinute()
+		if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Seq != 7 {
+			t.Fatalf("%d links: something is sealed before all is read", is.Seq)
+		}
+	}
+	w.shortMinute()
+	if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Seq != 8 || is.Checked.Before(w.through()) {
+		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
+	}
+	w.tick()
+	if got := w.verified(tenant); len(got.Late) != 1 || got.Sealed != 8 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// together are heads that are put away only when so many are to be at once.
+type together struct {
+	Heads
+	all  sync.WaitGroup
+	lost context.Context
+}
+
+func (x *together) Keep(ctx context.Context, head chain.Head) error {
+	x.all.Done()
+	met := make(chan struct{})
+	go func() { x.all.Wait(); close(met) }()
+	select {
+	case <-met:
+		return x.Heads.Keep(ctx, head)
+	case <-x.lost.Done():
+		return errors.New("no other head came meanwhile")
+	}
+}
+
+func TestHeadsArePutAwaySideBySide(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	for n := range keepsAtOnce {
+		w.seals(w.written(fmt.Sprintf("03T%02d", n), 1)...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	x := &together{Heads: w.Heads, lost: ctx}
+	x.all.Add(keepsAtOnce)
+	w.Heads = x
+	w.tick()
+	for n := range keepsAtOnce {
+		if is := expect.Value(w.store.Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t); is.Kept != is.Seq {
+			t.Errorf("head %d of %s is not put away", is.Seq, is.Tenant)
+		}
+	}
+}
