@@ -130,6 +130,23 @@ func TestAFoldDependsOnNoOrderAndAddsUp(t *testing.T) {
 	}
 }
 
+func TestCountsAddUpToTheSumOfAll(t *testing.T) {
+	all, counts := facts(100), map[string]int{}
+	for _, part := range [][]fact.Fact{all[:1], all[1:40], all[40:]} {
+		for name, n := range fact.Fold("01TENANT", "2026-04-18", part, at()).Counts() {
+			counts[name] += n
+		}
+	}
+	counts["a later release's"] = 1
+	want := fact.Fold("01TENANT", "2026-04-18", all, time.Time{})
+	expect.Same(t, want, expect.Value(fact.SumOf("01TENANT", "2026-04-18", counts))(t))
+	for _, odd := range []string{"wait 1000", "wait x"} {
+		if _, err := fact.SumOf("01TENANT", "2026-04-18", map[string]int{odd: 1}); err == nil {
+			t.Errorf("%q is counted", odd)
+		}
+	}
+}
+
 func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
 	sum := func(all ...time.Duration) fact.Sum {
 		var facts []fact.Fact

@@ -63,6 +63,16 @@ func (e *expression) add(attribute string, n int) {
 	e.adds = append(e.adds, e.name(attribute)+" "+e.value(n))
 }
 
+// addTo is add for an attribute whose name makes no alias.
+func (e *expression) addTo(alias, attribute string, n int) {
+	value := e.value(n)
+	if e.names == nil {
+		e.names = map[string]string{}
+	}
+	e.names[alias] = attribute
+	e.adds = append(e.adds, alias+" "+value)
+}
+
 func (e *expression) remove(attributes ...string) {
 	for _, a := range attributes {
 		e.removes = append(e.removes, e.name(a))

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/fact"
@@ -19,8 +18,6 @@ import (
 const (
 	// factsLast is how long facts are kept behind their day's sum, which stays.
 	factsLast = 400 * 24 * time.Hour
-	// maxBatch is DynamoDB's limit on one BatchWriteItem.
-	maxBatch = 25
 	// foldsAtOnce bounds how many days are read side by side, and foldSpare how much of the caller's time is left when no
 	// further one is begun.
 	foldsAtOnce = 8
@@ -54,76 +51,60 @@ func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
 	return f, ok, nil
 }
 
-// PutFacts keeps facts. One that is there is the same: what a fact says follows from a row that never changes.
-func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
-	writes := map[string]types.WriteRequest{} // a batch takes a key once
-	for _, f := range facts {
-		if !keyPart(f.Tenant) || !keyPart(f.Task) {
-			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
-		}
-		pk, sk := factsOf(f.Tenant, fact.Day(f.At)), f.Key()
-		it, err := pack("fact", pk, sk, f)
-		if err != nil {
-			return err
-		}
-		it["delete_after"] = number(int(f.At.Add(factsLast).Unix()))
-		writes[pk+" "+sk] = types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}
-	}
-	var all []types.WriteRequest
-	for _, k := range slices.Sorted(maps.Keys(writes)) {
-		all = append(all, writes[k])
-	}
-	for part := range slices.Chunk(all, maxBatch) {
-		if err := s.putBatch(ctx, part); err != nil {
-			return fmt.Errorf("put facts: %w", err)
-		}
-	}
-	return nil
-}
-
-// putBatch puts at most maxBatch items, and again for up to two seconds those that the table did not take.
-func (s *Store) putBatch(ctx context.Context, part []types.WriteRequest) error {
-	stop := time.Now().Add(retryFor)
-	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
-		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: part}})
-		if err != nil {
-			return err
-		}
-		if part = out.UnprocessedItems[s.table]; len(part) == 0 {
-			return nil
-		}
-		if !wait.until(ctx, stop) {
-			return fmt.Errorf("%d of a batch were not taken", len(part))
-		}
-	}
-}
-
-// Sums are those of the days between two, both included, which must be fact.Days. A day that may have become more since it
-// was folded is folded anew, the newest first, as long as the caller's time allows; the others are missing.
+// Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted is read.
+// An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
+// time allows; the others are missing.
 func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]fact.Sum, error) {
 	if !keyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	known, err := s.knownSums(ctx, tenant, days)
+	from, counted, err := s.countedFrom(ctx, tenant)
 	if err != nil {
-		return nil, fmt.Errorf("read the sums of days: %w", err)
+		return nil, err
 	}
+	whole := func(day string) bool { return counted && !begins(day).Before(from) }
+	first := len(days)
+	if i := slices.IndexFunc(days, whole); i >= 0 {
+		first = i
+	}
+	known := map[string]fact.Sum{}
+	if first < len(days) {
+		if known, err = s.countedSumsOf(ctx, tenant, days[first], days[len(days)-1]); err != nil {
+			return nil, fmt.Errorf("read the counts of days: %w", err)
+		}
+	}
+	if first > 0 {
+		if err := s.folded(ctx, tenant, days[:first], now, known); err != nil {
+			return nil, err
+		}
+	}
+	var out []fact.Sum
+	for i, d := range days {
+		x, ok := known[d]
+		if i >= first && !ok && begins(d).Before(now) { // nothing happened
+			x, ok = fact.Fold(tenant, d, nil, now), true
+		}
+		if ok {
+			out = append(out, x)
+		}
+	}
+	return out, nil
+}
+
+// folded puts the sums of days into known that were not counted from their beginning.
+func (s *Store) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]fact.Sum) error {
+	kept, err := s.knownSums(ctx, tenant, days)
+	if err != nil {
+		return fmt.Errorf("read the sums of days: %w", err)
+	}
+	maps.Copy(known, kept)
 	var due []string
 	for _, d := range slices.Backward(days) {
 		if x, ok := known[d]; begins(d).Before(now) && (!ok || x.Stale(now)) {
 			due = append(due, d)
 		}
 	}
-	if err := s.foldAll(ctx, tenant, due, now, known); err != nil {
-		return nil, err
-	}
-	var out []fact.Sum
-	for _, d := range days {
-		if x, ok := known[d]; ok {
-			out = append(out, x)
-		}
-	}
-	return out, nil
+	return s.foldAll(ctx, tenant, due, now, known)
 }
 
 func begins(day string) time.Time {

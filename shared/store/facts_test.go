@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -14,11 +15,14 @@ import (
 )
 
 func testFacts(t *testing.T, st *taskStore) {
+	since(t, st, tenant, today(31)) // its days until then are folded
 	st.parts(t, []part{
 		{"what a task's audit entries say is in its day's sum, however often it is told", testFactsOfATask},
 		{"a day is folded anew until no fact can come, then left alone", testFoldOnce},
 		{"facts that come while others fold are not lost", testFoldRace},
 		{"sums are the tenant's", testSumsOfATenant},
+		{"a fact is counted once in its day's sum, however often and beside whom it is told, and no look folds", testFactsCounted},
+		{"a day on which counting began is folded", testDayOfTheFirstCount},
 	})
 }
 
@@ -108,6 +112,66 @@ func testFoldRace(t *testing.T, st *taskStore) {
 	wait.Wait()
 	if s := sumOf(t, st, day, day); s.Tasks != 40 { // as the last of them folded it
 		t.Errorf("%d of 40", s.Tasks)
+	}
+}
+
+// countedBy is a fact of a tenant with a little of everything.
+func countedBy(of string, n int, when time.Time) fact.Fact {
+	ms := int64(n) * 1000
+	return fact.Fact{
+		Tenant: of, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: n%2 == 0, Gate: "prompt", Verdict: fact.Approved, Waited: &ms,
+		Tools: map[string]fact.Calls{"mcp:files.read-all": {Failed: 1}}, Spent: &fact.Spent{Calls: 1, Input: 10, Cost: 5},
+	}
+}
+
+// since has the store count a tenant's facts from a time on.
+func since(t *testing.T, st *taskStore, of string, when time.Time) {
+	t.Helper()
+	was := st.Of.Store.now
+	st.Of.Store.now = func() time.Time { return when }
+	defer func() { st.Of.Store.now = was }()
+	expect.NoError(t, st.countingSince(t.Context(), of))
+}
+
+func testFactsCounted(t *testing.T, st *taskStore) {
+	const of = "01COUNTED"
+	day := today(25)
+	since(t, st, of, day.AddDate(0, 0, -2))
+	var facts []fact.Fact
+	for n := range 230 {
+		facts = append(facts, countedBy(of, n, day))
+	}
+	var wait sync.WaitGroup
+	for n := range 4 { // as many lanes tell overlapping parts, each twice
+		wait.Go(func() {
+			part := facts[n*50 : n*50+80]
+			for range 2 {
+				if err := st.PutFacts(t.Context(), slices.Concat(part, part[:9])); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	days := []string{fact.Day(day), fact.Day(day.AddDate(0, 0, 1)), fact.Day(day.AddDate(0, 0, 9))}
+	got := expect.Value(st.Sums(t.Context(), of, days, day.AddDate(0, 0, 1)))(t)
+	want := []fact.Sum{fact.Fold(of, days[0], facts, time.Time{}), fact.Fold(of, days[1], nil, day.AddDate(0, 0, 1))}
+	expect.Same(t, want, got)
+	if n := len(rows(t, st, sumsOf(of))); n != 0 {
+		t.Errorf("%d days were folded", n)
+	}
+}
+
+func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
+	const of = "01BEGINS"
+	day := today(26)
+	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
+	write(t, st, expect.Value(pack("fact", factsOf(of, fact.Day(day)), early.Key(), early))(t))
+	since(t, st, of, day)
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1))}))
+	got := expect.Value(st.Sums(t.Context(), of, []string{fact.Day(day), fact.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
+	if len(got) != 2 || got[0].Facts != 2 || got[1].Facts != 1 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -28,11 +29,13 @@ type Store struct {
 	kinds aggregate.Kinds
 	newID func() string
 	now   func() time.Time
+
+	counting *sync.Map // tenants of which it is noted since when their facts are counted
 }
 
 // New returns a store over the table of that name, of these kinds of aggregates.
 func New(db *dynamodb.Client, table string, kinds ...aggregate.Kind) *Store {
-	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now}
+	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now, counting: &sync.Map{}}
 }
 
 // Of is a store of one kind of aggregates.
