@@ -34,22 +34,21 @@ func (h *Handler) reach(ctx context.Context, team string) (probes bool, err erro
 	}
 	now := h.Now()
 	since, err := h.Pace.SilentSince(ctx, team, now)
-	if err != nil || since.IsZero() {
-		return false, h.unpaced(ctx, err)
+	if unpaced(ctx, err); err != nil || since.IsZero() {
+		return false, nil
 	}
 	until, err := h.Pace.TakePace(ctx, store.Probes(team, probeEvery), 0, now)
-	if err != nil || until.IsZero() {
-		return true, h.unpaced(ctx, err)
+	if unpaced(ctx, err); err != nil || until.IsZero() {
+		return true, nil
 	}
 	return false, silence{since, until}
 }
 
-// unpaced drops an error of the pace's rows: cards are drawn without them.
-func (h *Handler) unpaced(ctx context.Context, err error) error {
+// unpaced says that the pace's rows can't be read or written: cards are drawn without them.
+func unpaced(ctx context.Context, err error) {
 	if err != nil {
 		slog.WarnContext(ctx, "pace", "err", err)
 	}
-	return nil
 }
 
 // heard takes note of what became of a call to a workspace's Slack: it did not answer, or it does so again.
@@ -60,9 +59,9 @@ func (h *Handler) heard(ctx context.Context, team string, probes bool, err error
 	now := h.Now()
 	switch {
 	case slackapi.Silent(err):
-		_ = h.unpaced(ctx, h.Pace.NoteSilence(ctx, team, now, now.Add(silenceLasts)))
+		unpaced(ctx, h.Pace.NoteSilence(ctx, team, now, now.Add(silenceLasts)))
 	case probes:
-		_ = h.unpaced(ctx, h.Pace.NoteAnswer(ctx, team))
+		unpaced(ctx, h.Pace.NoteAnswer(ctx, team))
 	}
 }
 
