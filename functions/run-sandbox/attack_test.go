@@ -218,6 +218,20 @@ func TestMemoryIsWithheld(t *testing.T) {
 	})
 }
 
+// What is no process's own is refused, or counts for the one that holds it.
+func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
+	for _, way := range []string{"mapped", "device", "System V", "file"} {
+		t.Run(way, func(t *testing.T) {
+			inRooms(t, func(t *testing.T, l level) {
+				got := run(t, l, armed(t, newStore(t), "shared", way))
+				if got.end.Limit != sandbox.EndedByMemory {
+					none(t, got)
+				}
+			})
+		})
+	}
+}
+
 func TestTheEnvironmentOfNobodyElseIsRead(t *testing.T) {
 	t.Setenv("SECRET_OF_THE_HOST", "an access key")
 	inRooms(t, func(t *testing.T, l level) {

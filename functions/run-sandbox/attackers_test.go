@@ -19,7 +19,7 @@ import (
 
 // attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
 // depends on what is installed. Each prints what it got.
-var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles}
+var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles, "shared": attackSharedMemory}
 
 // got prints what an attack reached; a test looks for it.
 func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }
@@ -50,6 +50,14 @@ func attackByCalls(args []string) {
 	try("packets", unix.SYS_SOCKET, unix.AF_PACKET, unix.SOCK_RAW, 0)
 	try("raw", unix.SYS_SOCKET, unix.AF_INET, unix.SOCK_RAW, unix.IPPROTO_ICMP)
 	try("netlink", unix.SYS_SOCKET, unix.AF_NETLINK, unix.SOCK_RAW, unix.NETLINK_AUDIT)
+	try("a file without a name", unix.SYS_MEMFD_CREATE, text("x"), 0)
+	try("secret memory", unix.SYS_MEMFD_SECRET, 0)
+	try("shared memory", unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_SHARED|unix.MAP_ANONYMOUS, ^uintptr(0))
+	try("shared memory, validated", unix.SYS_MMAP, 0, 4096, unix.PROT_READ, unix.MAP_SHARED_VALIDATE|unix.MAP_ANONYMOUS, ^uintptr(0))
+	try("System V's memory", unix.SYS_SHMGET, 0x52494e47, 4096, 0o1666)
+	try("System V's semaphores", unix.SYS_SEMGET, 0, 32000, 0o1666)
+	try("System V's queues", unix.SYS_MSGGET, 0, 0o1666)
+	try("pages in a pipe", unix.SYS_VMSPLICE, ^uintptr(0), 0, 0, 0)
 	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
 	// The root of a container may have no other user to give; it is nobody outside of it.
 	before := os.Getuid()
@@ -57,7 +65,6 @@ func attackByCalls(args []string) {
 		got("root")
 	}
 	if args[0] != string(namespaces) {
-		try("memory of others", unix.SYS_SHMGET, 0x52494e47, 4096, 0o1666)
 		try("queues of others", unix.SYS_MQ_OPEN, text("ringi"), unix.O_CREAT|unix.O_RDWR, 0o600, 0)
 		try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
 	}
@@ -124,6 +131,44 @@ func attackMemory(args []string) {
 		exec.Command("./attacker", "attack", "memory", "one").Start()
 	}
 	time.Sleep(time.Minute)
+}
+
+// attackSharedMemory holds more memory than one may in one of the ways in which it is no process's own.
+func attackSharedMemory(args []string) {
+	const size = memory + memory/4
+	var held []byte
+	var err error
+	switch args[0] {
+	case "mapped":
+		held, err = unix.Mmap(-1, 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	case "device":
+		var f *os.File
+		if f, err = os.OpenFile("/dev/zero", os.O_RDWR, 0); err == nil {
+			held, err = unix.Mmap(int(f.Fd()), 0, size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+		}
+	case "System V":
+		var id int
+		if id, err = unix.SysvShmGet(unix.IPC_PRIVATE, size, 0o600); err == nil {
+			held, err = unix.SysvShmAttach(id, 0, 0)
+			unix.SysvShmCtl(id, unix.IPC_RMID, nil)
+		}
+	case "file":
+		for written := 0; written < size && err == nil; written += maxFileBytes / 2 {
+			var fd int
+			if fd, err = unix.MemfdCreate("x", 0); err == nil {
+				_, err = unix.Write(fd, make([]byte, maxFileBytes/2))
+			}
+		}
+	}
+	if err != nil {
+		fmt.Println("tried", err)
+		return
+	}
+	for i := 0; i < len(held); i += 4096 {
+		held[i] = 1
+	}
+	time.Sleep(20 * time.Second)
+	got("%d MiB", size>>20)
 }
 
 // attackOpenFiles looks for what was open before this program began: its own runtime marks what it opens.

@@ -7,11 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -164,35 +162,6 @@ func known(file string, id int) bool {
 		}
 	}
 	return false
-}
-
-// The folders of a room without namespaces: what a command writes lies below these two.
-const (
-	workspaceName = "workspace"
-	temporaryName = "tmp"
-)
-
-// makeFolder is where a room without namespaces is.
-func makeFolder(uid int) (string, error) {
-	folder, err := os.MkdirTemp("", "sandbox-")
-	if err != nil {
-		return "", fmt.Errorf("make the room: %w", err)
-	}
-	for _, name := range []string{"", workspaceName, temporaryName} {
-		path := filepath.Join(folder, name)
-		if err := errors.Join(ignoreExist(os.Mkdir(path, 0o700)), os.Chown(path, uid, -1)); err != nil {
-			os.RemoveAll(folder)
-			return "", fmt.Errorf("make the room: %w", err)
-		}
-	}
-	return folder, nil
-}
-
-func ignoreExist(err error) error {
-	if errors.Is(err, os.ErrExist) {
-		return nil
-	}
-	return err
 }
 
 // launch starts inside with its six files: nothing to read, the output's pipes, its orders, its reports, the archive and
@@ -385,26 +354,4 @@ func (b *box) close() {
 			removeRoom(b.folder)
 		}
 	})
-}
-
-// removeRoom deletes a room's folder. A command may have closed folders below it to their owner, who is this user.
-func removeRoom(folder string) {
-	if os.RemoveAll(folder) == nil {
-		return
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return
-	}
-	defer root.Close()
-	fs.WalkDir(root.FS(), ".", func(p string, e fs.DirEntry, err error) error {
-		if err != nil || !e.IsDir() {
-			return nil
-		}
-		if len(p) > unix.PathMax {
-			return fs.SkipDir
-		}
-		return root.Chmod(p, 0o700)
-	})
-	os.RemoveAll(folder)
 }

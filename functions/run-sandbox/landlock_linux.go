@@ -72,6 +72,7 @@ func restrictFiles(folder string) (version int, err error) {
 	for _, name := range devices {
 		err = errors.Join(err, allow("/dev/"+name, unix.LANDLOCK_ACCESS_FS_READ_FILE|unix.LANDLOCK_ACCESS_FS_WRITE_FILE))
 	}
+	err = errors.Join(err, allow("/dev/"+zeros, unix.LANDLOCK_ACCESS_FS_READ_FILE)) // who may write it has shared memory of it
 	for _, name := range []string{workspaceName, temporaryName} {
 		err = errors.Join(err, allow(filepath.Join(folder, name), all))
 	}

@@ -26,7 +26,11 @@ const (
 var tools = []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/etc/alternatives", "/var/lang"}
 
 // devices that programs expect.
-var devices = []string{"null", "zero", "full", "random", "urandom"}
+var devices = []string{"null", "full", "random", "urandom"}
+
+// zeros is one more: whoever may write it has shared memory of it, which nobody could count. A room with a file system of
+// its own has a file of nothing but a hole in its place.
+const zeros = "zero"
 
 // written are the files that programs look for to learn who and where they are.
 var written = map[string]string{
@@ -133,6 +137,13 @@ func showDevices(root string) error {
 		if err := unix.Mount("/dev/"+name, at, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
+	}
+	hole := filepath.Join(dev, zeros)
+	if err := os.WriteFile(hole, nil, 0o444); err != nil {
+		return err
+	}
+	if err := os.Truncate(hole, 1<<62); err != nil {
+		return err
 	}
 	for name, to := range map[string]string{"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2", "shm": temporaryFolder} {
 		if err := os.Symlink(to, filepath.Join(dev, name)); err != nil {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -17,15 +17,27 @@ import (
 // process is one of a room's.
 type process struct{ pid, parent int }
 
-// memory is what a process has in memory and shares with no file; what a fork shares with its parent counts for both.
-func (p process) memory() int64 {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "statm"))
+// ownMemory are the kinds of memory that are a process's and no file's, in memory or swapped out, with the tables of its
+// pages. sharedMemory is that of files in memory: of a room with such files, which are bounded, it would count them twice.
+var (
+	ownMemory    = []string{"RssAnon", "VmSwap", "VmPTE", "HugetlbPages"}
+	sharedMemory = []string{"RssShmem"}
+)
+
+// memory is what a process has of some kinds of memory; what a fork shares with its parent counts for both.
+func (p process) memory(kinds []string) (bytes int64) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
 	if err != nil {
 		return 0 // it has ended
 	}
-	var all, resident, shared int64
-	fmt.Sscan(string(text), &all, &resident, &shared)
-	return (resident - shared) * int64(os.Getpagesize())
+	for line := range strings.Lines(string(text)) {
+		kind, size, _ := strings.Cut(line, ":")
+		if slices.Contains(kinds, kind) {
+			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
+			bytes += kib << 10
+		}
+	}
+	return bytes
 }
 
 // processes are all that can be seen.
@@ -134,10 +146,14 @@ const roomBytes = 384 << 20
 
 // watch ends a command that takes more than the kernel was told to withhold.
 func (in *inside) watch() {
+	kinds := ownMemory
+	if in.plan.Level == machine { // nothing withholds the device that gives shared memory
+		kinds = slices.Concat(ownMemory, sharedMemory)
+	}
 	for !in.finished.Load() {
 		var resident int64
 		for _, p := range in.descendants() {
-			resident += p.memory()
+			resident += p.memory(kinds)
 		}
 		switch {
 		case resident > in.plan.Memory:

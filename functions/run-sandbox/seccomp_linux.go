@@ -22,11 +22,19 @@ var refused = []uint32{
 	unix.SYS_MOVE_PAGES, unix.SYS_MIGRATE_PAGES, unix.SYS_NFSSERVCTL, unix.SYS_PERSONALITY,
 }
 
-// shared are those by which a command without a name space of its own reaches memory and queues of others.
-var shared = []uint32{
+// uncounted are those that take memory which is no process's own, so that nobody could count it: System V's memory,
+// semaphores and queues, which were those of others, too, without a name space, and pages that only a pipe holds.
+var uncounted = []uint32{
 	unix.SYS_SHMGET, unix.SYS_SHMAT, unix.SYS_SHMCTL, unix.SYS_SEMGET, unix.SYS_SEMOP, unix.SYS_SEMTIMEDOP, unix.SYS_SEMCTL,
-	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK,
+	unix.SYS_MSGGET, unix.SYS_MSGSND, unix.SYS_MSGRCV, unix.SYS_MSGCTL, unix.SYS_VMSPLICE,
 }
+
+// missing are those that programs do without where the kernel is too old for them: files without a name are memory that
+// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read.
+var missing = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_CLONE3}
+
+// queues are those by which a command without a name space of its own reaches queues of others.
+var queues = []uint32{unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK}
 
 // namespaceFlags are those of clone that make a name space.
 const namespaceFlags = unix.CLONE_NEWUSER | unix.CLONE_NEWNS | unix.CLONE_NEWPID | unix.CLONE_NEWNET | unix.CLONE_NEWIPC | unix.CLONE_NEWUTS | unix.CLONE_NEWCGROUP
@@ -69,17 +77,25 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 		p.unless(unix.BPF_JGE, 0x40000000, 1)
 		p.answer(errno(unix.ENOSYS))
 	}
-	all := slices.Concat(refused, refusedHere)
+	all := slices.Concat(refused, refusedHere, uncounted)
 	if !alone {
-		all = append(all, shared...)
+		all = append(all, queues...)
 	}
 	for _, call := range all {
 		p.unless(unix.BPF_JEQ, call, 1)
 		p.answer(errno(unix.EPERM))
 	}
-	// Its flags stand in memory, which a filter can't read: programs fall back to clone.
-	p.unless(unix.BPF_JEQ, unix.SYS_CLONE3, 1)
-	p.answer(errno(unix.ENOSYS))
+	for _, call := range missing {
+		p.unless(unix.BPF_JEQ, call, 1)
+		p.answer(errno(unix.ENOSYS))
+	}
+
+	p.unless(unix.BPF_JEQ, unix.SYS_MMAP, 5) // memory of no file that is shared outlives its mapping: nobody could count it
+	p.load(placeArgument(3))
+	p.unless(unix.BPF_JSET, unix.MAP_ANONYMOUS, 2)
+	p.unless(unix.BPF_JSET, unix.MAP_SHARED, 1) // a bit of MAP_SHARED_VALIDATE, too
+	p.answer(errno(unix.EPERM))
+	p.answer(unix.SECCOMP_RET_ALLOW)
 
 	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 4)
 	p.load(placeArgument(0))
