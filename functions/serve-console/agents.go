@@ -190,9 +190,12 @@ func (p *agentsPage) define(c *Console, v *viewer, s tenancy.Settings) []agent.D
 			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.Columns["agents."+w.Field], of.Rules[tenancy.Rule(w.Rule)], w.KeepsBuiltIn})
 		}
 	}
-	for _, rule := range s.AutoActions {
-		if len(rule.Faults()) == 0 {
+	for i, rule := range s.AutoActions {
+		faults := rule.Faults()
+		if len(faults) == 0 {
 			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
+		} else if v.Admin {
+			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.Columns["auto_actions."+faults[0].Field], Limit: of.Rules[tenancy.Rule(faults[0].Rule)]})
 		}
 	}
 	return defs

@@ -165,6 +165,7 @@ var settingsJA = settingsTexts{
 		tenancy.Rule(agent.RuleSecure): "https:// で始まるアドレスか、この環境で許可されたアドレスにしてください。", tenancy.Rule(agent.RuleElsewhere): "この環境で許可されていないアドレスです。", tenancy.Rule(agent.RuleNoPlace): "アドレスを入れられるのは、提供元が HTTP かローカルのときだけです。",
 		tenancy.Rule(agent.RuleAuthRef): "鍵の名前を、半角の英数字と . _ - で 64 文字までで入れてください。鍵そのものは入れないでください。", tenancy.Rule(agent.RuleMetadata): "表示名などの情報は 20 個まで、それぞれ 500 文字までです。",
 		tenancy.Rule(agent.RuleAutoType): "承認なしにできるのは test_run (テスト) だけです。", tenancy.Rule(agent.RuleAutoArgv): "コマンドは 1 語から 32 語、1 語は 200 文字までで、最初の語に * は使えません。",
+		tenancy.Rule(agent.RuleAutoCode):  "インタープリターや、パッケージを実行するコマンド (python3、node、npx、go run など) には * を使えません。エージェントが書いたコードが、だれにも承認されずに動いてしまうためです。pytest tests/* のように、テストのコマンドそのものを入れてください。",
 		tenancy.Rule(agent.RuleAutoShell): "シェルや、ほかのプログラムを起動するコマンドは承認なしにできません。", tenancy.Rule(agent.RuleAutoWorkspace): "作業フォルダーの名前を 200 文字までで入れてください。",
 		settingsyaml.RuleSyntax: "YAML として読めません。", settingsyaml.RuleLarge: "ファイルが大きすぎます ({max} バイトまで)。", settingsyaml.RuleUnknown: "この名前の設定はありません。", settingsyaml.RuleTwice: "同じ設定が 2 回あります。",
 		settingsyaml.RuleAlias: "& や * で始まる書き方は使えません。", settingsyaml.RuleOwn: "ワークスペースごとの設定なので、ファイルからは変えられません。この行を消してください。",

@@ -227,6 +227,22 @@ func listsAgents(t *testing.T, w *world) {
 	holds(t, admin, "docs-key", "https://bot.example.com/v1", "2 行目", "near", "アドレス: この環境で許可されていないアドレスです", "この行は使われていません")
 }
 
+// A rule that was saved before it was refused begins nothing any more: administrators are told.
+func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
+	s := tenancy.DefaultSettings()
+	s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"go", "test", "*"}, Workspace: "main"}, {Type: agent.TestRun, Argv: []string{"npx", "*"}, Workspace: "main"}}
+	for _, admin := range []bool{true, false} {
+		p := agentsPage{}
+		p.define(&Console{}, &viewer{Admin: admin, Locale: "ja"}, s)
+		var told []agentWarning
+		if admin {
+			told = []agentWarning{{Row: 2, Field: settingsJA.Columns["auto_actions.argv"], Limit: settingsJA.Rules[tenancy.Rule(agent.RuleAutoCode)]}}
+		}
+		expect.Same(t, told, p.Warnings)
+		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "main"}}, p.Rules)
+	}
+}
+
 func saysWhyNobodyAnswers(t *testing.T, w *world) {
 	k := w.direct()
 	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {

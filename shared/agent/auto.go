@@ -20,6 +20,7 @@ const (
 	RuleAutoType      Rule = "auto_type"
 	RuleAutoArgv      Rule = "auto_argv"
 	RuleAutoShell     Rule = "auto_shell"
+	RuleAutoCode      Rule = "auto_code"
 	RuleAutoWorkspace Rule = "auto_workspace"
 )
 
@@ -27,6 +28,24 @@ const (
 var starters = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
 	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
+	"toybox", "flock", "setpriv", "runuser", "prlimit", "taskset", "chrt", "numactl", "systemd-run", "bwrap", "firejail", "tmux", "screen", "entr", "ltrace", "gdb", "expect",
+}
+
+// runners are programs whose arguments are code, or name what is run: interpreters, and runners of packages. Each element of
+// a rule for one is the text itself, so that what begins is what an administrator wrote.
+var runners = []string{
+	"python", "pypy", "ipython", "node", "nodejs", "ts-node", "tsx", "ruby", "jruby", "irb", "perl", "raku", "php", "lua", "luajit", "tclsh", "wish", "r", "rscript", "julia", "java", "jshell",
+	"groovy", "kotlin", "scala", "scala-cli", "clojure", "clj", "bb", "elixir", "iex", "erl", "escript", "ghci", "runghc", "runhaskell", "ocaml", "guile", "racket", "sbcl", "sqlite3", "psql", "mysql",
+	"npx", "pnpx", "bunx", "corepack", "uv", "uvx", "pipx", "pipenv", "poetry", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "micromamba", "pyenv", "rbenv", "nvm", "fnm", "volta", "asdf", "mise",
+	"nix", "nix-shell", "docker", "podman", "nerdctl",
+}
+
+// running are, of tools that do other things too, the words by which they run what they are given; an empty one stands for
+// a file that is named instead of a word.
+var running = map[string][]string{
+	"go": {"run", "tool", "generate"}, "npm": {"exec", "x", "explore"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx", "node", "run"}, "bun": {"", "run", "x", "exec"}, "deno": {"", "run", "eval", "repl", "x", "task"},
+	"cargo": {"run", "install"}, "dotnet": {"run", "exec", "fsi", "script", "tool"}, "mix": {"run", "do", "eval", "cmd"}, "swift": {"", "run", "repl"}, "dart": {"", "run"}, "zig": {"run"}, "crystal": {"", "run", "eval"},
+	"composer": {"exec", "run-script"}, "rails": {"runner", "r", "console", "c"},
 }
 
 // Faults are what is wrong with the rule.
@@ -39,6 +58,8 @@ func (r AutoRule) Faults() (all []Fault) {
 		all = append(all, Fault{"argv", RuleAutoArgv})
 	case starts(r.Argv[0]):
 		all = append(all, Fault{"argv", RuleAutoShell})
+	case runsAnything(r.Argv):
+		all = append(all, Fault{"argv", RuleAutoCode})
 	}
 	if r.Workspace == "" || len(r.Workspace) > 200 {
 		all = append(all, Fault{"workspace", RuleAutoWorkspace})
@@ -46,8 +67,32 @@ func (r AutoRule) Faults() (all []Fault) {
 	return all
 }
 
-func starts(program string) bool {
-	return slices.Contains(starters, strings.ToLower(path.Base(program)))
+func starts(program string) bool { return slices.Contains(starters, nameOf(program)) }
+
+// runsAnything reports whether a * in a rule's patterns stands for code, or for what is run.
+func runsAnything(patterns []string) bool {
+	open := func(pattern string) bool { return strings.Contains(pattern, "*") }
+	if !slices.ContainsFunc(patterns, open) {
+		return false
+	}
+	program, rest := nameOf(patterns[0]), patterns[1:]
+	words, several := running[program]
+	if !several {
+		return slices.Contains(runners, program)
+	}
+	// The first word says what such a tool does, and alone does no harm; a word of running may stand behind options that take one.
+	first := slices.IndexFunc(rest, func(p string) bool { return !strings.HasPrefix(p, "-") })
+	return first < 0 || open(rest[first]) && (len(rest) > 1 || slices.Contains(words, "")) ||
+		slices.ContainsFunc(rest, func(p string) bool { return slices.Contains(words, p) })
+}
+
+// nameOf is a program's name without its folder, its version and what follows that.
+func nameOf(program string) string {
+	name := strings.TrimSuffix(strings.ToLower(path.Base(program)), ".exe")
+	if version := strings.IndexAny(name, "0123456789"); version > 0 && !slices.Contains(runners, name) {
+		name = strings.TrimRight(name[:version], "-._")
+	}
+	return name
 }
 
 // telling are the signs by which programs read more than a name from an argument: make runs what X:=$(shell …) says. A * stands

@@ -1,6 +1,7 @@
 package agent_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -55,6 +56,39 @@ func TestARuleAllowsACommandElementByElement(t *testing.T) {
 	}
 	if n := agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"); n != 1 {
 		t.Error(n)
+	}
+}
+
+// What an agent writes in the place of a * is a name or a text to such a program's test, never what runs.
+func TestNoRuleIsForWhateverAnInterpreterIsGiven(t *testing.T) {
+	for _, tt := range []struct {
+		rule    []string
+		allowed bool
+	}{
+		{[]string{"python3", "-c", "*"}, false}, {[]string{"python3", "*"}, false}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"}, false}, {[]string{"PYTHON", "a*"}, false},
+		{[]string{"node", "-e", "*"}, false}, {[]string{"perl", "-e", "*"}, false}, {[]string{"php8.2", "*"}, false}, {[]string{"sqlite3", "a.db", "*"}, false}, {[]string{"java", "*.java"}, false},
+		{[]string{"npx", "*"}, false}, {[]string{"npx", "jest", "a*"}, false}, {[]string{"uv", "run", "pytest", "a*"}, false}, {[]string{"docker", "run", "*"}, false},
+		{[]string{"go", "run", "./*"}, false}, {[]string{"go", "*", "a"}, false}, {[]string{"deno", "*"}, false}, {[]string{"go", "-x", "*", "a"}, false}, {[]string{"go", "-C", "a", "run", "*"}, false}, {[]string{"npm", "exec", "*"}, false},
+		{[]string{"npm", "*", "a"}, false}, {[]string{"yarn", "dlx", "*"}, false}, {[]string{"deno", "eval", "*"}, false}, {[]string{"bun", "-e", "*"}, false}, {[]string{"cargo", "run", "*"}, false},
+		{[]string{"toybox", "x"}, false}, {[]string{"zsh-5.9", "x"}, false},
+
+		{[]string{"python3", "-m", "pytest", "tests/a.py"}, true}, {[]string{"node", "test.js"}, true}, {[]string{"npx", "jest"}, true}, {[]string{"go", "run", "./check"}, true},
+		{[]string{"pytest", "tests/*"}, true}, {[]string{"go", "test", "./*"}, true}, {[]string{"go", "*"}, true}, {[]string{"npm", "run", "test:*"}, true}, {[]string{"npm", "test", "*"}, true}, {[]string{"deno", "test", "*"}, true},
+		{[]string{"cargo", "test", "run*"}, true}, {[]string{"make", "*"}, true}, {[]string{"./check", "*"}, true},
+	} {
+		r, argv := rule(tt.rule...), slices.Clone(tt.rule)
+		for i := range argv {
+			argv[i] = strings.ReplaceAll(argv[i], "*", "x")
+		}
+		faults := r.Faults()
+		if (len(faults) == 0) != tt.allowed || r.Allows(agent.TestRun, argv, "w") != tt.allowed {
+			t.Errorf("%q lets %q: %t; %v", tt.rule, argv, !tt.allowed, faults)
+		}
+		for _, f := range faults {
+			if f.Field != "argv" || f.Limit() == "" {
+				t.Errorf("%q: %+v has no reason", tt.rule, f)
+			}
+		}
 	}
 }
 

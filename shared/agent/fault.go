@@ -51,6 +51,7 @@ var Limits = map[Rule]string{
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
 	RuleAutoShell:     "must not begin with a shell, or with a program that starts what it is given",
+	RuleAutoCode:      "must have no * for an interpreter or a runner of packages: what runs would be the agent's, which nobody approved",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
 }
 
