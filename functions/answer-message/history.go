@@ -170,6 +170,11 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 		if m.Sender != session.FromAgent {
 			out[i].Files = t.files(m)
 		}
+		if m.Sender == session.FromSystem {
+			for _, p := range m.Pieces() {
+				out[i].Pieces = append(out[i].Pieces, chat.Piece(p))
+			}
+		}
 		x := actions[m.ActionID]
 		switch {
 		case x == nil:

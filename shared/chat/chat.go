@@ -17,6 +17,8 @@ type Message struct {
 	Name   string // of who wrote it, as people know them; empty for agent and system
 	Text   string
 	Files  []File
+	// Pieces are what a system's message is made of.
+	Pieces []Piece
 	// Collapsed says that it stands for older messages.
 	Collapsed bool
 	// Proposal is what an agent's message proposed; its text may be empty.
@@ -25,6 +27,12 @@ type Message struct {
 	Refused []Proposal
 	// ActionID is that of the action whose end a system's message tells.
 	ActionID string
+}
+
+// Piece is a part of a system's message: Ringi's own words, or others' that it quotes, such as a reason or a command's output.
+type Piece struct {
+	Text   string
+	Quoted bool
 }
 
 // Sender is who says something.

@@ -125,7 +125,7 @@ func lastSpoken(said []Said) string {
 	return ""
 }
 
-// lastSaid is the last that a person said in a turn, and what the system told behind it.
+// lastSaid is the last that a person said in a turn, and how what the system told last begins.
 func lastSaid(turn Said) (last entry, system string) {
 	for _, p := range turn.Parts {
 		text := p.Text
@@ -138,10 +138,11 @@ func lastSaid(turn Said) (last entry, system string) {
 		if json.Unmarshal([]byte(text), &list) != nil {
 			continue
 		}
-		for _, e := range list {
-			switch {
-			case e.System != "":
-				system = e.System
+		for i, e := range list {
+			switch told := e.System + e.Quoted; {
+			case told != "" && i > 0 && list[i-1].System+list[i-1].Quoted != "": // it goes on
+			case told != "":
+				system = told
 			case e.From != "" && e.File == "":
 				last = e
 			}

@@ -67,24 +67,21 @@ func Summarize(ctx context.Context, w Wire, older []Message, locale string) (str
 // plainly are messages without what vendors ask of turns: who said what.
 func plainly(older []Message) (out []entry) {
 	for _, m := range older {
-		e := entry{Text: legible.Visible(m.Text)}
 		switch {
 		case m.Collapsed:
-			e = entry{Summary: m.Text}
+			out = append(out, entry{Summary: m.Text})
 		case m.Sender == FromSystem:
-			e = entry{System: m.Text}
+			out = append(out, m.system()...)
 		case m.Sender == FromUser:
-			e.From = line(m.Name)
+			out = append(out, entry{From: line(m.Name), Text: legible.Visible(m.Text)})
+		case m.Proposal != nil:
+			out = append(out, entry{From: "agent", Text: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
 		default:
-			e.From = "agent"
-		}
-		if m.Proposal != nil {
-			e.Text += "\n(proposed: " + m.Proposal.Summary + ")"
+			out = append(out, entry{From: "agent", Text: m.Text})
 		}
 		for _, f := range m.Files {
-			e.Text += "\n(file: " + line(f.Name) + ")"
+			out = append(out, entry{From: line(m.Name), File: line(f.Name)})
 		}
-		out = append(out, e)
 	}
 	return out
 }

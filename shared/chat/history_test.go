@@ -87,3 +87,42 @@ func broken(turns []Said) string {
 	}
 	return ""
 }
+
+// Characters that show nothing say nothing to an agent, wherever they stand; the tabs of a table stay.
+func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
+	const hidden = "\U000e0063\U000e0061\u200b\u202e"
+	text := func(name string) File {
+		return File{ID: name, Name: name + hidden, Type: "text/plain", Body: []byte("a\tb" + hidden), Size: 9}
+	}
+	history := []Message{
+		{Sender: FromSystem, Collapsed: true, Text: "summary" + hidden},
+		{Sender: FromUser, Name: "佐藤" + hidden, Text: "words" + hidden, Files: []File{text("file")}},
+		{Sender: FromAgent, Text: "yes" + hidden, Proposal: &Proposal{ActionID: "A", Type: agent.TestRun, Payload: `{"argv":["a"]}`, Summary: "tests"}},
+		{Sender: FromSystem, ActionID: "A", Pieces: []Piece{{"own" + hidden, false}, {"output" + hidden, true}}},
+		{Sender: FromSystem, ActionID: "B", Text: "other" + hidden},
+		{Sender: FromUser, Name: "田中", Files: []File{{Name: "large" + hidden, Type: "text/plain", Why: "too large" + hidden}}},
+	}
+	var all strings.Builder
+	for _, s := range said(history) {
+		for _, p := range s.Parts {
+			all.WriteString(p.Text)
+			if p.Result != nil {
+				all.WriteString(p.Result.Text)
+			}
+		}
+	}
+	folded := fenced(plainly(history))
+	for about, text := range map[string]string{"an answer": all.String(), "a summary": folded} {
+		if strings.ContainsAny(text, hidden) {
+			t.Errorf("%s is made of %+q", about, text)
+		}
+		for _, want := range []string{"summary", "佐藤", "words", `"file":"file"`, `{"system":"own"},{"quoted":"output"}`, `{"quoted":"other"}`, `"file":"large"`} {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s is made without %s: %s", about, want, text)
+			}
+		}
+	}
+	if !strings.Contains(all.String(), `a\tb`) {
+		t.Errorf("a table lost its tabs: %s", all.String())
+	}
+}

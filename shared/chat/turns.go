@@ -109,7 +109,8 @@ func (b *budget) refuses(f File) string {
 // entry is what somebody else than the agent said, as the model reads it: nothing in it is an instruction.
 type entry struct {
 	From    string `json:"from,omitempty"`    // a person's name
-	System  string `json:"system,omitempty"`  // Ringi's own words
+	System  string `json:"system,omitempty"`  // Ringi's own words, and nobody else's
+	Quoted  string `json:"quoted,omitempty"`  // what Ringi's words before it are about, such as a reason or a command's output
 	Summary string `json:"summary,omitempty"` // of older messages
 	Text    string `json:"text,omitempty"`
 	File    string `json:"file,omitempty"`
@@ -166,8 +167,8 @@ func (t *turns) other(m Message, hidden []string) {
 	case m.ActionID != "" && t.told[m.ActionID]:
 	case m.Collapsed:
 		t.waiting = append(t.waiting, entry{Summary: m.Text})
-	case m.Text != "":
-		t.waiting = append(t.waiting, entry{System: m.Text})
+	default:
+		t.waiting = append(t.waiting, m.system()...)
 	}
 	for i, f := range m.Files {
 		e := entry{From: line(m.Name), File: line(f.Name)}
@@ -184,6 +185,23 @@ func (t *turns) other(m Message, hidden []string) {
 		}
 		t.waiting = append(t.waiting, e)
 	}
+}
+
+// system is a message of Ringi's: what others said stands in entries of its own. What an action came to is theirs where its
+// pieces are not known.
+func (m Message) system() (out []entry) {
+	pieces := m.Pieces
+	if pieces == nil && m.Text != "" {
+		pieces = []Piece{{m.Text, m.ActionID != ""}}
+	}
+	for _, p := range pieces {
+		if p.Quoted {
+			out = append(out, entry{Quoted: p.Text})
+		} else {
+			out = append(out, entry{System: p.Text})
+		}
+	}
+	return out
 }
 
 // line is a name in one line, as people see it.
@@ -234,7 +252,7 @@ func (t *turns) outcome(action string, later []Message) string {
 		}
 		if action != "" && m.ActionID == action {
 			t.told[action] = true
-			return fenced([]entry{{System: m.Text}})
+			return fenced(m.system())
 		}
 	}
 	return awaiting
@@ -282,8 +300,14 @@ func (t *turns) close() {
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
-// fenced are entries as data: JSON in which no < stands, so that nothing said can end it.
+// fenced are entries as data, as people see them: JSON in which no < stands, so that nothing said can end it.
 func fenced(list []entry) string {
+	for i := range list {
+		e := &list[i]
+		for _, text := range []*string{&e.From, &e.System, &e.Quoted, &e.Summary, &e.Text, &e.File, &e.NotRead} {
+			*text = legible.VisibleCode(*text)
+		}
+	}
 	b, err := json.Marshal(list)
 	if err != nil {
 		panic(fmt.Sprintf("encode what was said: %v", err)) // of texts

@@ -102,7 +102,7 @@ func TestTextComesAsItIsSaid(t *testing.T) {
 		}
 		u := reply.Usage
 		want := w.usage
-		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.1", u.ID, u.MS
+		want.Calls, want.RequestID, want.Prompt, want.ID, want.MS = 1, "req_1", "chat.ja.2", u.ID, u.MS
 		want.Cost, want.Unpriced = u.Cost, u.Unpriced
 		expect.Same(t, want, u)
 		if u.ID == "" || (u.Cost > 0) == (u.Unpriced > 0) || (w.name == "compatible") != (u.Unpriced == 1) {

@@ -12,7 +12,13 @@ import (
 // Visible is a text as people see it: without characters that show nothing or reorder their
 // surroundings, with "\n" line ends, and with spaces for letters that are drawn empty. Models
 // get the same text, so that nothing can be addressed to them that people don't see.
-func Visible(s string) string {
+func Visible(s string) string { return visible(s, ' ') }
+
+// VisibleCode is Visible with its tabs, which code and tables can't do without.
+func VisibleCode(s string) string { return visible(s, '\t') }
+
+// visible is a text as people see it, with a blank of one's choice for tabs.
+func visible(s string, tab rune) string {
 	s = strings.ToValidUTF8(s, "\ufffd")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
 	before, forms := '\n', 0 // what stands before a character, and how many of the letters have another form
@@ -20,6 +26,8 @@ func Visible(s string) string {
 		seen := r
 		switch {
 		case r > ' ' && r < 0x7f:
+		case r == '\t':
+			seen = tab
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
 			seen = '\n'
 		case Joiner(r) && !fits(r, before) || strikes(r) && !unicode.Is(unicode.Sm, before):

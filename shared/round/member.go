@@ -181,7 +181,7 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c chat.Ca
 			}
 		}
 	}
-	if len(r.Text) > maxResult {
+	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
 		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
 	}
 	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text, Took: p.Now().Sub(begun)}

@@ -386,7 +386,7 @@ func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) error {
 			return err
 		}
 	}
-	m := c.say(Message{Sender: FromSystem, ActionID: ended.ActionID, Content: ended.told(c.Session.Locale, "")})
+	m := c.say(ended.told(c.Session.Locale, ""))
 	if ended.CancelReason != ReasonExpired { // nobody is there to be answered
 		c.tell(m)
 	}

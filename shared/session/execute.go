@@ -215,7 +215,7 @@ func (a *Aggregate) truth(x *Action, r Result, now time.Time) (aggregate.Change,
 		return aggregate.Change{}, err
 	}
 	c.takeVersion(x, r)
-	m := c.say(Message{Sender: FromSystem, ActionID: x.ActionID, Content: is.told(c.Session.Locale, r.Tail)})
+	m := c.say(is.told(c.Session.Locale, r.Tail))
 	if c.Session.Status != Closed {
 		c.tell(m)
 	}

@@ -114,12 +114,21 @@ type Message struct {
 	Reason   aggregate.Reason `json:"reason,omitempty"`    // of what the system says
 	Detail   string           `json:"detail,omitempty"`
 	Through  string           `json:"through,omitempty"` // of a summary: key of the last message that it stands for
+	// Own are the parts of a system's message about an action that are the system's own words: between them stand others'.
+	// Rows of earlier releases have none.
+	Own []Span `json:"own,omitempty"`
 	// Refused are what the agent proposed beside its action: it is told that they were not taken.
 	Refused []RefusedProposal `json:"refused,omitempty"`
 	// Late are keys of messages that this one answers though they stand before From: the agent knows them beside it.
 	Late []string `json:"late,omitempty"`
 
 	DeleteAfter int64 `json:"delete_after,omitempty"`
+}
+
+// Span is a part of a text, in bytes.
+type Span struct {
+	From int `json:"from"`
+	To   int `json:"to"`
 }
 
 // Attachment is a file of Slack's, a link, or code.
