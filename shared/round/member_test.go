@@ -34,7 +34,7 @@ func (reads) Tools() []chat.Tool {
 func (reads) Lacking() string { return "" }
 
 func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string, error) {
-	return tool + "\U000e0041" + strings.Repeat("あ", 20_000), nil // people see no tag of a letter
+	return "\U000e0041" + tool + strings.Repeat("あ", 20_000), nil // people see no tag of a letter
 }
 
 func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
