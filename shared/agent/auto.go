@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"ringi/shared/lazy"
 )
 
 // AutoRule lets actions begin without a person: tests of one form in one workspace. There is none for anything that a
@@ -86,11 +88,14 @@ func runsAnything(patterns []string) bool {
 		slices.ContainsFunc(rest, func(p string) bool { return slices.Contains(words, p) })
 }
 
-// nameOf is a program's name without its folder, its version and what follows that.
+// versioned is a name with a version: python3.11-dbg, but no script1.sh.
+var versioned = lazy.Regexp(`^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`)
+
+// nameOf is a program's name without its folder and its version.
 func nameOf(program string) string {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(program)), ".exe")
-	if version := strings.IndexAny(name, "0123456789"); version > 0 && !slices.Contains(runners, name) {
-		name = strings.TrimRight(name[:version], "-._")
+	if m := versioned().FindStringSubmatch(name); m != nil && !slices.Contains(runners, name) {
+		return m[1]
 	}
 	return name
 }

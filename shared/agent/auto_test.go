@@ -74,7 +74,7 @@ func TestNoRuleIsForWhateverAnInterpreterIsGiven(t *testing.T) {
 
 		{[]string{"python3", "-m", "pytest", "tests/a.py"}, true}, {[]string{"node", "test.js"}, true}, {[]string{"npx", "jest"}, true}, {[]string{"go", "run", "./check"}, true},
 		{[]string{"pytest", "tests/*"}, true}, {[]string{"go", "test", "./*"}, true}, {[]string{"go", "*"}, true}, {[]string{"npm", "run", "test:*"}, true}, {[]string{"npm", "test", "*"}, true}, {[]string{"deno", "test", "*"}, true},
-		{[]string{"cargo", "test", "run*"}, true}, {[]string{"make", "*"}, true}, {[]string{"./check", "*"}, true},
+		{[]string{"cargo", "test", "run*"}, true}, {[]string{"make", "*"}, true}, {[]string{"./check", "*"}, true}, {[]string{"./script1.sh", "*"}, true},
 	} {
 		r, argv := rule(tt.rule...), slices.Clone(tt.rule)
 		for i := range argv {
