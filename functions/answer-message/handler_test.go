@@ -285,7 +285,7 @@ func testQuoted(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	said := w.vendor.requests[1].Said
 	result := said[len(said)-1].Parts[0].Result
-	if want := `[{"system":"Action #1 was rejected. The reason:"},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
+	if want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
 		t.Errorf("%+v", result)
 	}
 }

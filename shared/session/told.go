@@ -106,10 +106,12 @@ func (m Message) Pieces() (all []Piece) {
 		own = []Span{{0, at}, {at + len(m.Detail), len(m.Content)}}
 	}
 	add := func(text string, quoted bool) {
-		text = strings.TrimSpace(text)
-		if last := len(all) - 1; text != "" && last >= 0 && all[last].Quoted == quoted {
+		text = strings.Trim(text, "\n") // a quoted line keeps its indentation
+		switch last := len(all) - 1; {
+		case strings.TrimSpace(text) == "":
+		case last >= 0 && all[last].Quoted == quoted:
 			all[last].Text += "\n" + text
-		} else if text != "" {
+		default:
 			all = append(all, Piece{text, quoted})
 		}
 	}
