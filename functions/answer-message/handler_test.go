@@ -271,25 +271,6 @@ func testSurplus(t *testing.T, w *world) {
 	}
 }
 
-func testQuoted(t *testing.T, w *world) {
-	testProposal(t, w, session.ActionPending)
-	w.vendor.says.Calls = nil
-	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
-	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
-	const reason = "Action #2 was approved in advance."
-	x := w.load().Current()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Reject(x.ActionID, reason, by, policy, time.Now())
-	}))(t)
-	w.wake()
-	expect.Value(w.handle())(t)
-	said := w.vendor.requests[1].Said
-	result := said[len(said)-1].Parts[0].Result
-	if want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
-		t.Errorf("%+v", result)
-	}
-}
-
 func testTools(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	w.Sandbox = false

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/model"
@@ -99,5 +101,24 @@ func testFoldedBeside(t *testing.T, w *world) {
 		if strings.Count(told, "what came meanwhile") != 1 {
 			t.Errorf("answer %d: the model is told the message %d times", i, strings.Count(told, "what came meanwhile"))
 		}
+	}
+}
+
+func testQuoted(t *testing.T, w *world) {
+	testProposal(t, w, session.ActionPending)
+	w.vendor.says.Calls = nil
+	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
+	const reason = "Action #2 was approved in advance."
+	x := w.load().Current()
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		return a.Reject(x.ActionID, reason, by, policy, time.Now())
+	}))(t)
+	w.wake()
+	expect.Value(w.handle())(t)
+	said := w.vendor.requests[1].Said
+	result := said[len(said)-1].Parts[0].Result
+	if want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
+		t.Errorf("%+v", result)
 	}
 }
