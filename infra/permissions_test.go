@@ -282,7 +282,7 @@ func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":
 		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
-	case "dynamodb:PutItem", "dynamodb:ConditionCheckItem":
+	case "dynamodb:PutItem":
 		return slices.Equal(st.rows, []string{"SESSION#*", "MESSAGES#*", "AUDIT#*"})
 	}
 	return slices.Equal(st.rows, []string{"SESSION#*"})
@@ -292,7 +292,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	limited := st.conditions["ForAllValues:StringLike"] != nil && len(st.rows) > 0
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
-	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && (action == "dynamodb:PutItem" || action == "dynamodb:ConditionCheckItem")
+	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && action == "dynamodb:PutItem"
 	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // sessions are its own
