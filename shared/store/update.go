@@ -61,7 +61,9 @@ func (s *Store) deleteIf(ctx context.Context, k item, e *expression, condition s
 
 // unhindered does a single write, and again for up to two seconds while a transaction holds the item: the SDK does not
 // take that for a reason to repeat a call. What is written is made once, by the caller.
-func unhindered[In, Out any](ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In) (Out, error) {
+func unhindered[In, Out any](
+	ctx context.Context, write func(context.Context, In, ...func(*dynamodb.Options)) (Out, error), in In,
+) (Out, error) {
 	stop := time.Now().Add(retryFor)
 	for wait := newBackoff(10*time.Millisecond, 200*time.Millisecond); ; {
 		out, err := write(ctx, in)

@@ -2,6 +2,7 @@ package moto_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -34,65 +35,82 @@ func TestBothEnginesRefuseTheSame(t *testing.T) {
 // refusal is a call and what is said to it; nothing if it is done.
 type refusal struct{ operation, body, want string }
 
+const (
+	rowKey, rowItem = `"Key":{"PK":{"S":"a"}}`, `"Item":{"PK":{"S":"a"}}`
+	condition       = `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`
+	oneValue        = `"ExpressionAttributeValues":{":n":{"S":"1"}}`
+	moreValues      = `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
+)
+
+// form is a kind of request with expressions that use #n and :n.
+type form struct {
+	operation, around string // around has ? for the request, "" if that is the whole call
+	of, expressions   string
+	first, without    string // the expression that is read first; which are null where there are none, "" if not looked at
+}
+
+func forms() []form {
+	const when, set = "ConditionExpression", `"UpdateExpression":"SET #n = :n"`
+	const write = "TransactWriteItems"
+	neither := "UpdateExpression and ConditionExpression are null"
+	return []form{
+		{"PutItem", "", rowItem, condition, when, "ConditionExpression is null"},
+		{"DeleteItem", "", rowKey, condition, when, "ConditionExpression is null"},
+		{"UpdateItem", "", rowKey, set, "UpdateExpression", neither},
+		{"UpdateItem", "", rowKey, set + "," + condition, "UpdateExpression", neither},
+		{write, `{"TransactItems":[{"Put":?}]}`, rowItem, condition, when, ""},
+		{write, `{"TransactItems":[{"Delete":?}]}`, rowKey, condition, when, ""},
+		{write, `{"TransactItems":[{"ConditionCheck":?}]}`, rowKey, condition, when, ""},
+		{write, `{"TransactItems":[{"Update":?}]}`, rowKey, set, "UpdateExpression", ""},
+		{"Query", "", `"Limit":1`, `"KeyConditionExpression":"#n = :n"`, "KeyConditionExpression", "FilterExpression and KeyConditionExpression are null"},
+		{"Scan", "", `"Limit":1`, `"FilterExpression":"#n = :n"`, "FilterExpression", "FilterExpression is null"},
+	}
+}
+
+// refusals are what such a request is refused for.
+func (f form) refusals() []refusal {
+	names := `"ExpressionAttributeNames":{"#n":"n"}`
+	if f.operation == "Query" {
+		names = `"ExpressionAttributeNames":{"#n":"PK"}`
+	}
+	moreNames := strings.Replace(names, "{", `{"#more":"m",`, 1)
+	unused, none := "Value provided in ExpressionAttribute%s unused in expressions: keys: ", "ExpressionAttribute%s can only be specified when using expressions"
+	var all []refusal
+	refused := func(want string, beside ...string) {
+		body := `{"TableName":"rows",` + join(append([]string{f.of}, beside...)...) + `}`
+		if f.around != "" {
+			body = strings.Replace(f.around, "?", body, 1)
+		}
+		all = append(all, refusal{f.operation, body, want})
+	}
+	refused(fmt.Sprintf(unused, "Values")+"{:nn, :v0}", f.expressions, names, moreValues)
+	refused(fmt.Sprintf(unused, "Names")+"{#more}", f.expressions, moreNames, oneValue)
+	refused(fmt.Sprintf(unused, "Names")+"{#more}", f.expressions, moreNames, moreValues)
+	refused("ExpressionAttributeValues must not be empty", f.expressions, names, `"ExpressionAttributeValues":{}`)
+	refused("ExpressionAttributeNames must not be empty", f.expressions, `"ExpressionAttributeNames":{}`, oneValue)
+	missing := "Invalid " + f.first + ": An expression attribute %s is not defined; attribute %s"
+	refused(fmt.Sprintf(missing, "value used in expression", "value: :n"), f.expressions, names)
+	refused(fmt.Sprintf(missing, "name used in the document path", "name: #n"), f.expressions, oneValue)
+	if f.without != "" {
+		refused(fmt.Sprintf(none, "Names"), names)
+		refused(fmt.Sprintf(none, "Values")+": "+f.without, oneValue)
+	}
+	return all
+}
+
 func refusals() []refusal {
 	var all []refusal
-	const key, item = `"Key":{"PK":{"S":"a"}}`, `"Item":{"PK":{"S":"a"}}`
-	for _, r := range []struct {
-		operation, of string // a request, "" in its place in around
-		around        string // "" if it is the whole call
-		first, null   string // the expression that is read first, and what is said where there is none
-		text          string
-	}{
-		{"PutItem", item, "", "ConditionExpression", "ConditionExpression is null", `"ConditionExpression":"#n = :n"`},
-		{"DeleteItem", key, "", "ConditionExpression", "ConditionExpression is null", `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`},
-		{"UpdateItem", key, "", "UpdateExpression", "UpdateExpression and ConditionExpression are null", `"UpdateExpression":"SET #n = :n"`},
-		{"UpdateItem", key, "", "UpdateExpression", "UpdateExpression and ConditionExpression are null",
-			`"UpdateExpression":"SET #n = :n","ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`},
-		{"TransactWriteItems", item, `{"TransactItems":[{"Put":?}]}`, "ConditionExpression", "ConditionExpression is null", `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`},
-		{"TransactWriteItems", key, `{"TransactItems":[{"Delete":?}]}`, "ConditionExpression", "ConditionExpression is null", `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`},
-		{"TransactWriteItems", key, `{"TransactItems":[{"ConditionCheck":?}]}`, "ConditionExpression", "", `"ConditionExpression":"attribute_not_exists(#n) OR #n = :n"`},
-		{"TransactWriteItems", key, `{"TransactItems":[{"Update":?}]}`, "UpdateExpression", "", `"UpdateExpression":"SET #n = :n"`},
-		{"Query", `"Limit":1`, "", "KeyConditionExpression", "FilterExpression and KeyConditionExpression are null", `"KeyConditionExpression":"#n = :n"`},
-		{"Scan", `"Limit":1`, "", "FilterExpression", "FilterExpression is null", `"FilterExpression":"#n = :n"`},
-	} {
-		name := `"ExpressionAttributeNames":{"#n":"n"}`
-		if r.operation == "Query" {
-			name = `"ExpressionAttributeNames":{"#n":"PK"}`
-		}
-		moreNames := strings.Replace(name, "{", `{"#more":"m",`, 1)
-		const values, moreValues = `"ExpressionAttributeValues":{":n":{"S":"1"}}`, `"ExpressionAttributeValues":{":n":{"S":"1"},":nn":{"S":"1"},":v0":{"S":"1"}}`
-		none := "can only be specified when using expressions"
-		for _, c := range []struct {
-			beside string
-			want   string
-		}{
-			{join(r.text, name, moreValues), "Value provided in ExpressionAttributeValues unused in expressions: keys: {:nn, :v0}"},
-			{join(r.text, moreNames, values), "Value provided in ExpressionAttributeNames unused in expressions: keys: {#more}"},
-			{join(r.text, moreNames, moreValues), "Value provided in ExpressionAttributeNames unused in expressions: keys: {#more}"},
-			{join(r.text, name, `"ExpressionAttributeValues":{}`), "ExpressionAttributeValues must not be empty"},
-			{join(r.text, `"ExpressionAttributeNames":{}`, values), "ExpressionAttributeNames must not be empty"},
-			{join(r.text, name), "Invalid " + r.first + ": An expression attribute value used in expression is not defined; attribute value: :n"},
-			{join(r.text, values), "Invalid " + r.first + ": An expression attribute name used in the document path is not defined; attribute name: #n"},
-			{name, "ExpressionAttributeNames " + none},
-			{values, "ExpressionAttributeValues " + none + ": " + r.null},
-		} {
-			if strings.HasSuffix(c.want, ": ") || r.around != "" && !strings.Contains(c.beside, r.text) {
-				continue // such a request is refused for having no expression
-			}
-			body := `{"TableName":"rows",` + r.of + `,` + c.beside + `}`
-			if r.around != "" {
-				body = strings.Replace(r.around, "?", body, 1)
-			}
-			all = append(all, refusal{r.operation, body, c.want})
-		}
+	for _, f := range forms() {
+		all = append(all, f.refusals()...)
 	}
 	const read = `"ProjectionExpression":"#n","ExpressionAttributeNames":{"#n":"n","#more":"m"}`
 	const unused = "Value provided in ExpressionAttributeNames unused in expressions: keys: {#more}"
+	const inPath = `"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)","ExpressionAttributeNames":{"#n":"n","#m":"m"}`
 	return append(all,
-		refusal{"GetItem", `{"TableName":"rows",` + key + `,` + read + `}`, unused},
-		refusal{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"rows",` + key + `,` + read + `}}]}`, unused},
+		refusal{"GetItem", `{"TableName":"rows",` + join(rowKey, read) + `}`, unused},
+		refusal{"TransactGetItems", `{"TransactItems":[{"Get":{"TableName":"rows",` + join(rowKey, read) + `}}]}`, unused},
 		refusal{"BatchGetItem", `{"RequestItems":{"rows":{"Keys":[{"PK":{"S":"a"}}],` + read + `}}}`, unused},
-		refusal{"UpdateItem", `{"TableName":"rows",` + key + `,"UpdateExpression":"SET #n = if_not_exists(#m.#n[0], :n)","ExpressionAttributeNames":{"#n":"n","#m":"m"},"ExpressionAttributeValues":{":n":{"S":"1"}}}`, ""},
+		refusal{"UpdateItem", `{"TableName":"rows",` + join(rowKey, inPath, oneValue) + `}`, ""},
 	)
 }
 

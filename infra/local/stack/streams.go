@@ -34,13 +34,17 @@ func (s *Stack) streamReader() streamReader {
 	return streamReader{dynamodbstreams.NewFromConfig(config(s.tables.URL)), s.streams}
 }
 
-func (r streamReader) DescribeStream(ctx context.Context, in *dynamodbstreams.DescribeStreamInput, o ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error) {
+func (r streamReader) DescribeStream(
+	ctx context.Context, in *dynamodbstreams.DescribeStreamInput, o ...func(*dynamodbstreams.Options),
+) (*dynamodbstreams.DescribeStreamOutput, error) {
 	of := *in
 	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
 	return r.Client.DescribeStream(ctx, &of, o...)
 }
 
-func (r streamReader) GetShardIterator(ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, o ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error) {
+func (r streamReader) GetShardIterator(
+	ctx context.Context, in *dynamodbstreams.GetShardIteratorInput, o ...func(*dynamodbstreams.Options),
+) (*dynamodbstreams.GetShardIteratorOutput, error) {
 	of := *in
 	of.StreamArn = aws.String(r.names[aws.ToString(in.StreamArn)])
 	return r.Client.GetShardIterator(ctx, &of, o...)
