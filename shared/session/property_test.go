@@ -316,6 +316,9 @@ func (w *walk) comesToRest() {
 			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
 		}
 		a = w.load()
+		if a.Head.Resting && a.paused(w.now) { // the sweeper comes when the pause is over
+			continue
+		}
 		if e := a.Effects(w.now); e.Begin != nil {
 			w.must(func(a *Aggregate) (aggregate.Change, error) { return e.Begin(a) })
 		} else if e.Run == nil && (a.Head.Resting || a.Session.Status == Closed || !a.work(w.now)) {
