@@ -314,7 +314,7 @@ func (w *world) nobodyWaitsInVain(a *Aggregate) {
 }
 
 // oneSession: an execution keeps its session, and one that ends without being
-// told to stop sends the run there.
+// told to stop sends the run there, as soon as there is room to run.
 func (w *world) oneSession(before, after *Aggregate) {
 	for _, e := range before.Executions {
 		n := aggregate.Find(after.Executions, e.Key())
@@ -324,7 +324,8 @@ func (w *world) oneSession(before, after *Aggregate) {
 	if e := after.OpenSession(); e != nil {
 		next := after.Next(w.now)
 		_, leased := after.leased(e, "", w.now)
-		w.require(next.State == StateExecuteProcess || next.State == StatePause && leased, "nobody tells session %s to stop", e.SessionID)
+		noRoom := after.Head.PausedFor == ReasonNoRoom && w.now.Before(*after.Head.PausedUntil) // then nothing can be run
+		w.require(next.State == StateExecuteProcess || next.State == StatePause && (leased || noRoom), "nobody tells session %s to stop", e.SessionID)
 		w.require(after.DueAt(w.now) != nil, "the task rests, and session %s is open", e.SessionID)
 	}
 	for i, e := range after.Executions {
