@@ -13,8 +13,8 @@ import (
 	"ringi/shared/expect"
 )
 
-// shippable are the licences under which a binary may be given on, also without its source. MPL-2.0 asks for that of its own files
-// alone, when they are changed; CC-BY-4.0 is of documentation.
+// shippable are the licences under which a binary may be given on, also without its source. MPL-2.0 asks for that of its
+// own files alone, when they are changed; CC-BY-4.0 is of documentation.
 var shippable = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0"}
 
 // materials is a bill of materials, as CycloneDX has it.
@@ -50,8 +50,8 @@ func (m materials) faults(modules []string) (all []string) {
 	return all
 }
 
-// Every module of go.mod, those of tests among them, is under a licence that allows to ship it. The bill of materials stays
-// in .ringi-local/sbom.cdx.json.
+// Every module of go.mod, those of tests among them, is under a licence that allows to ship it. The bill of materials
+// stays in .ringi-local/sbom.cdx.json.
 func TestEveryDependencyMayBeShipped(t *testing.T) {
 	syft := samTool(t, "syft")
 	cache := strings.TrimSpace(string(expect.Value(exec.Command("go", "env", "GOMODCACHE").Output())(t)))
@@ -63,7 +63,8 @@ func TestEveryDependencyMayBeShipped(t *testing.T) {
 	}
 	cmd := exec.Command(syft, "scan", "--quiet", "file:go.mod", "--source-name", "ringi", "--output", "cyclonedx-json="+bill)
 	cmd.Dir = repository
-	cmd.Env = append(os.Environ(), "SYFT_CHECK_FOR_APP_UPDATE=false", "SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true", "SYFT_GOLANG_LOCAL_MOD_CACHE_DIR="+cache)
+	cmd.Env = append(os.Environ(), "SYFT_CHECK_FOR_APP_UPDATE=false",
+		"SYFT_GOLANG_SEARCH_LOCAL_MOD_CACHE_LICENSES=true", "SYFT_GOLANG_LOCAL_MOD_CACHE_DIR="+cache)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}

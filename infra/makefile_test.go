@@ -22,7 +22,7 @@ build) test -e compiled && echo build >>log ;;
 esac
 `
 
-// SAM makes several functions at once. Those that begin together on an empty cache compile what they share once, before any links.
+// SAM makes several functions at once. Those that begin together compile what they share once, before any links.
 func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 	tool, err := exec.LookPath("make")
 	if err != nil {
@@ -69,7 +69,8 @@ func TestFunctionsThatAreBuiltAtOnceCompileOnce(t *testing.T) {
 	expect.NoError(t, os.Chtimes(filepath.Join(dir, "shared/one/one.go"), later, later))
 	ended := exec.Command("true")
 	expect.NoError(t, ended.Run())
-	expect.NoError(t, os.Symlink(fmt.Sprint(ended.Process.Pid), filepath.Join(dir, ".ringi-local/build/compiling"))) // of one that was killed
+	killed := fmt.Sprint(ended.Process.Pid) // its lock stayed
+	expect.NoError(t, os.Symlink(killed, filepath.Join(dir, ".ringi-local/build/compiling")))
 	make(1)
 	logged("list\n" + strings.Repeat("build\n", 7) + "list\nbuild\n")
 }

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// The page that somebody reads before they let people's words in fits one screen, names whom they go to, and says how long they stay.
+// The page that somebody reads before they let people's words in fits one screen, names whom these go to, and for how long.
 func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 	page := string(expect.Value(os.ReadFile("security.md"))(t))
 	if lines := strings.Count(page, "\n"); lines > 80 {

@@ -33,7 +33,7 @@ const (
 	perTrace      = 5.00 / 1e6
 )
 
-// What is assumed, since the local stack can't say how long a function waits for others, and what the bench doesn't count.
+// What is assumed: the local stack can't say how long a function waits for others, and the bench doesn't count everything.
 const (
 	models, modelSeconds = 3.0, 10.0 // calls of models, and how long each takes
 	stepsSeconds         = 20.0      // of carrying out the steps and the summary, in one invocation
@@ -66,7 +66,8 @@ func measuredFigures(page string) (f figures, err error) {
 		row, pattern string
 		into         []*float64
 	}{
-		{"all functions", n + ` invocations.*; ` + n + ` read, ` + n + ` \+ ` + n + ` write units`, []*float64{&f.Invocations, &f.Read, &f.Write, &f.Index}},
+		{"all functions", n + ` invocations.*; ` + n + ` read, ` + n + ` \+ ` + n + ` write units`,
+			[]*float64{&f.Invocations, &f.Read, &f.Write, &f.Index}},
 		{"update-card", n + ` invocations`, []*float64{&f.Cards}},
 		{"state transitions of the run", n, []*float64{&f.Transitions}},
 		{"all AWS calls by action", `SQS\.SendMessage ` + n, []*float64{&f.Sent}},
@@ -117,16 +118,19 @@ func (f figures) bill() string {
 	t.row("", "per task", "dollars per 1,000 tasks")
 	t.row("---", "---", "---")
 	add("Step Functions", num(f.Transitions)+" transitions", f.Transitions*perTransition)
-	add("DynamoDB writes", num(f.Write)+" units of the table, "+num(f.Index)+" of its indexes", (f.Write+f.Index)*perWriteUnit)
+	add("DynamoDB writes", num(f.Write)+" units of the table, "+num(f.Index)+" of its indexes",
+		(f.Write+f.Index)*perWriteUnit)
 	add("DynamoDB reads", num(f.Read)+" units", f.Read*perReadUnit)
 	add("Lambda, three models' answers", gbSeconds(models, modelSeconds, small), models*modelSeconds*small*perGBSecond)
-	add("Lambda, carrying out five steps and the summary", gbSeconds(1, stepsSeconds, large), stepsSeconds*large*perGBSecond)
+	add("Lambda, carrying out five steps and the summary", gbSeconds(1, stepsSeconds, large),
+		stepsSeconds*large*perGBSecond)
 	add("Lambda, cards", gbSeconds(f.Cards, cardSeconds, small), f.Cards*cardSeconds*small*perGBSecond)
 	add("Lambda, the rest", gbSeconds(others, otherSeconds, small), others*otherSeconds*small*perGBSecond)
 	add("Lambda, invocations", num(f.Invocations), f.Invocations*perInvocation)
 	add("SQS FIFO", num(f.Sent)+" sent, as many received and deleted", 3*f.Sent*perQueueCall)
 	add("S3", num(f.Put)+" PUT, "+num(f.Get)+" GET", f.Put*perPut+f.Get*perGet)
-	add("KMS, for credentials and the audit log's chain", num(f.Decrypt)+" Decrypt, "+num(f.Sign)+" Sign", f.Decrypt*perDecrypt+f.Sign*perSign)
+	add("KMS, for credentials and the audit log's chain", num(f.Decrypt)+" Decrypt, "+num(f.Sign)+" Sign",
+		f.Decrypt*perDecrypt+f.Sign*perSign)
 	add("API Gateway", num(apiCalls)+" requests", apiCalls*perAPICall)
 	add("logs", "about "+num(logKB)+" KB", logKB/1e6*perLogGB)
 	add("traces", fmt.Sprintf("%s %% of %s", num(traced*100), num(f.Invocations)), traced*f.Invocations*perTrace)
@@ -135,7 +139,8 @@ func (f figures) bill() string {
 	fmt.Fprintf(&t, `
 A contest of three teams and two rounds, measured likewise: %s transitions (%.2f dollars per 1,000 contests), %.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
 A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f). The thirty answers of models of each cost more than a hundred times all of that.
-`, num(f.ContestTransitions), f.ContestTransitions*perTransition*1000, f.ContestWrite, f.ContestWrite*perWriteUnit*1000, f.ContestRead, f.ContestRead*perReadUnit*1000,
+`, num(f.ContestTransitions), f.ContestTransitions*perTransition*1000,
+		f.ContestWrite, f.ContestWrite*perWriteUnit*1000, f.ContestRead, f.ContestRead*perReadUnit*1000,
 		num(puts), puts*perPut*1000, num(played), played*perGBSecond*1000)
 	return t.String()
 }

@@ -35,7 +35,8 @@ func (d *deployed) run(_ context.Context, name string, args ...string) ([]byte, 
 		return nil, errors.New("sam failed")
 	}
 	if args[0] == "logs" {
-		said := slices.DeleteFunc(d.log("UpdateCardFunction"), func(l string) bool { return !strings.Contains(l, strings.Trim(args[6], `"`)) })
+		phrase := strings.Trim(args[slices.Index(args, "--filter")+1], `"`)
+		said := slices.DeleteFunc(d.log("UpdateCardFunction"), func(l string) bool { return !strings.Contains(l, phrase) })
 		return []byte(strings.Join(said, "\n")), nil
 	}
 	if len(args) < 4 || args[0] != "list" {

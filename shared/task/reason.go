@@ -88,8 +88,8 @@ var Reasons = []aggregate.Reason{
 	ReasonSessionModel, ReasonSessionEnded, ReasonStepsNotDone,
 }
 
-// ForOperator reports whether a run that ends for r wants whoever runs the deployment: our own fault, or a model that nobody can
-// use. What a vendor's tool, a limit or a request brings about is for the people whose card says it.
+// ForOperator reports whether a run that ends for r wants whoever runs the deployment: our own fault, or a model that
+// nobody can use. What a vendor's tool, a limit or a request brings about is for the people whose card says it.
 func ForOperator(r aggregate.Reason) bool {
 	switch r {
 	case ReasonRunFailed, ReasonInterruptedRead, ReasonModelUnavailable, ReasonModelBadRequest, ReasonModelKey, ReasonModelForbidden,
