@@ -84,6 +84,8 @@ type click struct {
 	thread string
 	tab    string // trigger of a click on the Home tab, where nothing can be said but in a dialog
 	team   string
+
+	reasoned bool // a reason for rejecting was given
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -222,7 +224,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 
 // ask opens the form for a rejection's reason, if the person may reject now.
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
-	v := h.check(ctx, c, decision.Rejections()[kind].With("-")) // any reason: nothing is kept
+	v := h.check(ctx, c, decision.Rejections()[kind].Unsaid())
 	if v.Err == nil && !v.Empty {
 		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale))
 		var unknown slackapi.Unknown
@@ -263,7 +265,8 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	c := p.click(m.TaskID, m.ID)
 	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
-	v := h.decide(ctx, c, reject.With(reason))
+	c.reasoned = true
+	v := h.decide(ctx, c, reject.Once(reason))
 	if text, ok := v.inForm(); ok {
 		metric.Count(metric.InteractionNoted, 1)
 		return keepOpen(text), nil

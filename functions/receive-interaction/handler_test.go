@@ -33,6 +33,7 @@ func TestInteractions(t *testing.T) {
 		{"approve a process", testApproveProcess},
 		{"approve a step", testApproveStep},
 		{"reject with a reason", testReject},
+		{"reject twice, with other reasons", testRejectTwice},
 		{"reject a step", testRejectStep},
 		{"a reason that won't do", testBadReason},
 		{"reject what is decided", testRejectLate},
@@ -162,9 +163,25 @@ func testSubmitLate(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID)), workspace.Tanaka)
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
 	w.shown()
-	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "<@"+workspace.Suzuki+"> が <!date^")
+	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "承認済みです。\n入力した却下理由は、反映されていません。")
 	w.healed()
 	if got := w.Load().Prompt(); got.Status != aggregate.Approved {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Of two reasons the first is taken, and whoever gave the second learns it, also the same person; what is sent again is quiet.
+func testRejectTwice(t *testing.T, w *world) {
+	p := w.prompted()
+	for range 2 {
+		w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, "部署ごとに")), workspace.Suzuki)
+	}
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		w.shown()
+		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下済みです。\n入力した却下理由は、反映されていません。")
+		w.healed()
+	}
+	if got := w.Load().Prompts[0]; got.RejectionReason != "部署ごとに" || got.RejectedBy != workspace.Suzuki {
 		t.Errorf("%+v", got)
 	}
 }

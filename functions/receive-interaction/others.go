@@ -27,7 +27,7 @@ func (h *Handler) others(ctx context.Context, c click, trigger string) {
 	var a *task.Aggregate
 	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
 		a = now
-		return decision.Rejections()[task.CardPrompt].With("-")(now, id, by, p, at) // whoever may send it back may put another in its place
+		return decision.Rejections()[task.CardPrompt].Unsaid()(now, id, by, p, at) // whoever may send it back may put another in its place
 	})
 	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
 		return h.otherDraft(ctx, a, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)

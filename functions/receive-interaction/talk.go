@@ -37,10 +37,11 @@ type Payloads interface {
 // talkClick is one act of one person on a session's card, or in its dialog.
 type talkClick struct {
 	people.Want
-	ref     aggregate.Ref
-	thread  string
-	trigger string
-	home    string // workspace of a click on the Home tab, where nothing can be said but in a dialog
+	ref      aggregate.Ref
+	thread   string
+	trigger  string
+	reasoned bool   // a reason for rejecting was given
+	home     string // workspace of a click on the Home tab, where nothing can be said but in a dialog
 }
 
 func (p payload) talkClick(id string) talkClick {
@@ -115,8 +116,11 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
+	text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
+	if c.reasoned {
+		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
+	}
 	if c.home != "" {
-		text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
 		if err := h.openTalk(ctx, c, *card.Told(text, v.Settings.Locale)); err != nil {
 			slog.WarnContext(ctx, "the person was not told", "session_id", c.ref.ID, "user", c.User, "err", err)
 		}
@@ -125,7 +129,7 @@ func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVe
 	if c.Channel == "" && v.Session != nil {
 		c.Channel, c.thread = v.Session.Channel, v.Session.ThreadTS
 	}
-	if err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, card.TalkRefused(v.Err, v.Settings, v.Session.Origin())); err != nil {
+	if err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text); err != nil {
 		slog.WarnContext(ctx, "the person was not told", "session_id", c.ref.ID, "user", c.User, "err", err)
 	}
 }
@@ -215,6 +219,7 @@ func (h *Handler) submitTalk(ctx context.Context, p payload) (inbound.Response, 
 			return h.malformed(ctx, p)
 		}
 		c := p.talkClick(r.Session)
+		c.reasoned = true
 		v := h.talks().Decide(ctx, c.Want, c.ref, decision.RejectAction(r.ID, r.Hash, p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value))
 		if text, stays := talkInForm(v); stays {
 			return keepOpen(text), nil

@@ -196,6 +196,15 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected || x.ErrorDetail != "本番はだめ" {
 		t.Errorf("%+v", x)
 	}
+	k = newTalk(t, db, "make")
+	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
+		k.quiet(k.press(user, card.RejectAction, k.value()), user)
+	}
+	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
+	k.told(k.send(workspace.Tanaka, reason("長すぎる")), workspace.Tanaka, "入力した却下理由は、反映されていません。")
+	if x := k.action(); x.ErrorDetail != "本番はだめ" || x.CancelledBy != workspace.Suzuki {
+		t.Errorf("%+v", x)
+	}
 }
 
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {

@@ -70,7 +70,11 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	v.Log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
-	h.sendEphemeral(ctx, c, v, v.text())
+	text := v.text()
+	if c.reasoned {
+		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
+	}
+	h.sendEphemeral(ctx, c, v, text)
 }
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.

@@ -66,6 +66,9 @@ func CancelledBefore(locale, by string, at time.Time) string {
 // CancelAccepted is the note after a task was cancelled by its message shortcut.
 func CancelAccepted(locale string) string { return wordsOf(locale).surface().CancelAccepted() }
 
+// ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
+func ReasonNotTaken(locale string) string { return wordsOf(locale).surface().ReasonNotTaken() }
+
 // Unreachable is what the requester is told by direct message when Slack refuses
 // a card's channel for good; refusal is Slack's error code.
 func Unreachable(locale, channel, refusal string) string {

@@ -1,6 +1,7 @@
 package decision
 
 import (
+	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -65,9 +66,21 @@ func Rejections() map[aggregate.CardType]Rejection {
 	return out
 }
 
-// With puts the reason in.
-func (r Rejection) With(reason string) Act {
+// Unsaid is the rejection before a reason is given, for checking whether one would be taken: it is never committed.
+func (r Rejection) Unsaid() Act {
 	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		return r(a, id, reason, by, p, now)
+		return r(a, id, "-", by, p, now)
+	}
+}
+
+// Once puts the reason in. Of a gate that is rejected already, by the same person with the same reason it is no change; with
+// another reason it is ErrDecided, since this reason would not be saved.
+func (r Rejection) Once(reason string) Act {
+	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		c, err := r(a, id, reason, by, p, now)
+		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
+			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
+		}
+		return c, err
 	}
 }

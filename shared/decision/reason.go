@@ -3,7 +3,6 @@ package decision
 import (
 	"context"
 	"errors"
-	"strings"
 	"time"
 
 	"ringi/shared/aggregate"
@@ -48,16 +47,4 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 		})
 	})
 	return v, gate, refused
-}
-
-// Once is With for a gate that may be rejected already: by the same person with the same reason it
-// is no change; with another reason it is ErrDecided, since this reason would not be saved.
-func (r Rejection) Once(reason string) Act {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		c, err := r(a, id, reason, by, p, now)
-		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
-			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
-		}
-		return c, err
-	}
 }

@@ -57,6 +57,7 @@ func english() *words {
 		membersOfIt:    "members of this channel",
 		notRequester:   " (not {who}: nobody approves their own request)",
 		andOthers:      "and {n} more",
+		reasonNotTaken: "The reason that you entered was not taken.",
 		cancelAccepted: "The task is cancelled. If a call is in flight, the card will show its outcome, and nothing more will run.",
 	}
 }

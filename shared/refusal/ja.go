@@ -57,6 +57,7 @@ func japanese() *words {
 		membersOfIt:    "このチャンネルのメンバー",
 		notRequester:   "(依頼した {who} は、自分の依頼を承認できません)",
 		andOthers:      "ほか {n} 件",
+		reasonNotTaken: "入力した却下理由は、反映されていません。",
 		cancelAccepted: "タスクをキャンセルしました。呼び出し中のステップがあれば、その結果だけをカードに表示します。",
 	}
 }

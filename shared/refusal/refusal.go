@@ -47,7 +47,7 @@ type words struct {
 	decided map[state]string
 
 	canDecide, may, nobody, members, membersOfIt, notRequester, andOthers string
-	cancelAccepted                                                        string
+	cancelAccepted, reasonNotTaken                                        string
 }
 
 // state is how a gate or a task stands when a person decides too late.
@@ -154,6 +154,9 @@ func (s Surface) CancelledBefore(by string, at time.Time) string {
 
 // CancelAccepted is the note after a task was cancelled where its card is not to be seen.
 func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccepted }
+
+// ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
+func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).reasonNotTaken }
 
 // Refused is Note for a click that a rule refused: it also names the people who may.
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin) string {

@@ -83,7 +83,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *words) map[string]string {
 		texts := map[string]string{
 			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "members": w.members,
-			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted,
+			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted, "reasonNotTaken": w.reasonNotTaken,
 		}
 		for k, v := range w.notes {
 			texts["note "+string(k)] = v
