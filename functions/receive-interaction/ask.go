@@ -147,43 +147,34 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 	return at, cmp.Or(note, card.NoteAccepted), nil
 }
 
-// fromMessage makes a request of a message that somebody wrote: the message itself is what its cards stand below, as if
-// it had mentioned Ringi, and whoever chose it in its menu asks for it.
-func (h *Handler) fromMessage(ctx context.Context, p payload, locale string) outcome {
-	m := p.Message
-	ts := cmp.Or(m.TS, p.MessageTS)
-	text := intake.Text(m.Text)
-	switch {
-	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
-		return outcome{note: card.NoteOwn}
-	case text == "":
-		return outcome{note: card.NoteEmpty}
-	}
-	reaches, err := h.Slack.Reaches(ctx, p.channel(), p.User.ID)
+// fromMessage makes a request of a message that somebody wrote, with the text that the person sent: the message itself is what
+// its cards stand below, as if it had mentioned Ringi, and whoever chose it in its menu asks for it.
+func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
+	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
-		slog.InfoContext(ctx, "whether Ringi can post there", "channel", p.channel(), "reaches", reaches, "err", err)
+		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
 	if !reaches {
-		out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: m.Text, once: "message " + p.channel() + " " + ts}, locale)
+		out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}, locale)
 		if out.note == card.NoteAccepted {
 			out.note = card.NoteElsewhere
 		}
 		return out
 	}
 	r := task.Request{
-		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: p.channel(), ChannelType: channelType(p.channel()),
-		MessageTS: ts, ThreadTS: cmp.Or(m.ThreadTS, ts), Source: sourceOf(p.channel()),
+		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: channelType(of.Channel),
+		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: sourceOf(of.Channel),
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {
 	case repeated:
-		return outcome{place{r.Channel, ts}, card.NoteRepeated}
+		return outcome{place{r.Channel, of.TS}, card.NoteRepeated}
 	case err != nil:
 		slog.ErrorContext(ctx, "not kept", "user", r.User, "err", err)
 		return outcome{note: card.NoteFailed}
 	}
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source, "characters", len([]rune(text)))
-	return outcome{place{r.Channel, ts}, card.NoteAccepted}
+	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
 }
 
 // channelType is Slack's, told by a channel's id: private channels of today look like public ones, and are treated alike.

@@ -64,11 +64,8 @@ type message struct {
 		EventType    string          `json:"event_type"`
 		EventPayload json.RawMessage `json:"event_payload"`
 	} `json:"metadata"`
-	Attachments []struct {
-		Blocks []struct {
-			BlockID string `json:"block_id"`
-		} `json:"blocks"`
-	} `json:"attachments"`
+	Blocks      json.RawMessage `json:"blocks"` // another app may have made these
+	Attachments json.RawMessage `json:"attachments"`
 }
 
 type action struct {
@@ -166,7 +163,13 @@ func (p payload) tasks() []string {
 	if p.Message.Metadata.EventType == slackapi.EventType && json.Unmarshal(p.Message.Metadata.EventPayload, &about) == nil {
 		add(about.Task)
 	}
-	for _, a := range p.Message.Attachments {
+	var drawn []struct {
+		Blocks []struct {
+			BlockID string `json:"block_id"`
+		} `json:"blocks"`
+	}
+	_ = json.Unmarshal(p.Message.Attachments, &drawn) // of a card of ours it doesn't fail
+	for _, a := range drawn {
 		for _, b := range a.Blocks {
 			add(b.BlockID)
 		}

@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"strings"
@@ -37,25 +39,32 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	if _, err := aggregate.ParseTS(p.MessageTS); p.Message.TS == "" && err != nil {
 		return inbound.Response{}, inbound.Bad("payload.message_ts must be a Slack timestamp like 1713450000.000100")
 	}
-	person, workspace := h.locale(ctx, p.Team.ID, p.User.ID)
-	out := h.fromMessage(ctx, p, workspace)
-	// Where Ringi can't post, it can't tell there either: then the message in the person's direct messages tells.
-	if out.note != card.NoteElsewhere {
-		h.note(ctx, p, out, person)
+	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
+	m := p.Message
+	of := card.RequestOf{Channel: p.channel(), TS: cmp.Or(m.TS, p.MessageTS), Thread: m.ThreadTS}
+	text := m.seen()
+	switch {
+	case m.Metadata.EventType == slackapi.EventType || m.AppID != "" && m.AppID == p.AppID:
+		h.note(ctx, of, p.User.ID, card.NoteOwn, person)
+	case text == "":
+		h.note(ctx, of, p.User.ID, card.NoteEmpty, person)
+	default:
+		err := h.Slack.OpenView(ctx, p.TriggerID, card.MessageRequestModal(person, text, of))
+		slog.InfoContext(ctx, "asked for a request of a message", "user", p.User.ID, "err", err) // if not, they try again
 	}
 	return inbound.OK(), nil
 }
 
 // note tells a person alone what became of their request; where that can't be shown, in their direct messages.
-func (h *Handler) note(ctx context.Context, p payload, out outcome, locale string) {
-	text := out.note.Told(locale, "")
-	err := h.Slack.Ephemeral(ctx, p.channel(), p.thread(), p.User.ID, text)
+func (h *Handler) note(ctx context.Context, of card.RequestOf, user string, note card.AskNote, locale string) {
+	text := note.Told(locale, "")
+	err := h.Slack.Ephemeral(ctx, of.Channel, of.Thread, user, text)
 	var refused slackapi.Refused
 	if errors.As(err, &refused) && refused.Permanent {
-		err = h.Slack.Direct(ctx, p.User.ID, text)
+		err = h.Slack.Direct(ctx, user, text)
 	}
 	if err != nil {
-		slog.WarnContext(ctx, "the person was not told", "user", p.User.ID, "note", string(out.note), "err", err)
+		slog.WarnContext(ctx, "the person was not told", "user", user, "note", string(note), "err", err)
 	}
 }
 
@@ -72,15 +81,22 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 
 // filled handles that dialog's submission. If nothing came of it the dialog stays open and says so at the field.
 func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, error) {
-	text := p.View.State.Values[card.RequestTextBlock][card.RequestText].Value
+	text := intake.Text(card.RequestTyped(func(block string) string { return p.View.State.Values[block][card.RequestText].Value }))
 	at := p.View.State.Values[card.RequestAtBlock][card.RequestAt].Conversation
 	person, workspace := h.locale(ctx, p.Team.ID, p.User.ID)
 	problem := func(block string, n card.AskNote) (inbound.Response, error) {
 		return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{block: n.Told(person, "")})), nil
 	}
-	switch n := len([]rune(intake.Text(text))); {
-	case n == 0:
+	if text == "" {
 		return problem(card.RequestTextBlock, card.NoteEmpty)
+	}
+	if p.View.PrivateMetadata != "" {
+		if left := h.filledOf(ctx, p, text, person, workspace); left != "" {
+			return problem(card.RequestTextBlock, left)
+		}
+		return inbound.OK(), nil
+	}
+	switch n := len([]rune(text)); {
 	case n > card.MaxTyped:
 		return problem(card.RequestTextBlock, card.NoteTooLong)
 	case at != "" && inbound.CheckID("channel", at) != nil:
@@ -106,4 +122,23 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 		return problem(card.RequestAtBlock, out.note)
 	}
 	return problem(card.RequestTextBlock, out.note)
+}
+
+// filledOf handles it where the request is made of a message: what was sent is what is asked for, whatever stands in the
+// message. It returns what the dialog stays open for, empty when it closes.
+func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
+	var of card.RequestOf
+	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
+	if _, odd := aggregate.ParseTS(of.TS); err != nil || odd != nil || inbound.CheckID("channel", of.Channel) != nil {
+		return card.NoteFailed
+	}
+	out := h.fromMessage(ctx, p, of, text, workspace)
+	switch out.note {
+	case card.NoteAccepted, card.NoteRepeated:
+		h.note(ctx, of, p.User.ID, out.note, person)
+	case card.NoteElsewhere: // where Ringi can't post, it can't tell: the message in the person's direct messages does
+	default:
+		return out.note
+	}
+	return ""
 }

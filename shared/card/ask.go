@@ -1,7 +1,10 @@
 package card
 
 import (
+	"encoding/json"
+	"fmt"
 	"strings"
+	"unicode/utf16"
 
 	"github.com/slack-go/slack"
 
@@ -36,6 +39,69 @@ func RequestModal(locale string) slack.ModalViewRequest {
 		Title: label(w.Title), Submit: label(w.Submit), Close: label(w.Close),
 		Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where}},
 	}
+}
+
+// maxTexts is how many fields the text of a message may take: together what a task keeps of one, and a little less.
+const maxTexts = 13
+
+// RequestOf is the message that a request is made of, as its dialog brings it back.
+type RequestOf struct {
+	Channel string `json:"channel"`
+	TS      string `json:"ts"`
+	Thread  string `json:"thread,omitempty"`
+}
+
+// MessageRequestModal shows what is asked for where somebody makes a request of a message: the person sends what stands in it
+// then. A text that is longer than a field goes on in the next.
+func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
+	w := askWordsOf(locale)
+	view := RequestModal(locale)
+	about, _ := json.Marshal(of) // of strings it can't fail
+	view.PrivateMetadata, view.Blocks.BlockSet = string(about), nil
+	for n := 0; n == 0 || text != "" && n < maxTexts; n++ {
+		var part string
+		part, text = cutTyped(text)
+		field := &slack.PlainTextInputBlockElement{
+			Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, InitialValue: part,
+		}
+		block := slack.NewInputBlock(requestField(n), label(w.TextGoesOn), nil, field)
+		if block.Optional = n > 0; n == 0 {
+			block.Label, block.Hint = label(w.Text), label(w.TextOfMessage)
+		}
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, block)
+	}
+	if text != "" {
+		view.Blocks.BlockSet = append(view.Blocks.BlockSet, slack.NewContextBlock("", label(w.TextCut)))
+	}
+	return view
+}
+
+// requestField is the block of a request's field.
+func requestField(n int) string {
+	if n == 0 {
+		return RequestTextBlock
+	}
+	return fmt.Sprint(RequestTextBlock, "_", n+1)
+}
+
+// RequestTyped is the text of a request's fields, which value says.
+func RequestTyped(value func(block string) string) string {
+	var text strings.Builder
+	for n := range maxTexts {
+		text.WriteString(value(requestField(n)))
+	}
+	return text.String()
+}
+
+// cutTyped cuts off what one field takes, which Slack counts as browsers do.
+func cutTyped(text string) (part, rest string) {
+	units := 0
+	for at, r := range text {
+		if units += utf16.RuneLen(r); units > MaxTyped {
+			return text[:at], text[at:]
+		}
+	}
+	return text, ""
 }
 
 // maxAsked is how much of a request its first message repeats; the task has all of it.

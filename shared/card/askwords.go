@@ -5,6 +5,7 @@ import "ringi/shared/language"
 // askWords are the texts of what people ask for without writing a message to Ringi: commands, shortcuts, and the Home tab.
 type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
+	TextOfMessage, TextGoesOn, TextCut          string
 	At, AtPlaceholder, AtHint                   string
 	Asked, Open                                 string
 	Notes                                       map[AskNote]string
@@ -28,6 +29,7 @@ func askWordsOf(locale string) *askWords {
 func askJapanese() *askWords {
 	return &askWords{
 		Title: "稟議を依頼", Submit: "依頼する", Close: "やめる", Text: "依頼の内容", TextPlaceholder: "例: 今月の勤怠をまとめて、#人事 に送って",
+		TextOfMessage: "メッセージに見えている内容です。あなたの依頼として、このまま送られます。書き直すこともできます。", TextGoesOn: "続き", TextCut: "メッセージが長いため、ここまでを依頼にします。",
 		At: "カードを出すチャンネル", AtPlaceholder: "チャンネルを選ぶ", AtHint: "選ばないときは、Ringi とのダイレクトメッセージに出します。Ringi が参加しているチャンネルを選べます。",
 		Asked: "📝 {who} さんの依頼です。\n{text}", Open: "開く",
 		Notes: map[AskNote]string{
@@ -71,6 +73,7 @@ func askJapanese() *askWords {
 func askEnglish() *askWords {
 	return &askWords{
 		Title: "Ask for approval", Submit: "Send request", Close: "Close", Text: "What do you need?", TextPlaceholder: "e.g. Summarize this month's attendance and send it to #hr",
+		TextOfMessage: "What people see of the message. It is sent as your request, as it stands here; you may change it.", TextGoesOn: "Continued", TextCut: "The message is long: the request ends here.",
 		At: "Channel for the cards", AtPlaceholder: "Choose a channel", AtHint: "Leave it empty to get the cards in your direct messages with Ringi. Choose a channel that Ringi is a member of.",
 		Asked: "📝 A request of {who}.\n{text}", Open: "Open",
 		Notes: map[AskNote]string{
