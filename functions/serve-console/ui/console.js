@@ -34,8 +34,9 @@ function still(change) {
 
 // decisions are an element's forms, by what they send: all but the key of the session.
 function decisions(el) {
-  const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((field) => `${field.name}=${field.value}`);
-  return new Map([...el.querySelectorAll('form[method="post"]')].map((form) => [[form.getAttribute("action"), ...sent(form)].join("\n"), form]));
+  const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((x) => `${x.name}=${x.value}`);
+  const named = (form) => [[form.getAttribute("action"), ...sent(form)].join("\n"), form];
+  return new Map([...el.querySelectorAll('form[method="post"]')].map(named));
 }
 
 // close ends a form of a decision that is over: nothing in it goes, so that the keyboard stays where it is.
@@ -52,7 +53,8 @@ function close(form) {
 // settle is for an element in which something can be decided: that stands there as it was read. No form takes the place of
 // another or comes by itself. One whose decision is over is closed, and a line says who decided, and leads to what waits now.
 function settle(el, next) {
-  const shown = decisions(el), now = decisions(next), line = el.querySelector(".since"), said = document.createElement("p");
+  const shown = decisions(el), now = decisions(next);
+  const line = el.querySelector(".since"), said = document.createElement("p");
   for (const [sent, form] of shown) if (!now.has(sent)) close(form);
   if (!next.dataset.live) delete el.dataset.live;
   if (shown.size !== now.size || [...now.keys()].some((sent) => !shown.has(sent))) {
@@ -85,7 +87,7 @@ function refresh(el, page) {
   });
 }
 
-// refreshAll asks once for each address, and says what waits for a decision on this page: the answer then has what became of it.
+// refreshAll asks once for each address, and says what waits for a decision on this page: the answer has what became of it.
 async function refreshAll(elements) {
   const asks = document.querySelector("[data-asks]")?.dataset.asks || "1", pages = new Map();
   for (const el of elements) {
