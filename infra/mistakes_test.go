@@ -77,7 +77,7 @@ var mistakes = []struct {
 	{"an export over everything", templateFile, "${ResultsBucket.Arn}/exports/*", "${ResultsBucket.Arn}/*", "more than prompts"},
 	{"a console that can't export", templateFile, "          EXPORT_AUDIT_FUNCTION: !Ref ExportAuditFunction\n", "", "is not told EXPORT_AUDIT_FUNCTION"},
 	{"statistics that can be taken away", templateFile, "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:UpdateItem]", "- Sid: Count\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},
-	{"facts over other rows", templateFile, `"dynamodb:LeadingKeys": ["FACT#*"]`, `"dynamodb:LeadingKeys": ["TASK#*"]`, "nothing here needs dynamodb:BatchWriteItem"},
+	{"facts over other rows", templateFile, `"dynamodb:LeadingKeys": ["FACT#*"]`, `"dynamodb:LeadingKeys": ["TASK#*"]`, "it seals and counts, and writes nothing else"},
 	{"a scan", templateFile, "[dynamodb:GetItem, dynamodb:Query, dynamodb:ConditionCheckItem]", "[dynamodb:GetItem, dynamodb:Query, dynamodb:Scan]", "nothing here needs dynamodb:Scan"},
 	{"an edge that reads", templateFile, "KeepTheRequest\n                Effect: Allow\n                Action: dynamodb:PutItem", "KeepTheRequest\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:GetItem]", "all it does is to keep a request"},
 	{"an edge that deletes", templateFile, "KeepTheRequest\n                Effect: Allow\n                Action: dynamodb:PutItem", "KeepTheRequest\n                Effect: Allow\n                Action: [dynamodb:PutItem, dynamodb:DeleteItem]", "only who answers task tokens deletes them"},

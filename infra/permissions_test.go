@@ -304,6 +304,8 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:PutItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"COUNTED#*"}) && action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
+	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):
+		wrong("%s: %s on %v; it seals and counts, and writes nothing else", id, action, st.rows)
 	case (id == "ReceiveEventFunction" || id == "ReceiveInteractionFunction") && action == "dynamodb:UpdateItem" && limited && slices.Equal(st.rows, []string{"HOME#*"}):
 	case id == "ReceiveEventFunction" && limited && hears(st, action):
 	case action == "dynamodb:DeleteItem" && limited && slices.Equal(st.rows, []string{"SESSION#*"}): // what was answered leaves

@@ -42,7 +42,7 @@ type Rows interface {
 // Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
 // It stores no cursor and goes on where it stopped: task ids sort by time, so each tenant's listing begins with
 // the oldest results that are left. Those of conversations and contests are all listed, each time from another place on: what there
-// is no time for is listed first another time. No tenant takes the time of the others.
+// is no time for is listed first another time. One tenant does not take the time of the others.
 type Retention struct {
 	Results Store
 	Rows    Rows

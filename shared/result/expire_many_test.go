@@ -116,7 +116,7 @@ func TestOneRunDeletesWhatManyTasksLeft(t *testing.T) {
 		}
 		client := s3.New(s3.Options{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "b", ""), HTTPClient: b, UsePathStyle: true})
 		r := result.Retention{Results: result.Store{S3: client, Bucket: "results"}, Rows: ended{}, Now: time.Now}
-		ctx, cancel := context.WithTimeout(t.Context(), 570*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 900*time.Second)
 		defer cancel()
 		began := time.Now()
 		x := expect.Value(r.Expire(ctx))(t)
