@@ -87,13 +87,13 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		each                       time.Duration // that a page takes
 		found, looked, read, lists int
 	}{
-		"all of it is looked at":              {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},
-		"the last of a whole page":            {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
-		"until enough is found":               {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound, looked: 120 + mostFound, read: mostFound, lists: 2},
-		"enough, and nothing is left":         {rows: mostFound, mine: func(int) bool { return true }, found: mostFound, read: mostFound, lists: 1},
-		"until much was looked at":            {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1, looked: mostLooked, read: 1, lists: 10},
-		"until it has taken long":             {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 }, each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
-		"nothing waits":                       {mine: func(int) bool { return true }, lists: 1},
+		"all of it is looked at":             {rows: 351, mine: func(i int) bool { return i%350 == 0 }, found: 2, read: 2, lists: 4},
+		"the last of a whole page":           {rows: 200, mine: func(i int) bool { return i == 199 }, found: 1, read: 1, lists: 2},
+		"until enough is found":              {rows: 400, mine: func(i int) bool { return i >= 120 }, found: mostFound, looked: 120 + mostFound, read: mostFound, lists: 2},
+		"enough, and nothing is left":        {rows: mostFound, mine: func(int) bool { return true }, found: mostFound, read: mostFound, lists: 1},
+		"until much was looked at":           {rows: 5000, mine: func(i int) bool { return i == 999 || i == 1000 }, found: 1, looked: mostLooked, read: 1, lists: 10},
+		"until it has taken long":            {rows: 5000, mine: func(i int) bool { return i == 150 || i == 250 }, each: lookFor / 2, found: 1, looked: 200, read: 1, lists: 2},
+		"nothing waits":                      {mine: func(int) bool { return true }, lists: 1},
 		"nothing that waits is the person's": {rows: 120, mine: func(int) bool { return false }, lists: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
