@@ -21,7 +21,7 @@ const (
 	AuditExecutionFailed    aggregate.Action = "execution.failed"
 	AuditExecutionCancelled aggregate.Action = "execution.cancelled"
 	AuditExecutionRetried   aggregate.Action = "execution.retried"
-	AuditExecutionLate      aggregate.Action = "execution.late" // how a call of one that was over ended
+	AuditExecutionLate      aggregate.Action = "execution.late" // how a write of one that was over ended
 	AuditGenerationFailed   aggregate.Action = "generation.failed"
 	AuditGenerationRetried  aggregate.Action = "generation.retried"
 )

@@ -60,7 +60,7 @@ func (a *Aggregate) RecordCrashedCalls(now time.Time) (aggregate.Change, error) 
 }
 
 // recordLate keeps the results of an execution that is over in step with its rows;
-// an execution that goes on writes them at its end. What is sealed of its end is no longer so: an entry says it.
+// an execution that goes on writes them at its end. What is sealed of how a write ended is no longer so: an entry says it.
 func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	e := aggregate.Find(a.Executions, ExecutionKey(s.ProcessVersion, s.Attempt))
 	switch {
@@ -81,7 +81,9 @@ func (a *Aggregate) recordLate(c *change, s *StepResult) {
 	}
 	n.Results[i] = s.entry()
 	c.Put(&n)
-	c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID, map[string]any{"attempt": e.Attempt, "step": s.StepID, "status": s.Status, "was": was})
+	if s.Access == aggregate.Write {
+		c.audit(aggregate.System(), AuditExecutionLate, "execution", e.ID, map[string]any{"attempt": e.Attempt, "step": s.StepID, "status": s.Status, "was": was})
+	}
 }
 
 // carryLate gives the newest attempt what a call of an earlier one turns out to have done, so that it is not done

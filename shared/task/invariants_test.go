@@ -129,7 +129,7 @@ func (w *world) toRecord(before, after *Aggregate) map[aggregate.Action]int {
 		case *StepResult:
 			was, _ := old[key].(*StepResult)
 			of := aggregate.Find(before.Executions, ExecutionKey(r.ProcessVersion, r.Attempt))
-			if was != nil && was.Status != r.Status && of.over() {
+			if was != nil && was.Status != r.Status && of.over() && r.Access == aggregate.Write {
 				want[AuditExecutionLate]++
 			}
 		case *Execution:
