@@ -117,7 +117,7 @@ func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVe
 	ctx, cancel := toTell(ctx)
 	defer cancel()
 	text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
-	if c.reasoned {
+	if c.reasoned && !errors.Is(v.Err, aggregate.ErrNotFound) {
 		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
 	}
 	if c.home != "" {

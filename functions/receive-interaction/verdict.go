@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
@@ -71,7 +73,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	v.Log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
 	text := v.text()
-	if c.reasoned {
+	if c.reasoned && !errors.Is(v.Err, aggregate.ErrNotFound) {
 		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
 	}
 	h.sendEphemeral(ctx, c, v, text)

@@ -92,8 +92,10 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 		ignored(t, d, user, interaction(t, d.S, payload).late(d.S), note)
 	}
 	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
-	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), rejected)
-	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), "") // decided so before
+	notTaken := rejected + "\n" + card.ReasonNotTaken("ja")
+	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), notTaken)
+	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), notTaken)
+	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "もっと簡潔に"), "") // decided so before
 
 	d.S.Vendors.Fail("list_employees", http.StatusBadRequest, true)
 	d.Click(workspace.Suzuki, "CARD#prompt#0002", "approve_prompt")
@@ -141,12 +143,13 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 		first, second func(t *testing.T, d *driver.Request, m workspace.Message) (user string, r request) // in the order of their arrival
 		stands        func(*task.Aggregate) bool
 		decided       func(*task.Aggregate) error // what the other is told
+		more          string
 	}{
-		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped},
-		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack},
+		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped, "\n" + card.ReasonNotTaken("ja")},
+		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack, ""},
 		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
 			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}
-		}},
+		}, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			d, _ := atGate(t)
@@ -161,7 +164,7 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 				return tt.stands(a) && (a.Head.Ended != nil || open && len(a.Waits) == 1)
 			})
 			untilQueueEmpty(t, d.S)
-			ignored(t, d, late, second.late(d.S), card.Note("ja", tt.decided(d.Load())))
+			ignored(t, d, late, second.late(d.S), card.Note("ja", tt.decided(d.Load()))+tt.more)
 		})
 	}
 }

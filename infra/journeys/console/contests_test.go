@@ -21,7 +21,7 @@ func TestAnAdministratorBeginsAContestAndReadsWhatItCameTo(t *testing.T) {
 	look(t, tab, "ja-desktop-contest-new")
 	tab.Type(`#prompt`, "経費精算のルールを、新しく入った人向けに 5 行でまとめてください")
 	tab.Click(`form[action="/console/contests"] button.button-primary`)
-	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#contest")`)
+	tab.Until(`location.pathname.startsWith("/console/contests/") && document.querySelector("#course")`)
 	look(t, tab, "ja-desktop-contest-running")
 	path := browser.Read[string](tab, `location.pathname`)
 	tab.Until(`document.querySelector("#about .badge").textContent.includes("完了") && document.querySelector("#winner .badge")`)
