@@ -97,6 +97,8 @@ func (b before) fill(t *testing.T) {
 func (b before) same(t *testing.T, was read) {
 	a := expect.Value(b.Load(t.Context(), task.RefOf(tenant, was.Task)))(t)
 	now := at().Add(10 * time.Second)
+	next := plain(t, a.Next(now)).(map[string]any)
+	delete(next, "Reason")
 	got := plain(t, a).(map[string]any)
 	delete(got, "Uses") // rows that the earlier release did not have
 	delete(got, "Leases")
@@ -106,7 +108,7 @@ func (b before) same(t *testing.T, was read) {
 		name     string
 		was, got any
 	}{
-		{"next", was.Next, a.Next(now)}, {"effects", was.Effects, ofTasks(t, a.Effects(now))}, {"due", was.DueAt, a.DueAt(now)},
+		{"next", was.Next, next}, {"effects", was.Effects, ofTasks(t, a.Effects(now))}, {"due", was.DueAt, a.DueAt(now)},
 		{"asked", was.Asked, a.Asked()}, {"spent", was.Spent, a.Spent()}, {"generating", was.Generating, a.Generating()},
 	} {
 		if diff := cmp.Diff(x.was, plain(t, x.got)); diff != "" {
