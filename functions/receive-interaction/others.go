@@ -73,6 +73,7 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 	if err != nil {
 		slog.WarnContext(ctx, "the draft was not read", "task_id", c.Ref.ID, "user", p.User.ID, "err", err)
 	}
+	c.Authors = true
 	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		if err != nil {
 			return aggregate.Change{}, err

@@ -41,6 +41,7 @@ func TestOtherDrafts(t *testing.T) {
 		"who may not decide may read":     testDraftsForReading,
 		"another text than what was read": testDraftThatWasNotRead,
 		"decided meanwhile":               testDraftTooLate,
+		"which nobody could approve then": testDraftOfTheOnlyApprover,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -130,6 +131,26 @@ func testDraftsForReading(t *testing.T, w *world) {
 	}
 	w.told(w.post(w.submission(workspace.Tanaka, v)), workspace.Tanaka, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}))
 	w.waits("taken by somebody who may not decide")
+}
+
+// Whoever picks is the author: where nobody approves their own, somebody else must be left, and not whoever asked.
+func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
+	p := w.contested()
+	list := func(users ...string) {
+		w.changeSettings(func(s *tenancy.Settings) {
+			s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
+		})
+	}
+	list(workspace.Suzuki, workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	v := w.view(workspace.Suzuki)
+	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))
+	w.waits("taken by the only one who could approve it")
+	list(workspace.Suzuki, workspace.Tanaka)
+	w.post(w.submission(workspace.Suzuki, v))
+	if n := w.Load().Prompt(); n.Author != workspace.Suzuki {
+		t.Errorf("it isn't taken where another could approve it: %+v", n)
+	}
 }
 
 func testDraftThatWasNotRead(t *testing.T, w *world) {

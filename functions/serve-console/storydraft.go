@@ -122,7 +122,7 @@ func (c *Console) pickDraft(w http.ResponseWriter, r *http.Request, v *viewer) e
 		return aggregate.ErrMoved
 	}
 	maker := decision.Maker{Store: c.Store, People: c.People, Results: c.Results, Now: c.Now}
-	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole}
+	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole, Authors: true}
 	verdict := maker.Decide(ctx, decision.Click{Ref: ref, ID: p.ID, Want: want}, pick)
 	log := slog.With("task_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	if verdict.Err == nil {

@@ -44,10 +44,11 @@ const (
 	RuleNobody    Rule = "no_approvers" // the list is empty
 	RuleSelf      Rule = "self_approval"
 	RuleNotParty  Rule = "neither_requester_nor_approver"
+	RuleAlone     Rule = "nobody_else_approves" // what the person would become the author of
 )
 
 // Rules are all of them.
-var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty}
+var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone}
 
 // Policy is who may decide, read from the settings at the click.
 type Policy struct {
@@ -55,6 +56,7 @@ type Policy struct {
 	Mode      ApproverMode
 	Approvers []string // Slack user ids; user groups are expanded by the caller
 	AllowSelf bool
+	Alone     bool // nobody could approve what the person becomes the author of; known only of whoever would (people.Want.Authors)
 }
 
 // Approve reports, as ErrNotAllowed, why by may not stamp what requester asked for.
@@ -70,6 +72,18 @@ func (p Policy) Approve(by Actor, requester string) error {
 
 // Reject reports why by may not send it back. Rejecting one's own request is always fine.
 func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
+
+// Author reports why by may not put a version of their own in the place of one that waits: who may send it back may, unless
+// nobody could approve theirs.
+func (p Policy) Author(by Actor, requester string) error {
+	if err := p.Reject(by, requester); err != nil {
+		return err
+	}
+	if p.Alone {
+		return ErrNotAllowed{RuleAlone}
+	}
+	return nil
+}
 
 // Request reports why by may not ask for anything: a guest, or somebody of another workspace.
 func (p Policy) Request(by Actor) error {

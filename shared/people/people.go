@@ -57,6 +57,7 @@ type Want struct {
 	Surface   aggregate.Surface // empty: Slack; in the console they signed in to the tenant's own workspace
 	Withdraws bool              // cancels or tries again: the requester may
 	Retries   bool              // tries again: no guest may
+	Authors   bool              // becomes the author of a version that is then to be approved
 }
 
 // membership is that of a person in a channel.
@@ -75,8 +76,10 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 		return by, policy, nil
 	}
 	var wg sync.WaitGroup
-	var whoErr, listErr error
+	var whoErr, listErr, aloneErr error
 	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, o.Team) })
+	var alone bool
+	wg.Go(func() { alone, aloneErr = p.alone(ctx, w, o, s) })
 	var member bool
 	wg.Go(func() {
 		if w.Retries && w.User == o.User { // it is enough to be no guest
@@ -89,11 +92,23 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 		member, listErr = p.memberOf(ctx, w, o)
 	})
 	wg.Wait()
-	by.Member = member
-	if err := errors.Join(whoErr, listErr); err != nil {
+	by.Member, policy.Alone = member, alone
+	if err := errors.Join(whoErr, listErr, aloneErr); err != nil {
 		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
 	}
 	return by, policy, nil
+}
+
+// alone reports whether nobody could approve what the person would become the author of.
+func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (bool, error) {
+	if !w.Authors || s.AllowSelfApproval {
+		return false, nil
+	}
+	err := p.asking.Somebody(ctx, p.Slack, o, s, p.Now(), o.User, w.User)
+	if errors.As(err, new(aggregate.ErrNotAllowed)) {
+		return true, nil
+	}
+	return false, err
 }
 
 // policyOf is the policy of a tenant's settings, with the people whom they list, but not those of its user groups.

@@ -36,7 +36,7 @@ func newListing() *listing {
 		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
 			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true},
 		}},
-		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}},
+		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}, "SOTHER": {"UOTHER"}},
 	}
 }
 
@@ -107,5 +107,46 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	}
 	if d.looked != 1 {
 		t.Errorf("%d were looked up", d.looked)
+	}
+}
+
+// Whatever the settings and the place: whoever may send a version back may put their own in its place if and only if the
+// click of somebody would then approve it, who is neither its author nor, where they may not, whoever asked.
+func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
+	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversList}}
+	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"}, {"UOURS", "UOTHER"}} {
+		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS"}, {"SOTHER"}} {
+			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
+		}
+	}
+	seen := map[string]int{}
+	for _, a := range approvers {
+		for _, self := range []bool{true, false} {
+			for _, kind := range []string{"channel", "im"} {
+				for _, picks := range []string{"UOURS", "UASKS"} {
+					s, d := tenancy.Settings{Approvers: a, AllowSelfApproval: self}, newListing()
+					o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: kind}
+					p, somebody := &People{Slack: d, Now: time.Now}, false
+					for user := range d.users {
+						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
+						expect.NoError(t, err)
+						somebody = somebody || approves(policy, by, []string{o.User, picks}) == nil
+					}
+					by, policy, err := p.Who(t.Context(), Want{User: picks, Surface: aggregate.SurfaceConsole, Authors: true}, o, s)
+					expect.NoError(t, err)
+					if policy.Reject(by, o.User) != nil {
+						continue
+					}
+					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by, o.User))
+					if (refused.Rule == "") != somebody {
+						t.Errorf("%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
+					}
+					seen[string(refused.Rule)]++
+				}
+			}
+		}
+	}
+	if seen[""] < 10 || seen[string(aggregate.RuleAlone)] < 10 {
+		t.Errorf("%v tells nothing", seen)
 	}
 }

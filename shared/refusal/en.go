@@ -35,6 +35,7 @@ func english() *words {
 			aggregate.RuleNotListed: "You aren't listed as an approver. Please ask someone who is.",
 			aggregate.RuleNobody:    "No approver is listed, so nobody can approve. Please ask an administrator to add one.",
 			aggregate.RuleSelf:      "You can't approve your own request. Please ask another approver.",
+			aggregate.RuleAlone:     "Whoever picks another draft counts as its author, and nobody else could approve it, so it was not picked. Please have an administrator add others under “Who may approve” in the settings.",
 			aggregate.RuleNotParty:  "Only the person who asked and approvers can do this.",
 		},
 		decided: map[state]string{

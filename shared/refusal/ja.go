@@ -35,6 +35,7 @@ func japanese() *words {
 			aggregate.RuleNotListed: "あなたは承認者に登録されていません。登録されている承認者に依頼してください。",
 			aggregate.RuleNobody:    "承認者が 1 人も登録されていないため、誰も承認できません。管理者に登録を依頼してください。",
 			aggregate.RuleSelf:      "自分の依頼は自分で承認できません。ほかの承認者に依頼してください。",
+			aggregate.RuleAlone:     "別の案に替えると、あなたが出した案として扱われますが、それを承認できる人がほかにいないため、替えていません。ほかの人も承認できるように、管理者に、設定の「承認できる人」を見直すよう依頼してください。",
 			aggregate.RuleNotParty:  "依頼した本人か承認者だけが操作できます。",
 		},
 		decided: map[state]string{

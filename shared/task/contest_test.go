@@ -269,6 +269,9 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 	s := contested(t)
 	s.settings.MaxVersions = 1
 	s.refused(s.pick(person("U_OUTSIDER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+	s.policy.Alone = true
+	s.refused(s.pick(person(suzuki)), aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone})
+	s.policy.Alone = false
 	first := s.load().Prompt()
 	s.do(s.pick(person(suzuki)))
 	a := s.load()
