@@ -71,6 +71,8 @@ type Handler struct {
 	Model   string // overrides the tenant's, when not empty
 	Now     func() time.Time
 	NewID   func() string
+	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what this person asked for there.
+	Approvable func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error
 
 	Sessions Sessions
 	// An invocation polls a session each PollEvery, for PollFor. Its lease on the session lasts HoldFor:
@@ -197,6 +199,9 @@ func (j *job) take(ctx context.Context, a *task.Aggregate, f filled, request str
 	}
 	call.ToolRequest = request
 	if call.NeedsGate && a.GateOf(e, step.Order) == nil {
+		if err := j.undecidable(ctx, a); err != nil {
+			return nil, err
+		}
 		return j.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.OpenStepGate(j.in.Run, step.Order, call.Arguments, call.ArgumentsHash, j.Now())
 		})

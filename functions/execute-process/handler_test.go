@@ -10,9 +10,11 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/errorclass"
 	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/reason"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -26,6 +28,7 @@ func TestExecute(t *testing.T) {
 	}{
 		{"approved steps are called in order, once", testCompletes},
 		{"a step that a person must see waits with its arguments", testGate},
+		{"a step that nobody may approve stops, until somebody may", testGateOfNobody},
 		{"a retry asks about its step again", testGateOfRetry},
 		{"a tool that is not allowed is not called", testNotAllowed},
 		{"a tool that is another than was approved is not called", testToolChanged},
@@ -75,6 +78,31 @@ func testGate(t *testing.T, w *world) {
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
+}
+
+// The settings changed after the steps were approved. While Slack doesn't say who is listed, the gate opens.
+func testGateOfNobody(t *testing.T, w *world) {
+	step := w.write(2)
+	step.RequiresHumanCheck = true
+	w.approved(w.read(1), step)
+	w.Settings(func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
+	})
+	w.run()
+	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
+	if text := reason.Sentence("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
+		t.Errorf("%d gates, and it says %s", len(w.Load().Gates), text)
+	}
+	w.h.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {
+		return errorclass.ErrUnverified
+	}
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+	if next := w.run(); next.State != task.StateAwaitStepApproval {
+		t.Errorf("%+v", next)
+	}
+	w.written(0)
 }
 
 func testGateOfRetry(t *testing.T, w *world) {

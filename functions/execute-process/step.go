@@ -62,6 +62,23 @@ func (j *job) constraint(p failure.Problem, args ...any) task.StopError {
 	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failure.Sentence(j.settings.Locale, p, args...)}
 }
 
+// undecidable returns a StopError where nobody may approve a step that has to wait for a person, since the settings have changed.
+// What Slack doesn't say stops nothing: the gate's card names who may decide.
+func (j *job) undecidable(ctx context.Context, a *task.Aggregate) error {
+	settings, err := j.Store.Settings(ctx, j.in.Tenant)
+	if err != nil {
+		return fmt.Errorf("read who may approve: %w", err)
+	}
+	err = j.Approvable(ctx, a.Ref(), a.Request.Origin(), settings, a.Head.Requester)
+	if errors.As(err, new(aggregate.ErrNotAllowed)) {
+		return task.StopError{Reason: task.ReasonNobodyApproves}
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "a gate opens without knowing who may approve", "task_id", a.Head.TaskID, "err", err)
+	}
+	return nil
+}
+
 // filled is a step with its references replaced by values from earlier results. The approved arguments are used as they
 // stand otherwise.
 type filled struct {

@@ -16,17 +16,21 @@ import (
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
 	"ringi/shared/outbound"
+	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/secret"
+	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
 	"ringi/shared/tasks"
+	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )
 
-// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to.
+// slackWithin bounds the call that asks Slack which workspace the deployment's token belongs to, and what is asked of it about who
+// may approve a step.
 const slackWithin = 6 * time.Second
 
 // environment is what template.yaml sets for this function.
@@ -58,13 +62,24 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	}
 	models := provider.New(cfg, env.Models)
 	return &Handler{
-		Store: s, Results: result.Open(cfg, env.Results),
+		Approvable: approvable(bots.Open(cfg, slack, env.Credentials, s, slackWithin)),
+		Store:      s, Results: result.Open(cfg, env.Results),
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: env.Model,
 		Now:   time.Now, NewID: aggregate.NewID,
 		Sessions: newSessions(models), PollEvery: pollEvery, PollFor: 100 * time.Second, HoldFor: 30 * time.Second,
 	}, nil
+}
+
+// approvable asks Slack, within slackWithin, whether somebody may approve what a person asked for.
+func approvable(slack people.Groups) func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {
+	var asking people.Requesters
+	return func(ctx context.Context, ref aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
+		ctx, cancel := context.WithTimeout(slackapi.For(ctx, ref.Tenant), slackWithin)
+		defer cancel()
+		return asking.Somebody(ctx, slack, o, s, time.Now(), asker)
+	}
 }
 
 func newSessions(c provider.Config) *managed.Client {

@@ -14,9 +14,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
@@ -34,8 +36,18 @@ type world struct {
 	h       *Handler
 	vendors *vendors.Vendors
 	tools   *tools
+	asking  people.Requesters
 	ahead   atomic.Int64 // of the clock on the wall
 }
+
+// workspace is a Slack in which everybody is a member, without user groups.
+type workspace struct{}
+
+func (workspace) User(_ context.Context, id string) (slackapi.User, error) {
+	return slackapi.User{ID: id, Team: pipelinetest.Team}, nil
+}
+
+func (workspace) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
 // tools are the real ones, with something done before each call.
 type tools struct {
@@ -80,7 +92,10 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
 		Store: w.StoreOverTransport(), Results: result.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
-		Open:  func(string) (model.Generator, error) { return model.Demonstration{}, nil },
+		Open: func(string) (model.Generator, error) { return model.Demonstration{}, nil },
+		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
+			return w.asking.Somebody(ctx, workspace{}, o, s, time.Now(), asker)
+		},
 		Model: "demo", Now: func() time.Time { return time.Now().Add(time.Duration(w.ahead.Load())) }, NewID: aggregate.NewID,
 	}
 	return w

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 // Slack tells which workspace the app's token belongs to, and who people are.
@@ -37,30 +38,59 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 	return after, nil
 }
 
-// refuseUndecidable ends a request that nobody could approve, and returns the task after that commit.
-func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings of now, or
+// is empty. It returns errSilent when Slack can't be asked.
+func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
-		return nil, fmt.Errorf("read who may approve: %w", err)
+		return "", settings, fmt.Errorf("read who may approve: %w", err)
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	err = h.people.Somebody(asking, h.Slack, a.Request.Origin(), settings, h.Now(), a.Head.Requester)
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)
-	switch {
-	case err == nil:
-		return a, nil
-	case !undecidable:
-		return nil, fmt.Errorf("who may approve: %w: %w", errSilent, err)
+	if err != nil && !undecidable {
+		return "", settings, fmt.Errorf("who may approve: %w: %w", errSilent, err)
+	}
+	return nobody.Rule, settings, nil
+}
+
+// refuseUndecidable ends a request that nobody could approve, and returns the task after that commit.
+func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	rule, _, err := h.undecidable(ctx, a)
+	if err != nil || rule == "" {
+		return a, err
 	}
 	run := a.Head.Run
 	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RefuseUndecidable(run, nobody.Rule, h.Now())
+		return a.RefuseUndecidable(run, rule, h.Now())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("turn away what nobody could approve: %w", err)
 	}
 	logRefused(ctx, after)
+	return after, nil
+}
+
+// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was accepted, and
+// returns the task after that commit. While Slack doesn't say who is listed the task goes on: its card names who may decide.
+func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
+	if !a.Drafts(h.Now()) {
+		return a, nil
+	}
+	rule, settings, err := h.undecidable(ctx, a)
+	if errors.Is(err, errSilent) {
+		slog.WarnContext(ctx, "goes on without knowing who may approve", "task_id", a.Head.TaskID, "err", err)
+		return a, nil
+	}
+	if err != nil || rule == "" {
+		return a, err
+	}
+	run := a.Head.Run
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(run, settings, h.Now()) })
+	if err != nil {
+		return nil, fmt.Errorf("park what nobody could approve: %w", err)
+	}
 	return after, nil
 }
 

@@ -108,6 +108,86 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	}
 }
 
+// Settings may change after a task was accepted: before each version is made it is asked again whether somebody may approve
+// it, and the task is parked until an administrator has changed them and somebody tries again. No model is asked meanwhile.
+func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
+	server := pipelinetest.Start(t)
+	mine := func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{pipelinetest.Requester}, Usergroups: []string{}}
+	}
+	policyOnly := func(s *tenancy.Settings) { mine(s); s.ProcessApprovalRequired = false }
+	neither := func(s *tenancy.Settings) { policyOnly(s); s.PromptApprovalRequired = false }
+	drafted := func(w *pipelinetest.World) { w.Prompted(tenancy.DefaultSettings()) }
+	stamped := func(w *pipelinetest.World) { drafted(w); w.Approve() }
+	for name, tt := range map[string]struct {
+		bring  func(w *pipelinetest.World)
+		change func(*tenancy.Settings)
+		parked task.Layer
+		state  string
+	}{
+		"before the policy":                       {func(w *pipelinetest.World) { w.Extracted() }, mine, task.L2, task.StateDraftPrompt},
+		"before the policy, nobody is asked":      {func(w *pipelinetest.World) { w.Extracted() }, neither, "", task.StateDraftPrompt},
+		"before the steps":                        {stamped, mine, task.L3, task.StatePlanProcess},
+		"before steps that nobody is asked about": {stamped, policyOnly, "", task.StatePlanProcess},
+		"after a rejection":                       {rejected, mine, task.L2, task.StateDraftPrompt},
+		"a gate waits already":                    {drafted, mine, "", task.StateAwaitPromptApproval},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := server.World(t)
+			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
+			tt.bring(w)
+			w.Settings(tt.change)
+			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
+			if tt.parked == "" {
+				if next.State != tt.state {
+					t.Errorf("%+v, want %s", next, tt.state)
+				}
+				return
+			}
+			p := w.Load().Head.Parked
+			if p == nil || next.State != task.StateFail || p.Layer != tt.parked || p.Sentence != task.ReasonNobodyApproves {
+				t.Fatalf("%+v, parked %+v", next, p)
+			}
+			again := func() aggregate.Next {
+				t.Helper()
+				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+					return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+				})
+				return expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
+			}
+			if next := again(); next.State != task.StateFail {
+				t.Errorf("tried again under the same settings: %+v", next)
+			}
+			w.Settings(func(s *tenancy.Settings) { s.Approvers.Users = append(s.Approvers.Users, "U0OTHER") })
+			if next := again(); next.State != tt.state {
+				t.Errorf("another was listed: %+v", next)
+			}
+		})
+	}
+}
+
+// rejected brings the task to where its policy was sent back.
+func rejected(w *pipelinetest.World) {
+	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.Reject(p.ID, "もっと短く", pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
+	})
+}
+
+// While Slack doesn't say who is listed, a task that was accepted goes on.
+func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	w.Extracted()
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers = tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U0OTHER"}, Usergroups: []string{}}
+	})
+	h := handler(w)
+	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
+	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateDraftPrompt {
+		t.Errorf("%+v", next)
+	}
+}
+
 // TestATaskTooManyIsRefused and costs nothing; another gets its place when one ends.
 func TestATaskTooManyIsRefused(t *testing.T) {
 	server := pipelinetest.Start(t)

@@ -47,7 +47,8 @@ type Handler struct {
 
 // Handle returns the run's next state, which follows from the rows. Before the first layer it
 // accepts the request or refuses it; no model has been called by then. While Slack can't be asked
-// what must be known for that, the run waits.
+// what must be known for that, the run waits. Before each version of a policy or of
+// steps it asks again whether somebody may approve it, and parks the task otherwise.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	ctx = slackapi.For(ctx, in.Ref().Tenant)
 	a, err := h.Store.Load(ctx, in.Ref())
@@ -68,6 +69,9 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		if err != nil {
 			return aggregate.Next{}, err
 		}
+	}
+	if a, err = h.parkUndecidable(ctx, a); err != nil {
+		return aggregate.Next{}, err
 	}
 	return a.Next(h.Now()), nil
 }

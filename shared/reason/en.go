@@ -53,6 +53,7 @@ func english() words {
 			task.ReasonPolicyTooLong:    "The policy is too long to be shown whole on the card that people approve{detail}. Ask again for less at once. [🔄 Try again] sometimes brings a shorter one.",
 			task.ReasonPlanTooLong:      "The steps are too many or too long to be shown whole on the card that people approve{detail}. Ask again for less at once: a shorter period, or fewer people. [🔄 Try again] sometimes brings fewer or shorter steps.",
 			task.ReasonRunFailed:        "Something went wrong inside Ringi{detail}. Please try again with the button below; if it persists, tell an administrator.",
+			task.ReasonNobodyApproves:   "It was stopped here, because under the settings of now nobody may approve what comes next{detail}. Please have an administrator add others under “Who may approve” in the settings, or set “People may approve their own requests” to Yes. {button} after that.",
 			task.ReasonToolValue:        "This can't be done as it was approved{detail}. Running it again gives the same result; please ask again with the right values.",
 			task.ReasonToolFailed:       "A tool call failed{detail}. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated.",
 			task.ReasonToolUnknown:      "Nobody knows whether a write took effect{detail}. Please check, then press [🔄 Run again]: that calls the step of unknown outcome once more.",

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/tenancy"
 )
 
 func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
@@ -234,6 +235,9 @@ func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
 			},
 			"park": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
+			},
+			"park what nobody may approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ParkUndecidable(old, tenancy.DefaultSettings(), now)
 			},
 			"pause": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.WaitUntil(old, a.Generating(), now, now)

@@ -8,6 +8,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/tenancy"
 )
 
 // Whatever people, runs, crashes and the clock do to a task, the design's
@@ -59,6 +60,12 @@ func (w *world) step() {
 	case 22:
 		run := w.anyRun()
 		g := w.anyGeneration()
+		if rapid.Bool().Draw(w.rt, "nobody may approve it") {
+			w.decideAs(run, "park what nobody may approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ParkUndecidable(run, tenancy.DefaultSettings(), now)
+			})
+			return
+		}
 		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.Park(run, g, ReasonModelRefused, "", now)
 		})
