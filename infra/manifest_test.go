@@ -149,6 +149,7 @@ var methodScopes = map[string][]string{
 	"chat.stopStream":                       {"chat:write"},
 	"conversations.history":                 {"channels:history", "groups:history", "im:history"},
 	"conversations.info":                    {"channels:read", "groups:read"}, // of direct messages conversations.open says it
+	"conversations.members":                 {"channels:read", "groups:read"},
 	"conversations.open":                    {"im:write"},
 	"conversations.replies":                 {"channels:history", "groups:history", "im:history"},
 	"files.info":                            {"files:read"},

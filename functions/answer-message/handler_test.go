@@ -84,6 +84,7 @@ type members struct{}
 func (members) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: "T1"}, nil
 }
+func (members) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
 func (members) UsergroupMembers(context.Context, string) ([]string, error) {
 	return []string{"U2"}, nil
 }

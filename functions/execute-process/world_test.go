@@ -47,6 +47,8 @@ func (workspace) User(_ context.Context, id string) (slackapi.User, error) {
 	return slackapi.User{ID: id, Team: pipelinetest.Team}, nil
 }
 
+func (workspace) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
+
 func (workspace) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
 // tools are the real ones, with something done before each call.

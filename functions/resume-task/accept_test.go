@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
@@ -67,7 +68,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	channel := tenancy.Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}}
 	own, others := []string{pipelinetest.Requester}, []string{"U0OTHER"}
 	for name, tt := range map[string]struct {
-		kind      string
+		kind      string // with the channel, where it isn't D0
 		approvers tenancy.Approvers
 		self      bool
 		reason    aggregate.Reason
@@ -75,6 +76,8 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 		"a direct message to oneself":              {"im", channel, false, task.ReasonOnlyAskers},
 		"one that oneself may approve":             {"im", channel, true, ""},
 		"in a channel":                             {"channel", channel, false, ""},
+		"in a channel of one's own":                {"channel C0ALONE", channel, false, task.ReasonNoMember},
+		"in one of one's own, and one may":         {"channel C0ALONE", channel, true, ""},
 		"a mention, which names no kind":           {"", channel, false, ""},
 		"a list of oneself":                        {"channel", list(own, []string{}), false, task.ReasonNoApprover},
 		"a list of nobody":                         {"channel", list([]string{}, []string{}), true, task.ReasonNoApprover},
@@ -86,7 +89,8 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
-			w.Receive(task.Request{User: pipelinetest.Requester, Channel: "D0", ChannelType: tt.kind, MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
+			kind, channel, _ := strings.Cut(tt.kind, " ")
+			w.Receive(task.Request{User: pipelinetest.Requester, Channel: cmp.Or(channel, "D0"), ChannelType: kind, MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
 			w.Settings(func(s *tenancy.Settings) { s.Approvers, s.AllowSelfApproval = tt.approvers, tt.self })
 			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 			if tt.reason == "" {

@@ -120,6 +120,9 @@ type answers struct {
 
 func (d answers) Team(context.Context) (string, error)     { return d.team, d.unsure }
 func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
+func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {
+	return []string{pipelinetest.Requester}, channel != "C0ALONE", nil
+}
 func (answers) UsergroupMembers(_ context.Context, group string) ([]string, error) {
 	members, ok := map[string][]string{"S0OWN": {pipelinetest.Requester}, "S0OTHERS": {"U0OTHER"}}[group]
 	if !ok {

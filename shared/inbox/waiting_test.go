@@ -27,6 +27,8 @@ func (member) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 	return func(yield func(slackapi.Channel, error) bool) { yield(slackapi.Channel{ID: "CMINE"}, nil) }
 }
 
+func (member) Members(context.Context, string, int) ([]string, bool, error) { return nil, true, nil }
+
 func (member) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
 // many are policies that wait, of which those at some places were asked for in the person's channel.

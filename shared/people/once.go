@@ -2,6 +2,7 @@ package people
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"strings"
 	"sync"
@@ -23,6 +24,7 @@ type answer struct {
 	once     sync.Once
 	user     slackapi.User
 	list     []string
+	more     bool // than the list has
 	channels []slackapi.Channel
 	err      error
 }
@@ -64,6 +66,11 @@ func (a *asked) Channels(ctx context.Context, user string, types ...string) iter
 			yield(slackapi.Channel{}, x.err)
 		}
 	}
+}
+
+func (a *asked) Members(ctx context.Context, channel string, most int) ([]string, bool, error) {
+	x := a.answer(fmt.Sprint("members ", channel, " ", most), func(x *answer) { x.list, x.more, x.err = a.from.Members(ctx, channel, most) })
+	return x.list, x.more, x.err
 }
 
 func (a *asked) UsergroupMembers(ctx context.Context, group string) ([]string, error) {

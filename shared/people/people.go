@@ -22,10 +22,11 @@ type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
 
-// Groups looks people and user groups up in Slack.
+// Groups looks people up in Slack, and who is in a user group or a channel.
 type Groups interface {
 	Users
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+	Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error)
 }
 
 // Directory looks people up in Slack, with their channels and user groups.

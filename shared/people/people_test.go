@@ -37,6 +37,10 @@ func (d *directory) Channels(_ context.Context, _ string, types ...string) iter.
 	}
 }
 
+func (d *directory) Members(context.Context, string, int) ([]string, bool, error) {
+	return nil, true, nil
+}
+
 func (d *directory) UsergroupMembers(context.Context, string) ([]string, error) { return nil, nil }
 
 // However many members a channel has, one person's membership is found: their own

@@ -13,9 +13,13 @@ import (
 	"ringi/shared/tenancy"
 )
 
-// mostLooked bounds how many listed people are looked up for one of whom Slack says that they are a member: a list is saved
-// with members alone, so that so many who have left are not to be expected.
-const mostLooked = 20
+const (
+	// mostLooked bounds how many listed people are looked up for one of whom Slack says that they are a member: a list is saved
+	// with members alone, so that so many who have left are not to be expected. It bounds a channel's, too.
+	mostLooked = 20
+	// mostMembers is how many of a channel's members are asked for, in one call.
+	mostMembers = 100
+)
 
 type group struct {
 	members []string
@@ -24,13 +28,13 @@ type group struct {
 
 // Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
 // aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list has
-// nobody. A channel has somebody: whoever joins it. It is for what is begun; who may decide is asked again at the click. It
-// returns errorclass.ErrUnverified when Slack can't be asked.
+// nobody, with RuleNotMember where the channel has nobody else. It is for what is begun; who may decide is asked again at the
+// click. It returns errorclass.ErrUnverified when Slack can't be asked about a list.
 func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string) error {
 	policy := policyOf(o.Team, s)
 	if policy.Mode != aggregate.ApproversList {
 		if o.ChannelType != "im" {
-			return nil
+			return q.inChannel(ctx, slack, policy, o, now, askers)
 		}
 		return approves(policy, aggregate.Actor{Type: aggregate.ActorUser, ID: o.User, Team: o.Team, Member: true}, askers)
 	}
@@ -56,6 +60,40 @@ func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Ori
 		}
 	}
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
+}
+
+// inChannel is Somebody where the members of a channel approve. Whoever joins a channel may, so that it has nobody only where
+// Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal.
+func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string) error {
+	if p.AllowSelf || o.ChannelType == "mpim" { // who asks there is in it; a group's message has others
+		return nil
+	}
+	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
+	if err != nil {
+		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
+		return nil
+	}
+	looked := 0
+	for _, id := range members {
+		if slices.Contains(askers, id) {
+			continue
+		}
+		if looked++; looked > mostLooked {
+			return nil
+		}
+		u, err := q.user(ctx, slack, o.Team, id, now)
+		if err == nil && u.Bot { // Ringi's own is in it
+			continue
+		}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Member: true}
+		if err := q.who(ctx, slack, &by, o.Team, now); err != nil || approves(p, by, askers) == nil {
+			return nil
+		}
+	}
+	if more {
+		return nil
+	}
+	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 }
 
 // approves reports why a person may not approve what these ask for, by the rule of a click.

@@ -18,12 +18,17 @@ import (
 type listing struct {
 	vouching
 	groups map[string][]string
+	inC1   []string
 	silent error
 	looked int
 }
 
 func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
 	return l.groups[id], l.silent
+}
+
+func (l *listing) Members(_ context.Context, _ string, most int) ([]string, bool, error) {
+	return l.inC1[:min(most, len(l.inC1))], len(l.inC1) > most, l.silent
 }
 
 func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
@@ -34,8 +39,9 @@ func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
 func newListing() *listing {
 	return &listing{
 		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
-			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true},
+			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true}, "UBOT": {Team: "T1", Bot: true},
 		}},
+		inC1:   []string{"UASKS", "UOURS", "UOTHER", "UGUEST", "USTRANGER", "ULEFT", "UBOT"},
 		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}, "SOTHER": {"UOTHER"}},
 	}
 }
@@ -148,5 +154,42 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 	}
 	if seen[""] < 10 || seen[string(aggregate.RuleAlone)] < 10 {
 		t.Errorf("%v tells nothing", seen)
+	}
+}
+
+// Where nobody approves their own, a channel of nobody else is as a direct message; what Slack doesn't say of it, and a
+// channel of many, is no refusal, and costs at most one listing and a few looks at people.
+func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
+	crowd := []string{"UASKS"}
+	for n := range 3 * mostMembers {
+		crowd = append(crowd, fmt.Sprintf("UGONE%d", n))
+	}
+	for name, tt := range map[string]struct {
+		members []string
+		askers  []string
+		self    bool
+		silent  error
+		rule    aggregate.Rule
+		looked  int
+	}{
+		"alone":                            {[]string{"UASKS"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 0},
+		"alone, and may":                   {[]string{"UASKS"}, []string{"UASKS"}, true, nil, "", 0},
+		"with Ringi and those who may not": {[]string{"UBOT", "UGUEST", "UASKS", "ULEFT", "USTRANGER"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 4},
+		"with another":                     {[]string{"UASKS", "UOURS", "UOTHER"}, []string{"UASKS"}, false, nil, "", 1},
+		"with another who asks, too":       {[]string{"UASKS", "UOURS"}, []string{"UASKS", "UOURS"}, false, nil, aggregate.RuleNotMember, 0},
+		"Slack says nothing":               {nil, []string{"UASKS"}, false, slackapi.Unknown{Cause: "timeout"}, "", 0},
+		"many, who are not known":          {crowd, []string{"UASKS"}, false, nil, "", mostLooked},
+	} {
+		d := newListing()
+		d.inC1, d.silent = tt.members, tt.silent
+		o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
+		s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}, AllowSelfApproval: tt.self}
+		var q Requesters
+		for range 2 { // within a minute nobody is looked up again
+			refused, _ := errors.AsType[aggregate.ErrNotAllowed](q.Somebody(t.Context(), d, o, s, time.Now(), tt.askers...))
+			if refused.Rule != tt.rule || d.looked != tt.looked {
+				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked, tt.rule, tt.looked)
+			}
+		}
 	}
 }

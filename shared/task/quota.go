@@ -100,10 +100,14 @@ func (a *Aggregate) RefuseUndecidable(run int, rule aggregate.Rule, now time.Tim
 	return a.refuse(run, ReasonUndecidable(rule), now)
 }
 
-// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may not.
+// ReasonUndecidable is why nothing is begun that nobody could approve: RuleSelf where only those who ask could, who may not,
+// RuleNotMember where the channel has nobody else.
 func ReasonUndecidable(rule aggregate.Rule) aggregate.Reason {
-	if rule == aggregate.RuleSelf {
+	switch rule {
+	case aggregate.RuleSelf:
 		return ReasonOnlyAskers
+	case aggregate.RuleNotMember:
+		return ReasonNoMember
 	}
 	return ReasonNoApprover
 }

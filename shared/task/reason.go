@@ -30,6 +30,7 @@ const (
 	ReasonWorkspace  aggregate.Reason = "unknown_workspace"  // Ringi is not installed there for this deployment
 	ReasonOnlyAskers aggregate.Reason = "only_askers_decide" // and they may not approve their own requests
 	ReasonNoApprover aggregate.Reason = "no_approver"        // the list of approvers has nobody who may
+	ReasonNoMember   aggregate.Reason = "no_other_member"    // the channel has nobody else who may
 	ReasonOpenPerson aggregate.Reason = "open_tasks_person"  // the person has as many as may be open
 	ReasonOpenTenant aggregate.Reason = "open_tasks_tenant"
 	ReasonHourPerson aggregate.Reason = "tasks_per_hour_person"
@@ -82,7 +83,7 @@ const (
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
-	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
+	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,

@@ -90,6 +90,11 @@ func (d directory) Channels(_ context.Context, user string, _ ...string) iter.Se
 	}
 }
 
+func (d directory) Members(_ context.Context, channel string, most int) (ids []string, more bool, err error) {
+	c, err := d.workspace.Channel(channel)
+	return c.Members[:min(most, len(c.Members))], len(c.Members) > most, err
+}
+
 func (d directory) UsergroupMembers(_ context.Context, id string) ([]string, error) {
 	for _, g := range d.workspace.Groups() {
 		if g.ID == id {
