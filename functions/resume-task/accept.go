@@ -38,12 +38,16 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 	return after, nil
 }
 
-// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings of now, or
-// is empty. It returns errSilent when Slack can't be asked.
+// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings of now. It is
+// empty where somebody could, and where nobody is asked: then at most a step's gate may open, which execute-process opens for
+// nobody, and a request that only reads needs no one. It returns errSilent when Slack can't be asked.
 func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return "", settings, fmt.Errorf("read who may approve: %w", err)
+	}
+	if !a.WillAsk(settings) {
+		return "", settings, nil
 	}
 	asking, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()

@@ -72,26 +72,32 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 		approvers tenancy.Approvers
 		self      bool
 		reason    aggregate.Reason
+		unasked   bool // neither policy nor steps are approved by people
 	}{
-		"a direct message to oneself":              {"im", channel, false, task.ReasonOnlyAskers},
-		"one that oneself may approve":             {"im", channel, true, ""},
-		"in a channel":                             {"channel", channel, false, ""},
-		"in a channel of one's own":                {"channel C0ALONE", channel, false, task.ReasonNoMember},
-		"in one of one's own, and one may":         {"channel C0ALONE", channel, true, ""},
-		"a mention, which names no kind":           {"", channel, false, ""},
-		"a list of oneself":                        {"channel", list(own, []string{}), false, task.ReasonNoApprover},
-		"a list of nobody":                         {"channel", list([]string{}, []string{}), true, task.ReasonNoApprover},
-		"a list of oneself, who may":               {"im", list(own, []string{}), true, ""},
-		"a direct message that others may approve": {"im", list(others, []string{}), false, ""},
-		"a group of oneself":                       {"im", list([]string{}, []string{"S0OWN"}), false, task.ReasonNoApprover},
-		"a group of others":                        {"im", list(own, []string{"S0OTHERS"}), false, ""},
-		"a group that is gone":                     {"im", list([]string{}, []string{"S0GONE"}), true, task.ReasonNoApprover},
+		"a direct message to oneself":              {"im", channel, false, task.ReasonOnlyAskers, false},
+		"one that oneself may approve":             {"im", channel, true, "", false},
+		"in a channel":                             {"channel", channel, false, "", false},
+		"in a channel of one's own":                {"channel C0ALONE", channel, false, task.ReasonNoMember, false},
+		"in one of one's own, and one may":         {"channel C0ALONE", channel, true, "", false},
+		"a mention, which names no kind":           {"", channel, false, "", false},
+		"a list of oneself":                        {"channel", list(own, []string{}), false, task.ReasonNoApprover, false},
+		"a list of nobody":                         {"channel", list([]string{}, []string{}), true, task.ReasonNoApprover, false},
+		"a list of oneself, who may":               {"im", list(own, []string{}), true, "", false},
+		"a direct message that others may approve": {"im", list(others, []string{}), false, "", false},
+		"a group of oneself":                       {"im", list([]string{}, []string{"S0OWN"}), false, task.ReasonNoApprover, false},
+		"a group of others":                        {"im", list(own, []string{"S0OTHERS"}), false, "", false},
+		"oneself, where nobody is asked":           {"im", channel, false, "", true},
+		"a list of nobody, where nobody is asked":  {"channel", list([]string{}, []string{}), true, "", true},
+		"a group that is gone":                     {"im", list([]string{}, []string{"S0GONE"}), true, task.ReasonNoApprover, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := server.World(t)
 			kind, channel, _ := strings.Cut(tt.kind, " ")
 			w.Receive(task.Request{User: pipelinetest.Requester, Channel: cmp.Or(channel, "D0"), ChannelType: kind, MessageTS: "1775034000.000200", ThreadTS: "1775034000.000200"})
-			w.Settings(func(s *tenancy.Settings) { s.Approvers, s.AllowSelfApproval = tt.approvers, tt.self })
+			w.Settings(func(s *tenancy.Settings) {
+				s.Approvers, s.AllowSelfApproval = tt.approvers, tt.self
+				s.PromptApprovalRequired, s.ProcessApprovalRequired = !tt.unasked, !tt.unasked
+			})
 			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 			if tt.reason == "" {
 				if next.State != task.StateExtractTask || w.Load().Head.AcceptedAt == nil {
