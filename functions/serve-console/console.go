@@ -42,6 +42,7 @@ type Console struct {
 type Deployment interface {
 	Own(ctx context.Context, tenant string) (bool, error)
 	TenantAdmin(ctx context.Context) (string, error)
+	MayInstall(ctx context.Context, team string) (bool, error)
 }
 
 // access is who may open a page or act on it.

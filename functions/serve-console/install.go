@@ -118,7 +118,7 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 			owner, err = tenancy.Tenant{ID: aggregate.TenantID(made.Team), Name: workspaceName(made.Team, made.TeamName)}, nil
 		}
 	} else {
-		owner, err = c.founded(ctx, made, by)
+		owner, err = c.further(ctx, made, by)
 	}
 	if err != nil {
 		return owner, err
@@ -131,12 +131,31 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 	case err != nil:
 		return owner, err
 	case row.PutAway() && !slices.Contains(owner.Admins, made.User):
-		if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
-			slog.WarnContext(ctx, "the token of a refused installation stays valid", "tenant", owner.ID, "err", err)
-		}
-		return owner, connectFault{"put-away", http.StatusForbidden, tenancy.SlackProvider}
+		return owner, c.giveBack(ctx, made, "put-away")
 	}
 	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
+}
+
+// further is the tenant of a workspace that the Slack secret lets install the app.
+func (c *Console) further(ctx context.Context, made signin.Installation, by aggregate.Actor) (tenancy.Tenant, error) {
+	may, err := c.Own.MayInstall(ctx, made.Team)
+	switch {
+	case err != nil:
+		slog.WarnContext(ctx, "who may install the app", "err", err)
+		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
+	case !may:
+		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
+	}
+	return c.founded(ctx, made, by)
+}
+
+// giveBack makes the token of an installation that is refused invalid, and is the fault that says why.
+func (c *Console) giveBack(ctx context.Context, made signin.Installation, why string) error {
+	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
+		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
+	}
+	slog.WarnContext(ctx, "an installation was refused", "team", made.Team, "why", why)
+	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
 }
 
 // founded is the tenant of another workspace, with somebody who administers it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -14,6 +15,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
 	"ringi/shared/websession"
@@ -185,6 +187,39 @@ func installsAtHome(t *testing.T, w *installing) {
 		if owner := w.holding(team, "xoxb-own"); len(owner.Admins) > 0 {
 			t.Errorf("%s is administered by %v", team, owner.Admins)
 		}
+	}
+}
+
+// Only the workspaces that the Slack secret names install the app, or install it again; of the others nothing is kept.
+func TestOnlyNamedWorkspacesInstall(t *testing.T) {
+	w := newInstalling(t)
+	installs := func(team, token string) answer {
+		w.slack.of(team, "二号店", "U0SECOND", token, false)
+		b := w.browser()
+		return w.returns(b, w.begins(b))
+	}
+	refused := func(team, token string) {
+		t.Helper()
+		if a := installs(team, token); a.status != http.StatusForbidden || !strings.Contains(a.text(), "許可されていません") || !slices.Contains(w.slack.revoked, token) {
+			t.Errorf("%s: %d %s, revoked %q", team, a.status, a.text(), w.slack.revoked)
+		}
+	}
+	w.own.install = ""
+	refused("T0SECOND", "xoxb-1")
+	w.own.install = "T0SECOND"
+	refused("T0THIRD", "xoxb-2")
+	for _, team := range []string{"T0SECOND", "T0THIRD"} {
+		if _, err := w.Store.Tenant(t.Context(), aggregate.TenantID(team)); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("%s is a tenant: %v", team, err)
+		}
+	}
+	installs("T0SECOND", "xoxb-3")
+	w.holding("T0SECOND", "xoxb-3")
+	w.own.install = ""
+	refused("T0SECOND", "xoxb-4")
+	w.holding("T0SECOND", "xoxb-3") // what it has stays
+	if a := installs(slacktest.Team, "xoxb-5"); a.status != 200 {
+		t.Errorf("the deployment's own workspace: %d %s", a.status, a.text())
 	}
 }
 

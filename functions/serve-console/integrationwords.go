@@ -93,7 +93,7 @@ var integrationsJa = integrationTexts{
 	},
 	SlackAgain: "Slack にアプリを入れ直す", MoreTitle: "ほかのワークスペースで使う",
 	MoreLead:     "次のアドレスを、そのワークスペースの管理者に伝えてください。依頼、設定、接続、監査ログはワークスペースごとに分かれ、互いに見えません。入れた人が最初の管理者になります。",
-	MoreNote:     "Slack のアプリ設定で配布(Manage Distribution)を有効にしておく必要があります。Enterprise Grid の組織全体へのインストールには対応していません。",
+	MoreNote:     "Ringi を設置した人が、Slack のシークレットの install でそのワークスペースの ID を許可し、Slack のアプリ設定で配布(Manage Distribution)を有効にしておく必要があります。Enterprise Grid の組織全体へのインストールには対応していません。",
 	NotConnected: "接続できませんでした", Unchanged: "何も変わっていません。",
 	Faults: map[string]string{
 		"stale":        "10 分を過ぎたか、別のブラウザーや別の人が始めたか、すでに使われたリンクです。連携のページからやり直してください。",
@@ -108,6 +108,7 @@ var integrationsJa = integrationTexts{
 		"client":       "クライアント ID とシークレットを、そのまま貼り付けてください。",
 		"token":        "トークンを 1 行で貼り付けてください。16 KiB まで入ります。",
 		"put-away":     "このワークスペースの管理者が Ringi との接続を解除しています。もう一度接続できるのは Ringi の管理者だけです。受け取った鍵は返しました。",
+		"not-named":    "このワークスペースへのインストールは許可されていません。受け取った鍵は返しました。Ringi を設置した人に、Slack のシークレットの install へワークスペースの ID を加えてもらってから、やり直してください。",
 		"organization": "組織全体(Enterprise Grid)へのインストールには対応していません。鍵は返しました。使うワークスペースを 1 つ選んで入れてください。",
 	},
 	InstalledTitle: "インストールしました", InstalledLead: "で Ringi が使えます。", InstalledAdmin: "はじめて入れたワークスペースでは、あなたが最初の管理者です。サインインして、承認者などの設定を確かめてください。", InstalledNext: "コンソールにサインイン",

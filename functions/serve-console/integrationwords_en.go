@@ -38,7 +38,7 @@ var integrationsEn = integrationTexts{
 	},
 	SlackAgain: "Install the app in Slack again", MoreTitle: "Use Ringi in another workspace",
 	MoreLead:     "Give this address to an administrator of that workspace. Requests, settings, connections and audit logs are each workspace's own, and none sees another's. Whoever installs the app is its first administrator.",
-	MoreNote:     "Distribution must be enabled in the Slack app's settings (Manage Distribution). Installing for a whole Enterprise Grid organization is not supported.",
+	MoreNote:     "Whoever runs Ringi must name that workspace's id as install in the Slack secret, and enable distribution in the Slack app's settings (Manage Distribution). Installing for a whole Enterprise Grid organization is not supported.",
 	NotConnected: "Not connected", Unchanged: "Nothing was changed.",
 	Faults: map[string]string{
 		"stale":        "The link is older than 10 minutes, was begun in another browser or by another person, or was used before. Begin again on the integrations page.",
@@ -53,6 +53,7 @@ var integrationsEn = integrationTexts{
 		"client":       "Paste the client ID and the secret as they are.",
 		"token":        "Paste the token in one line, 16 KiB at most.",
 		"put-away":     "An administrator of this workspace disconnected Ringi. Only an administrator of Ringi can connect it again. The key was given back.",
+		"not-named":    "This workspace may not install Ringi. The key was given back. Have whoever runs Ringi add the workspace's id to install in the Slack secret, then try again.",
 		"organization": "Installing for a whole organization (Enterprise Grid) is not supported. The key was given back. Choose one workspace and install it there.",
 	},
 	InstalledTitle: "Installed", InstalledLead: "can use Ringi now.", InstalledAdmin: "If this is the workspace's first installation, you are its first administrator. Sign in and look at the settings: approvers and more.", InstalledNext: "Sign in to the console",

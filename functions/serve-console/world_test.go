@@ -101,6 +101,7 @@ func (d *directory) become(id string, change func(*slackapi.User) error) {
 type ownWorkspace struct {
 	team, admin string
 	also        []string // teams that count as it too
+	install     string   // who may install the app, as the secret names them
 }
 
 func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
@@ -112,6 +113,10 @@ func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {
 		return "", secret.ErrMissing
 	}
 	return o.admin, nil
+}
+
+func (o *ownWorkspace) MayInstall(_ context.Context, team string) (bool, error) {
+	return o.install == secret.AnyWorkspace || o.install == team, nil
 }
 
 // openID is Slack's token endpoint, which says that whoever has a code is that person.
@@ -143,7 +148,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: by}, slack: slacktest.Start(t), results: storetest.Bucket{}, db: db.DB, table: table}
 	w.StartClock()
 	w.people = &directory{Directory: w.slack.Client, changed: map[string]func(*slackapi.User) error{}, called: map[string]string{}}
-	w.oidc, w.own = &openID{now: w.Now}, &ownWorkspace{team: slacktest.Team}
+	w.oidc, w.own = &openID{now: w.Now}, &ownWorkspace{team: slacktest.Team, install: secret.AnyWorkspace}
 	server := httptest.NewServer(http.HandlerFunc(w.oidc.token))
 	t.Cleanup(server.Close)
 	w.oidc.api = server.URL + "/api/"

@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +46,11 @@ type SlackSecret struct {
 	AppID         string `json:"app_id"`       // which app's; empty when nobody said: then any app's that signs with the secret
 	APIURL        string `json:"api_url"`      // of the Web API, ends with a slash
 	TenantAdmin   string `json:"tenant_admin"` // the first administrator of the deployment's own workspace; it is no secret
+	Install       string `json:"install"`      // ids of the further workspaces that may install the app, with commas between, or AnyWorkspace; empty: none
 }
+
+// AnyWorkspace, in the place of ids, lets every workspace install the app.
+const AnyWorkspace = "any"
 
 // Reader reads one secret's value.
 type Reader interface {
@@ -56,7 +62,7 @@ type Reader interface {
 var ErrMissing = errors.New("not pasted into the Slack secret yet")
 
 // Slack is the Slack secret as one environment knows it: JSON with signing_secret,
-// bot_token, client_id, client_secret and tenant_admin for the console, perhaps app_id and, for another Slack than slack.com, api_url. It is read when it is
+// bot_token, client_id, client_secret and tenant_admin for the console, perhaps app_id, install and, for another Slack than slack.com, api_url. It is read when it is
 // first needed, again after five minutes, and when it was refused. Its errors say
 // which member is missing, and never a value.
 type Slack struct {
@@ -136,6 +142,18 @@ func (s *Slack) TenantAdmin(ctx context.Context) (string, error) {
 	return kept.TenantAdmin, err
 }
 
+// MayInstall reports whether a further workspace may install the app: when the secret names its id, or any.
+func (s *Slack) MayInstall(ctx context.Context, team string) (bool, error) {
+	kept, err := s.get(ctx, func(k SlackSecret) bool { return k.SigningSecret != "" })
+	if err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(strings.Split(kept.Install, ","), func(id string) bool {
+		id = strings.TrimSpace(id)
+		return id == AnyWorkspace || id != "" && id == team
+	}), nil
+}
+
 // Refused reads the secret again, since Slack did not take what was kept or what
 // was signed does not match it; at most once in 30 seconds. It reports whether
 // there is another secret now.
@@ -211,7 +229,7 @@ func (s *Slack) ask(ctx context.Context) error {
 
 // completed fills members that a newly pasted value lacks from the value before, since a person who
 // pastes one member does not mean to remove the others. The app id is kept only together with its signing
-// secret, and the address only together with its token.
+// secret, and the address only together with its token. Install is never kept: whoever takes it out means that.
 func (s SlackSecret) completed(before SlackSecret) SlackSecret {
 	if s.SigningSecret == "" {
 		s.SigningSecret = before.SigningSecret

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -131,6 +132,26 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 				t.Errorf("the app is %q, wanted %q", got, test.app)
 			}
 		})
+	}
+}
+
+func TestOnlyWorkspacesThatTheSecretNamesMayInstall(t *testing.T) {
+	for install, want := range map[string][]string{
+		``: nil, `"install":"",`: nil, `"install":"T1",`: {"T1"}, `"install":"T1, T2",`: {"T1", "T2"}, `"install":"any",`: {"T1", "T2", "T12", ""}, `"install":",",`: nil,
+	} {
+		v := &vault{}
+		v.hold("{" + install + pasted[1:])
+		s, now := environment(v)
+		for _, team := range []string{"T1", "T2", "T12", ""} {
+			if may := expect.Value(s.MayInstall(t.Context(), team))(t); may != slices.Contains(want, team) {
+				t.Errorf("%s lets %q install: %t", install, team, may)
+			}
+		}
+		v.hold(pasted) // it was taken out
+		*now = now.Add(6 * time.Minute)
+		if may := expect.Value(s.MayInstall(t.Context(), "T1"))(t); may {
+			t.Errorf("%s lets T1 install still", install)
+		}
 	}
 }
 
