@@ -28,6 +28,7 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	config.Spending
 	config.Slack
 	config.Credentials
 	Sandbox string `env:"SANDBOX" doc:"on or off: whether agents may run what people approved"`
@@ -38,6 +39,9 @@ const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := sessions.Open(cfg, env.Table)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
 	names, asking, large := &people.Names{}, &people.Requesters{}, result.Open(cfg, env.Results)

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
+	"ringi/shared/contestfiles"
 	"ringi/shared/contests"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
@@ -39,14 +40,18 @@ type Budgets interface {
 type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
-	Workspace func() (teamconfig.Workspace, error)
+	Workspace contestfiles.Opener
 	Model     string // stands for every model of the files, unless it is empty
 	Now       func() time.Time
 }
 
 // Handle begins the contest that is asked for; of one that is there already it is no change. Without one it says which there may be.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
-	w, err := h.Workspace()
+	tenant := in.Tenant
+	if in.Begin != nil {
+		tenant = in.Begin.Tenant
+	}
+	w, err := h.Workspace(ctx, tenant)
 	if errors.Is(err, teamconfig.ErrNotSet) {
 		return contests.Answered{NotSet: true}, nil
 	}

@@ -73,7 +73,9 @@ func sample(t *testing.T, more map[string]string) fstest.MapFS {
 
 func handler(files fs.FS) (*Handler, *kept) {
 	k := &kept{}
-	return &Handler{Contests: k, Budgets: k, Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }, Now: time.Now}, k
+	return &Handler{Contests: k, Budgets: k, Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: files}, nil
+	}, Now: time.Now}, k
 }
 
 func alone() contests.Alone {
@@ -88,7 +90,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		"configs/broken.toml": "[orchestrator]\nmax_rounds = 99\nteams = []", "notes/half.toml": "[orchestrator]\nmax_rounds = ", ".git/hidden.toml": "[orchestrator]",
 		"a/b/c/d/e/deep.toml": "[orchestrator]", "other.toml": "[tool]",
 	}))
-	got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t)
+	got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t)
 	wrong := map[string]string{}
 	for _, d := range got.Contests {
 		wrong[d.File] = strings.Join(d.Wrong, "\n")
@@ -101,8 +103,8 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 			t.Errorf("%+v", d)
 		}
 	}
-	h.Workspace = func() (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
-	if got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t); !got.NotSet {
+	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
+	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
 		t.Errorf("without files: %+v", got)
 	}
 }
@@ -139,6 +141,30 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 	}
 }
 
+// Whoever asks, or begins, has the files of their own workspace.
+func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
+	h, k := handler(nil)
+	all := teamconfig.Workspace{FS: sample(t, nil)}
+	h.Workspace = func(_ context.Context, tenant string) (teamconfig.Workspace, error) {
+		if tenant == aggregate.TenantID("T1") {
+			return all, nil
+		}
+		return all.SharedWith(tenant)
+	}
+	for team, want := range map[string]bool{"T1": true, "T2": false} {
+		x := alone()
+		x.Tenant, x.Execution = aggregate.TenantID(team), contest.NewID()
+		listed := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: x.Tenant}))(t)
+		began := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+		if (len(listed.Contests) > 0) != want || began.Begun != want {
+			t.Errorf("%s: %+v, %+v", team, listed, began)
+		}
+	}
+	if len(k.orders) != 1 {
+		t.Errorf("%d began", len(k.orders))
+	}
+}
+
 func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 	const wrong = "wrong.toml"
 	file := "[orchestrator]\n" + strings.Repeat("a", 1<<19) + " = 1\n"
@@ -148,7 +174,7 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 	h, _ := handler(sample(t, map[string]string{
 		wrong: file + "[[orchestrator.teams]]\nconfig = 'long.toml'\n", "long.toml": "[team]\nteam_id = 'a'\nteam_name = '" + strings.Repeat("a", 1<<19) + "'\n",
 	}))
-	got := expect.Value(h.Handle(t.Context(), contests.Asked{}))(t)
+	got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t)
 	answer := expect.Value(json.Marshal(got))(t)
 	for _, d := range got.Contests {
 		if d.File == wrong && (len(d.Wrong) != mostWrong+1 || !strings.HasPrefix(d.Wrong[mostWrong], "and ")) {

@@ -13,7 +13,6 @@ import (
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
-	"ringi/shared/teamconfig"
 )
 
 func main() {
@@ -24,16 +23,20 @@ func main() {
 type environment struct {
 	config.Table
 	config.Results
+	config.Spending
 	Model     string `env:"MODEL,optional" doc:"the model, in place of that of a workspace's settings"`
 	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := kinds.Open(cfg, env.Table)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	return &Handler{
 		Contests:  contests.Of(rows, result.Open(cfg, env.Results)),
 		Budgets:   rows,
-		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
+		Workspace: contestfiles.For(cfg, env.Workspace, rows),
 		Model:     env.Model,
 		Now:       time.Now,
 	}, nil

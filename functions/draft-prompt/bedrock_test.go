@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -23,13 +24,15 @@ func TestAModelThatHoldsNoConversationIsRefusedByNameBeforeAnyCall(t *testing.T)
 		if models[3] != "" {
 			files["evaluator.toml"].Data = fmt.Appendf(files["evaluator.toml"].Data, "model = %q\n", models[3])
 		}
-		h := &Handler{Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: files}, nil }}
-		_, err := h.config(tenancy.DraftContest{File: "contest.toml", MaxRounds: 3})
+		h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
+			return teamconfig.Workspace{FS: files}, nil
+		}}
+		_, err := h.config(t.Context(), "", tenancy.DraftContest{File: "contest.toml", MaxRounds: 3})
 		if err == nil || !strings.Contains(err.Error(), bedrock+": models of Amazon Bedrock can't take part") {
 			t.Errorf("%s: %v", about, err)
 		}
 		h.Model = "demo" // stands for every model
-		if _, err := h.config(tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}); err != nil {
+		if _, err := h.config(t.Context(), "", tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}); err != nil {
 			t.Errorf("%s, with a model for all: %v", about, err)
 		}
 	}

@@ -118,7 +118,7 @@ func (e notForTeams) Error() string { return "not for teams: " + string(e) }
 
 // order is the contest that the version asks for; wrong is why its files can't be used, or a notForTeams.
 func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settings, budget aggregate.MicroUSD) (o contest.Order, wrong, err error) {
-	config, wrong := h.config(s.DraftContest)
+	config, wrong := h.config(ctx, a.Head.TenantID, s.DraftContest)
 	switch {
 	case errors.Is(wrong, errorclass.ErrUnavailable):
 		return o, nil, fmt.Errorf("read the files of a contest: %w", wrong)
@@ -162,8 +162,8 @@ func (h *Handler) order(ctx context.Context, a *task.Aggregate, s tenancy.Settin
 
 // config reads the files of a contest; the settings bound its rounds. It returns errorclass.ErrUnavailable when nobody knows
 // what is in them.
-func (h *Handler) config(d tenancy.DraftContest) (teamconfig.Contest, error) {
-	w, err := h.Workspace()
+func (h *Handler) config(ctx context.Context, tenant string, d tenancy.DraftContest) (teamconfig.Contest, error) {
+	w, err := h.Workspace(ctx, tenant)
 	if err != nil {
 		return teamconfig.Contest{}, err
 	}

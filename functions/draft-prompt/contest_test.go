@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -27,7 +28,9 @@ import (
 func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
 	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), result.Store{S3: w.S3(), Bucket: w.Bucket})
 	h := handler(w, &modeltest.Generator{})
-	h.Contests, h.Workspace = all, func() (teamconfig.Workspace, error) { return teamconfig.Workspace{FS: sample.Sample()}, nil }
+	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
+		return teamconfig.Workspace{FS: sample.Sample()}, nil
+	}
 	return h, all
 }
 

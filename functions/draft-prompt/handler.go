@@ -7,10 +7,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/contestfiles"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
-	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
@@ -31,7 +31,7 @@ type Handler struct {
 	Now     func() time.Time
 
 	Contests  Contests
-	Workspace func() (teamconfig.Workspace, error) // where the files of contests are
+	Workspace contestfiles.Opener
 }
 
 // Handle has the model draft a policy, given the rejected versions and their reasons.

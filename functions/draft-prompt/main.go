@@ -17,7 +17,6 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/tasks"
-	"ringi/shared/teamconfig"
 	"ringi/shared/tool"
 )
 
@@ -30,20 +29,24 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	config.Spending
 	Workspace string `env:"MIXSEEK_WORKSPACE,optional" doc:"where the files of contests are: s3://bucket/prefix, in the local stack a folder"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	large := result.Open(cfg, env.Results)
+	rows, large := tasks.Open(cfg, env.Table), result.Open(cfg, env.Results)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // a start does without
-		Store:   tasks.Open(cfg, env.Table),
+		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
 		Prompts: large.Prompts,
 		Now:     time.Now,
 
 		Contests:  contests.Of(kinds.Open(cfg, env.Table), large),
-		Workspace: func() (teamconfig.Workspace, error) { return teamconfig.Open(env.Workspace, contestfiles.Bucket(cfg)) },
+		Workspace: contestfiles.For(cfg, env.Workspace, rows),
 	}, nil
 }

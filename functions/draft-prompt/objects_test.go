@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -39,15 +40,15 @@ func TestFilesOfABucketAreRead(t *testing.T) {
 	}))
 	defer s.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &s.URL, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func() (teamconfig.Workspace, error) {
+	h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Open("s3://files/teams", contestfiles.Bucket(cfg))
 	}}
 	of := tenancy.DraftContest{File: "contest.toml", MaxRounds: 3}
-	if c, err := h.config(of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
+	if c, err := h.config(t.Context(), "", of); err != nil || len(c.Teams) != 1 || len(c.Evaluator.Metrics) == 0 {
 		t.Errorf("without files of an evaluator and a judge: %+v, %v", c, err)
 	}
 	forbidden = true
-	_, err := h.config(of)
+	_, err := h.config(t.Context(), "", of)
 	if err == nil || !strings.Contains(err.Error(), "configs/evaluator.toml: evaluator_config: can't be opened: the bucket says AccessDenied") || strings.Contains(err.Error(), "arn:") {
 		t.Errorf("people read on a card: %v", err)
 	}
@@ -65,7 +66,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	}))
 	defer server.Close()
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &server.URL, RetryMaxAttempts: 1, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
-	h := &Handler{Workspace: func() (teamconfig.Workspace, error) {
+	h := &Handler{Workspace: func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Open("s3://files/contests", contestfiles.Bucket(cfg))
 	}}
 	for _, tt := range []struct {
@@ -81,13 +82,13 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 		{500, "InternalError", true, ""},
 	} {
 		status, code = tt.status, tt.code
-		_, err := h.config(tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3})
+		_, err := h.config(t.Context(), "", tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3})
 		if err == nil || errors.Is(err, errorclass.ErrUnavailable) != tt.later || !strings.Contains(err.Error(), tt.says) || !tt.later && strings.Contains(err.Error(), "arn:") {
 			t.Errorf("%s: %v", code, err)
 		}
 	}
 	server.Close()
-	if _, err := h.config(tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}); !errors.Is(err, errorclass.ErrUnavailable) {
+	if _, err := h.config(t.Context(), "", tenancy.DraftContest{File: "configs/contest.toml", MaxRounds: 3}); !errors.Is(err, errorclass.ErrUnavailable) {
 		t.Errorf("nobody answers: %v", err)
 	}
 }

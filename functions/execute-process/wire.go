@@ -39,6 +39,7 @@ type environment struct {
 	config.Slack
 	config.Models
 	config.Results
+	config.Spending
 	config.Credentials
 	FreeeTokenURL  string `env:"FREEE_TOKEN_URL" doc:"where freee's access tokens are renewed"`
 	GoogleTokenURL string `env:"GOOGLE_TOKEN_URL" doc:"where Google's access tokens are renewed"`
@@ -56,6 +57,9 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		return nil, err
 	}
 	s := tasks.Open(cfg, env.Table)
+	if err := s.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	tools, err := newTools(cfg, env, catalog, s, slack)
 	if err != nil {
 		return nil, err

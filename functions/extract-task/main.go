@@ -26,12 +26,16 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	config.Spending
 	config.Slack
 	config.Credentials
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows := tasks.Open(cfg, env.Table)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	return &Handler{
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,

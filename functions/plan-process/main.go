@@ -27,12 +27,17 @@ type environment struct {
 	config.Table
 	config.Models
 	config.Results
+	config.Spending
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
+	rows := tasks.Open(cfg, env.Table)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	return &Handler{
 		Tools:   sync.OnceValues(tool.Builtin), // read at the first plan, not at each start
-		Store:   tasks.Open(cfg, env.Table),
+		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
 		Prompts: result.Open(cfg, env.Results).Prompts,

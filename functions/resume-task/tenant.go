@@ -30,7 +30,9 @@ const (
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	known, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(within, a.Head.TenantID)
+	whose := home.Home{Slack: h.Slack, Rows: h.Store}
+	own, unsaid := whose.Own(within, a.Head.TenantID)
+	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
 	case errors.Is(err, home.ErrSilent):
 		return nil, fmt.Errorf("%w: %w", errSilent, err)
@@ -43,13 +45,16 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	switch {
 	case err == nil:
 		h.rename(ctx, t)
+		if unsaid == nil && own != t.Own {
+			h.markOwn(ctx, t, own)
+		}
 		return a, nil
 	case !errors.Is(err, aggregate.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
 	team := a.Request.TeamID
 	t = tenancy.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
+		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Own: own, Admins: []string{},
 	}
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)
@@ -98,6 +103,14 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 		if err := h.Store.NameTenant(ctx, t, name, h.Now()); err != nil {
 			slog.WarnContext(ctx, "the tenant keeps its team's id for a name", "err", err)
 		}
+	}
+}
+
+// markOwn corrects whether a tenant is the deployment's own workspace: its row is older than that, or the deployment's token is
+// another workspace's now. After a failure a later request tries again.
+func (h *Handler) markOwn(ctx context.Context, t tenancy.Tenant, own bool) {
+	if err := h.Store.MarkOwn(ctx, t, own, h.Now()); err != nil {
+		slog.WarnContext(ctx, "whether it is the deployment's own workspace is not noted", "tenant", t.ID, "own", own, "err", err)
 	}
 }
 

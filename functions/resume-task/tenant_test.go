@@ -60,8 +60,31 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
 		t.Fatalf("%+v, %v", next, err)
 	}
-	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team {
+	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team || is.Own {
 		t.Errorf("it has the name of another: %q, %v", is.Name, err)
+	}
+}
+
+// A request notes whether its workspace is the deployment's own, also where the tenant was there before; while Slack doesn't say, it stays as it is.
+func TestARequestNotesWhoseWorkspaceItIs(t *testing.T) {
+	server := pipelinetest.Start(t)
+	for name, before := range map[string]func(w *pipelinetest.World){
+		"first contact": func(*pipelinetest.World) {}, "a tenant of an earlier release": func(w *pipelinetest.World) { bootstrapped(t, w) },
+	} {
+		w := server.World(t)
+		before(w)
+		h := handler(w)
+		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		expect.Value(h.Handle(t.Context(), w.In()))(t)
+		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); !is.Own {
+			t.Errorf("%s: %+v", name, is)
+		}
+		expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now()))(t)
+		h.Slack = answers{team: "T0MOVED", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		expect.Value(h.Handle(t.Context(), w.Another().In()))(t)
+		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); is.Own {
+			t.Errorf("%s: the deployment's token is another workspace's: %+v", name, is)
+		}
 	}
 }
 

@@ -112,7 +112,7 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 	if err == nil && most < aggregate.USD(mostContestUSD) {
 		p.Most = most.String()
 	}
-	found, err := c.Begin.Ask(r.Context(), contests.Asked{})
+	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
 		wrong[""], status = words.NotNow, http.StatusServiceUnavailable

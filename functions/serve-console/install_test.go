@@ -135,7 +135,7 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	if a := w.returns(b, q); a.status != 200 || !strings.Contains(a.text(), "二号店") || strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "xoxb") {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug {
+	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug || owner.Own {
 		t.Errorf("%+v", owner)
 	}
 	if _, err := w.Store.Integration(t.Context(), w.tenant.ID, tenancy.SlackProvider); err == nil {

@@ -139,7 +139,7 @@ func (c *Console) enter(ctx context.Context, p signin.Person) (owner tenancy.Ten
 
 // own is the deployment's own workspace as the tenant that it shall be, if that is where a person comes from.
 func (c *Console) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
-	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: workspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team}
+	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: workspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team, Own: true}
 	is, err := c.Own.Own(ctx, t.ID)
 	switch {
 	case err != nil:

@@ -35,6 +35,11 @@ type Models struct {
 	OutboundAllow string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
+// Spending is of functions that spend a tenant's money.
+type Spending struct {
+	FurtherDailyUSD string `env:"FURTHER_TENANT_DAILY_USD" doc:"what a further workspace may cost on a day, in US dollars, above 0"`
+}
+
 // Results is of functions that open large values, or keep them.
 type Results struct {
 	ResultsBucket string `env:"RESULTS_BUCKET" doc:"the bucket of values too large for a row"`

@@ -9,7 +9,7 @@ import (
 type Alone struct {
 	Tenant    string             `json:"tenant"`
 	Execution string             `json:"execution_id"`
-	File      string             `json:"file"` // of the workspace's
+	File      string             `json:"file"` // of those that the tenant may see
 	Prompt    string             `json:"user_prompt"`
 	Locale    string             `json:"locale"`
 	MaxRounds int                `json:"max_rounds"` // of each team, if the file allows as many
@@ -20,7 +20,8 @@ type Alone struct {
 
 // Asked is what begin-contest is asked: to begin one, or, without, what contests there are.
 type Asked struct {
-	Begin *Alone `json:"begin,omitempty"`
+	Tenant string `json:"tenant"` // who asks what there is
+	Begin  *Alone `json:"begin,omitempty"`
 }
 
 // Answered is what it answers. Begun is true once the contest is there; else OverBudget is, or Contests says what is wrong with

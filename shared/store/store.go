@@ -30,6 +30,8 @@ type Store struct {
 	newID func() string
 	now   func() time.Time
 
+	furtherDay aggregate.MicroUSD // what a further workspace may cost on a day; 0: nobody said
+
 	counting *sync.Map // tenants of which it is noted since when their facts are counted
 }
 

@@ -67,6 +67,7 @@ func (s *suite) run(t *testing.T) {
 		{"web", testWeb},
 		{"chain", testChain},
 		{"tenants", testTenants},
+		{"further workspaces", testFurther},
 		{"agents", testAgents},
 		{"settings", testSettings},
 		{"integrations", testIntegrations},

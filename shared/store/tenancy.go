@@ -3,16 +3,49 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/tenancy"
 )
 
-// Settings returns a tenant's settings, the defaults when it has saved none.
+// CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns an
+// error for what is no amount of US dollars above 0.
+func (s *Store) CapFurther(usd string) error {
+	most, err := strconv.ParseFloat(usd, 64)
+	if err != nil || !(aggregate.USD(most) > 0) {
+		return fmt.Errorf("a further workspace's day must be bounded by US dollars above 0, got %q", usd)
+	}
+	s.furtherDay = aggregate.USD(most)
+	return nil
+}
+
+// Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a further
+// workspace.
 func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, error) {
 	row, err := s.settings(ctx, tenant)
-	return row.Settings(), err
+	x := row.Settings()
+	if err != nil || s.furtherDay == 0 {
+		return x, err
+	}
+	if _, further, err := s.Further(ctx, tenant); err != nil {
+		return x, err
+	} else if further {
+		x.FurtherDay = s.furtherDay
+	}
+	return x, nil
+}
+
+// Further reports whether a tenant is another workspace than the deployment's own, and reads it then. One that has no row yet
+// is not: installing the app makes that of a further workspace, before anything of it is taken.
+func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error) {
+	t, err = s.Tenant(ctx, tenant)
+	if errors.Is(err, aggregate.ErrNotFound) && keyPart(tenant) {
+		return t, false, nil
+	}
+	return t, err == nil && !t.Own, err
 }
 
 // settings reads the row; what a release adds to the settings has its default in rows that are older.
@@ -169,6 +202,11 @@ func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, n
 		}
 		return err
 	})
+}
+
+// MarkOwn commits t.MarkOwn. While others write it tries again, for two seconds at most.
+func (s *Store) MarkOwn(ctx context.Context, t tenancy.Tenant, own bool, now time.Time) error {
+	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.MarkOwn(own, now), nil) })
 }
 
 // SaveTenant commits t.Save over the tenant of revision t.Rev. It returns aggregate.ErrNotFound without a tenant,

@@ -25,6 +25,9 @@ const (
 // Contest reads a contest's file and every file that it names. Where it names none of an evaluator or a judge,
 // configs/evaluator.toml and configs/judgment.toml are read if they are there.
 func (w Workspace) Contest(file string) (Contest, []Finding) {
+	if !w.has(file) {
+		return Contest{}, []Finding{{File: file, Message: errNotShared.Error(), Err: errNotShared}}
+	}
 	r := &reading{w: w}
 	c := r.contest(file, r.file(file, ""))
 	return c, r.found

@@ -33,6 +33,8 @@ type Workspace struct {
 	FS fs.FS
 	// Folder is where it is on this machine; empty: elsewhere.
 	Folder string
+
+	shared []string // the contests that may be seen; nil: all
 }
 
 // Open opens the workspace that the variable names: a folder, whose links don't lead out of it either, or

@@ -47,8 +47,14 @@ func Settle(reserved, cost aggregate.MicroUSD, day time.Time) []aggregate.Count 
 // until it is over.
 type Sums struct{ Day, Month aggregate.MicroUSD }
 
-// MaxCostDay is what all tasks of a day may cost, 0 without a limit.
-func (s Settings) MaxCostDay() aggregate.MicroUSD { return limitOf(s.MaxCostDayUSD) }
+// MaxCostDay is what all tasks of a day may cost, 0 without a limit: what is saved, or what bounds a further workspace.
+func (s Settings) MaxCostDay() aggregate.MicroUSD {
+	saved := limitOf(s.MaxCostDayUSD)
+	if s.FurtherDay > 0 && (saved == 0 || s.FurtherDay < saved) {
+		return s.FurtherDay
+	}
+	return saved
+}
 
 // MaxCostMonth is what all tasks of a month may cost, 0 without a limit.
 func (s Settings) MaxCostMonth() aggregate.MicroUSD { return limitOf(s.MaxCostMonthUSD) }

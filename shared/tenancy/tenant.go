@@ -17,6 +17,7 @@ type Tenant struct {
 	Name          string    `json:"name"`
 	Slug          string    `json:"slug"`
 	TeamID        string    `json:"team_id"`
+	Own           bool      `json:"own,omitempty"`      // it is the deployment's own workspace; else a further one, with less
 	Admins        []string  `json:"admins"`             // Slack user ids
 	AgentID       string    `json:"agent_id,omitempty"` // at Anthropic, for managed sessions; likewise the environment
 	EnvironmentID string    `json:"environment_id,omitempty"`
@@ -147,6 +148,13 @@ func (t Tenant) Save(was Tenant, by aggregate.Actor, now time.Time) (Change, err
 func (t Tenant) Rename(name string, now time.Time) Change {
 	return Change{Tenant: t.ID, Writes: []Write{{
 		Row: t, Set: map[string]any{"name": name, "updated_at": moment(now)}, If: map[string]any{"name": t.Name},
+	}}}
+}
+
+// MarkOwn notes whether a tenant that is there is the deployment's own workspace.
+func (t Tenant) MarkOwn(own bool, now time.Time) Change {
+	return Change{Tenant: t.ID, Writes: []Write{{
+		Row: t, Set: map[string]any{"own": own, "updated_at": moment(now)}, If: map[string]any{"team_id": t.TeamID},
 	}}}
 }
 
