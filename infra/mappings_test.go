@@ -42,6 +42,9 @@ func streamRule(s *stack, wrong func(string, ...any)) {
 			if !m.PartialFailures {
 				wrong("%s: without ReportBatchItemFailures one record repeats the whole batch", id)
 			}
+			if id == "SealAuditFunction" && m.Parallel > 1 {
+				wrong("%s: %d batches of a shard at once meet in the head of one chain, and all but one sign in vain", id, m.Parallel)
+			}
 			checkPatterns(id, m.Filters, wrong)
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -219,14 +220,14 @@ func testTouched(_ *testing.T, w *world) {
 	w.finds(tenant, 3, chain.Finding{Flaw: chain.Dated, Where: key(c)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(a)}, chain.Finding{Flaw: chain.Touched, Where: key(b)})
 }
 
-// faulty fails once, at that call.
+// faulty signs nothing for one tenant.
 type faulty struct {
 	Signer
-	calls, fails int
+	tenant string
 }
 
-func (f *faulty) Sign(ctx context.Context, text []byte) ([]byte, error) {
-	if f.calls++; f.calls == f.fails {
+func (f faulty) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	if bytes.Contains(text, []byte(f.tenant)) {
 		return nil, errors.New("the key is not there")
 	}
 	return f.Signer.Sign(ctx, text)
@@ -235,7 +236,7 @@ func (f *faulty) Sign(ctx context.Context, text []byte) ([]byte, error) {
 func testGivesBack(t *testing.T, w *world) {
 	records := slices.Concat(w.written(tenant, 1), w.written("01OTHER", 1), w.written("01THIRD", 1))
 	signer := w.Signer
-	w.Signer = &faulty{Signer: signer, fails: 2}
+	w.Signer = faulty{signer, "01OTHER"}
 	out := w.handle(events.DynamoDBEvent{Records: records})
 	if len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "2" {
 		t.Errorf("gave back %v", out.BatchItemFailures)

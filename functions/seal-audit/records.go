@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/chain"
 	"ringi/shared/metric"
@@ -22,15 +23,31 @@ type part struct {
 	rows   []chain.Row
 }
 
+// tenantsAtOnce is how many tenants of a batch are sealed side by side: each link waits for a signature and a transaction.
+const tenantsAtOnce = 16
+
 // records seals a batch, a link for each tenant in it.
 func (h *Handler) records(ctx context.Context, records []events.DynamoDBEventRecord) (out events.DynamoDBEventResponse) {
-	for _, p := range parts(ctx, records) {
-		for rows := range slices.Chunk(p.rows, maxEntries) {
-			if err := h.seal(ctx, p.tenant, rows, false); err != nil {
-				failed(ctx, "gives back", p.tenant, err)
-				out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: p.first})
-				break
+	all := parts(ctx, records)
+	back := make([]bool, len(all))
+	var each errgroup.Group
+	each.SetLimit(tenantsAtOnce)
+	for i, p := range all {
+		each.Go(func() error {
+			for rows := range slices.Chunk(p.rows, maxEntries) {
+				if err := h.seal(ctx, p.tenant, rows, false); err != nil {
+					failed(ctx, "gives back", p.tenant, err)
+					back[i] = true
+					break
+				}
 			}
+			return nil
+		})
+	}
+	_ = each.Wait()
+	for i, p := range all {
+		if back[i] {
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: p.first})
 		}
 	}
 	return out

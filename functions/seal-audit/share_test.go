@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-lambda-go/events"
+
 	"ringi/shared/chain"
 	"ringi/shared/expect"
 	"ringi/shared/store"
@@ -97,23 +99,53 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 	}
 }
 
-// together are heads that are put away only when so many are to be at once.
+// together puts heads away, and signs, only when so many calls are to be under way at once.
 type together struct {
 	Heads
+	Signer
 	all  sync.WaitGroup
 	lost context.Context
 }
 
-func (x *together) Keep(ctx context.Context, head chain.Head) error {
+func (x *together) meet() error {
 	x.all.Done()
 	met := make(chan struct{})
 	go func() { x.all.Wait(); close(met) }()
 	select {
 	case <-met:
-		return x.Heads.Keep(ctx, head)
+		return nil
 	case <-x.lost.Done():
-		return errors.New("no other head came meanwhile")
+		return errors.New("the others did not come meanwhile")
 	}
+}
+
+func (x *together) Keep(ctx context.Context, head chain.Head) error {
+	if err := x.meet(); err != nil {
+		return err
+	}
+	return x.Heads.Keep(ctx, head)
+}
+
+func (x *together) Sign(ctx context.Context, text []byte) ([]byte, error) {
+	if err := x.meet(); err != nil {
+		return nil, err
+	}
+	return x.Signer.Sign(ctx, text)
+}
+
+// A shard's batches come one after another, and each may have entries of a hundred tenants.
+func TestTheTenantsOfABatchAreSealedSideBySide(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	var records []events.DynamoDBEventRecord
+	for n := range tenantsAtOnce {
+		records = append(records, w.written(fmt.Sprintf("03T%02d", n), 1)...)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	x := &together{Signer: w.Signer, lost: ctx}
+	x.all.Add(tenantsAtOnce)
+	w.Signer = x
+	w.seals(records...)
 }
 
 func TestHeadsArePutAwaySideBySide(t *testing.T) {
