@@ -4,11 +4,19 @@ import (
 	"context"
 
 	"github.com/aws/aws-lambda-go/events"
+
+	"ringi/shared/store"
 )
 
 // count adds scored rounds to their teams' sums. It returns the sequence number of the first record that must come again, ""
-// when none must: a row counts once, however often it is told, and with what its newest revision says.
+// when none must: a row counts once, however often it is told, and with what its newest revision in the batch says.
 func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
+	type told struct {
+		store.Counted
+		first string // sequence number of the row's first record
+	}
+	var rows []told // in the order of their first records
+	at := map[[2]string]int{}
 	for _, r := range records {
 		if r.EventName == string(events.DynamoDBOperationTypeRemove) {
 			continue
@@ -21,10 +29,19 @@ func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecor
 		if !ok {
 			continue
 		}
-		if err := h.Store.Count(ctx, c); err != nil {
-			failed(ctx, "counts nothing", c.Tenant, err)
+		row := [2]string{c.Tenant, c.Row}
+		if i, twice := at[row]; !twice {
+			at[row] = len(rows)
+			rows = append(rows, told{c, r.Change.SequenceNumber})
+		} else if c.Rev > rows[i].Rev {
+			rows[i].Counted = c
+		}
+	}
+	for _, row := range rows {
+		if err := h.Store.Count(ctx, row.Counted); err != nil {
+			failed(ctx, "counts nothing", row.Tenant, err)
 			if first == "" {
-				first = r.Change.SequenceNumber
+				first = row.first
 			}
 		}
 	}

@@ -22,18 +22,28 @@ func scored(rev, score string) map[string]types.AttributeValue {
 	return it
 }
 
-// unable counts nothing.
-type unable struct{ Store }
+// unable counts nothing but how often it is asked to.
+type unable struct {
+	Store
+	asked int
+}
 
-func (unable) Count(context.Context, store.Counted) error { return errors.New("the table is away") }
+func (u *unable) Count(context.Context, store.Counted) error {
+	u.asked++
+	return errors.New("the table is away")
+}
 
 func testTeamCounted(t *testing.T, w *world) {
 	w.store = store.New(w.db, w.table, contest.Kind, contest.TeamKind)
 	first, again := scored("2", "0.9"), scored("5", "0.4")
 	records := []events.DynamoDBEventRecord{w.record(1, nil, first), w.record(2, first, again), w.record(3, again, nil)}
-	w.Store = unable{w.store}
+	away := &unable{Store: w.store}
+	w.Store = away
 	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
 		t.Errorf("gave back %v", out.BatchItemFailures)
+	}
+	if away.asked != 1 {
+		t.Errorf("one row of a batch is counted %d times", away.asked)
 	}
 	w.Store = w.store
 	for _, batch := range [][]events.DynamoDBEventRecord{records, records[1:], records[:1], records} {
