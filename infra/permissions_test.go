@@ -301,7 +301,7 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	case id == "ExportAuditFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "AUDIT#*"}) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, administered) && action != "dynamodb:DeleteItem":
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"SLUG#*"}) && action == "dynamodb:DeleteItem":
-	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:PutItem":
+	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"FACT#*"}) && action == "dynamodb:UpdateItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"COUNTED#*"}) && action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && limited && slices.Equal(st.rows, []string{"CHAIN#*"}) && action != "dynamodb:DeleteItem":
 	case id == "SealAuditFunction" && action != "dynamodb:DeleteItem" && !slices.Contains(reading, action):

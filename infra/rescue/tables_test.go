@@ -104,31 +104,35 @@ func (r *request) inStream() batch {
 	return b
 }
 
-// facts are the keys of what Insights know of the task's cost, which is in its partition.
-func (r *request) facts() (keys []string) {
+// facts are what Insights counted of the task's cost: keys of rows, and in each what it was counted from.
+func (r *request) facts() (counted []string) {
 	r.Helper()
 	db := dynamodb.NewFromConfig(running.AWS)
 	out := expect.Value(db.Scan(r.Context(), &dynamodb.ScanInput{
-		TableName: &running.TableName, ConsistentRead: aws.Bool(true), FilterExpression: aws.String("begins_with(PK, :f) AND begins_with(SK, :t)"),
-		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.ref.ID + "#USAGE#"}},
+		TableName: &running.TableName, ConsistentRead: aws.Bool(true), FilterExpression: aws.String("begins_with(PK, :f) AND SK = :t"),
+		ExpressionAttributeValues: item{":f": &types.AttributeValueMemberS{Value: "FACT#"}, ":t": &types.AttributeValueMemberS{Value: r.ref.ID}},
 	}))(r.T)
 	for _, it := range out.Items {
-		keys = append(keys, it["PK"].(*types.AttributeValueMemberS).Value+" "+it["SK"].(*types.AttributeValueMemberS).Value)
+		for _, source := range it["sources"].(*types.AttributeValueMemberSS).Value {
+			if strings.HasPrefix(source, "USAGE#") {
+				counted = append(counted, it["PK"].(*types.AttributeValueMemberS).Value+" "+source)
+			}
+		}
 	}
-	slices.Sort(keys)
-	return keys
+	slices.Sort(counted)
+	return counted
 }
 
 // losesFacts takes them away once those of all calls are there, and returns them.
-func (r *request) losesFacts() (keys []string) {
+func (r *request) losesFacts() (counted []string) {
 	r.Helper()
 	used := len(expect.Value(r.store.Load(r.Context(), r.ref))(r.T).Uses)
-	r.eventually("the facts of all calls are there", func() bool { keys = r.facts(); return used > 0 && len(keys) == used })
-	for _, key := range keys {
-		pk, sk, _ := strings.Cut(key, " ")
+	r.eventually("the facts of all calls are there", func() bool { counted = r.facts(); return used > 0 && len(counted) == used })
+	for _, of := range counted {
+		pk, _, _ := strings.Cut(of, " ")
 		expect.Value(dynamodb.NewFromConfig(running.AWS).DeleteItem(r.Context(), &dynamodb.DeleteItemInput{
-			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
+			TableName: &running.TableName, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: r.ref.ID}},
 		}))(r.T)
 	}
-	return keys
+	return counted
 }

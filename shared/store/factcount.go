@@ -11,26 +11,32 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/fact"
 )
 
-// Days are counted beside other sums: one row for each day, and one that says since when.
+// Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is counted
+// in a row of its own, which knows the sources of all that it counted.
 const (
 	countedDays  = "days"
 	countedSince = "SINCE"
 	countPrefix  = "n "
+	taskDay      = "task_facts"
+	taskSources  = "sources"
 	// countMargin is how long facts of an earlier release may still come when the first is counted.
 	countMargin = time.Hour
-	// factsAtOnce is how many facts are counted together: a transaction has one action for each, and one for their day.
-	factsAtOnce = maxActions - 1
+	// factsAtOnce is how many facts are counted together: a condition names all of a task's, and DynamoDB takes 4 KB of it.
+	factsAtOnce = 50
+	// daysAtOnce is how many tenants' days are counted side by side.
+	daysAtOnce = 16
 )
 
 func daysOf(tenant string) string { return countedPrefix + tenant + "#" + countedDays }
 
-// PutFacts keeps facts, and counts each once in its day's sum. One that is there is the same, and was counted: what a fact
-// says follows from a row that never changes.
+// PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact says
+// follows from a row that never changes.
 func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
 	days := map[[2]string]map[string]fact.Fact{} // a transaction takes a key once
 	for _, f := range facts {
@@ -43,38 +49,43 @@ func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
 		}
 		days[of][f.Key()] = f
 	}
+	var each errgroup.Group
+	each.SetLimit(daysAtOnce)
 	for of, byKey := range days {
-		if err := s.countingSince(ctx, of[0]); err != nil {
-			return err
-		}
-		all := slices.Collect(maps.Values(byKey))
-		slices.SortFunc(all, func(a, b fact.Fact) int { return strings.Compare(a.Key(), b.Key()) })
-		for part := range slices.Chunk(all, factsAtOnce) {
-			if err := s.countFacts(ctx, of[0], of[1], part); err != nil {
-				return fmt.Errorf("put facts: %w", err)
-			}
+		each.Go(func() error { return s.putFacts(ctx, of[0], of[1], slices.Collect(maps.Values(byKey))) })
+	}
+	return each.Wait()
+}
+
+// putFacts is PutFacts for a tenant's day.
+func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []fact.Fact) error {
+	if err := s.countingSince(ctx, tenant); err != nil {
+		return err
+	}
+	slices.SortFunc(facts, func(a, b fact.Fact) int { return strings.Compare(a.Key(), b.Key()) })
+	for part := range slices.Chunk(facts, factsAtOnce) {
+		if err := s.countFacts(ctx, tenant, day, part); err != nil {
+			return fmt.Errorf("put facts: %w", err)
 		}
 	}
 	return nil
 }
 
-// countFacts puts a day's facts that are not there yet, together with what they add to its sum.
+// countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction: two write
+// units for each row, however many facts it counts.
 func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact.Fact) error {
 	for len(facts) > 0 {
-		var items []types.TransactWriteItem
+		byTask := map[string][]fact.Fact{}
 		for _, f := range facts {
-			it, err := pack("fact", factsOf(tenant, day), f.Key(), f)
-			if err != nil {
-				return err
-			}
-			it["delete_after"] = number(int(f.At.Add(factsLast).Unix()))
-			items = append(items, s.put(it, 0))
+			byTask[f.Task] = append(byTask[f.Task], f)
+		}
+		tasks := slices.Sorted(maps.Keys(byTask))
+		var items []types.TransactWriteItem
+		for _, task := range tasks {
+			items = append(items, s.countOfTask(tenant, day, task, byTask[task]))
 		}
 		e := newExpression()
-		counts := fact.Fold(tenant, day, facts, time.Time{}).Counts()
-		for i, name := range slices.Sorted(maps.Keys(counts)) {
-			e.addTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
-		}
+		e.counts(fact.Fold(tenant, day, facts, time.Time{}))
 		e.row("counted_day", time.Time{})
 		items = append(items, types.TransactWriteItem{Update: filled(e, &types.Update{
 			TableName: &s.table, Key: key(daysOf(tenant), day), UpdateExpression: e.update(),
@@ -84,15 +95,65 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact
 		if !errors.As(err, &l) || l.onlyInTheWay() {
 			return err
 		}
-		var absent []fact.Fact
-		for i, f := range facts {
-			if !l.failed(i) {
-				absent = append(absent, f)
+		var left []fact.Fact
+		for i, task := range tasks {
+			counted := sourcesOf(l.found(i))
+			for _, f := range byTask[task] {
+				if !slices.Contains(counted, f.Source) {
+					left = append(left, f)
+				}
 			}
 		}
-		facts = absent
+		if len(left) == len(facts) {
+			return err
+		}
+		facts = left
 	}
 	return nil
+}
+
+// countOfTask adds facts to what their task has of the day, on condition that none of them was.
+func (s *Store) countOfTask(tenant, day, task string, facts []fact.Fact) types.TransactWriteItem {
+	e := newExpression()
+	var sources, absent []string
+	for _, f := range facts {
+		sources = append(sources, f.Source)
+		absent = append(absent, "NOT contains("+e.name(taskSources)+", "+e.value(f.Source)+")")
+	}
+	e.adds = append(e.adds, e.name(taskSources)+" "+e.placeholder(&types.AttributeValueMemberSS{Value: sources}))
+	e.counts(fact.Fold(tenant, day, facts, time.Time{}))
+	e.row(taskDay, begins(day).Add(factsLast))
+	return types.TransactWriteItem{Update: filled(e, &types.Update{
+		TableName: &s.table, Key: key(factsOf(tenant, day), task), UpdateExpression: e.update(), ConditionExpression: all(absent...),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	})}
+}
+
+// sourcesOf are those of the facts that a task's row counted.
+func sourcesOf(it item) []string {
+	if v, ok := it[taskSources].(*types.AttributeValueMemberSS); ok {
+		return v.Value
+	}
+	return nil
+}
+
+// counts adds a sum's numbers to those of a row.
+func (e *expression) counts(sum fact.Sum) {
+	counts := sum.Counts()
+	for i, name := range slices.Sorted(maps.Keys(counts)) {
+		e.addTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
+	}
+}
+
+// countsOf is the sum that a row's numbers make.
+func countsOf(it item, tenant, day string) (fact.Sum, error) {
+	counts := map[string]int{}
+	for name := range it {
+		if of, ok := strings.CutPrefix(name, countPrefix); ok {
+			counts[of] = intOf(it, name)
+		}
+	}
+	return fact.SumOf(tenant, day, counts)
 }
 
 // countingSince notes once for each tenant since when its facts are counted.
@@ -139,14 +200,8 @@ func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map
 			return nil, err
 		}
 		for _, it := range page.Items {
-			counts := map[string]int{}
-			for name := range it {
-				if of, ok := strings.CutPrefix(name, countPrefix); ok {
-					counts[of] = intOf(it, name)
-				}
-			}
 			day := textOf(it, "SK")
-			if known[day], err = fact.SumOf(tenant, day, counts); err != nil {
+			if known[day], err = countsOf(it, tenant, day); err != nil {
 				return nil, err
 			}
 		}

@@ -159,14 +159,16 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 	return failed
 }
 
-// fold reads a day's facts and writes their sum over one of no more facts. A fact that it misses makes the next sum larger;
-// the last fold comes an hour after the last fact, or later.
+// fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
+// of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
 func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fact.Sum, error) {
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
 	}))
+	var sums []fact.Sum
 	var facts []fact.Fact
+	counted := map[string][]string{} // sources by task
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
@@ -174,13 +176,23 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fa
 		}
 		for _, it := range page.Items {
 			var f fact.Fact
-			if err := unpack(it, &f); err != nil {
+			if textOf(it, "type") != taskDay {
+				if err := unpack(it, &f); err != nil {
+					return fact.Sum{}, err
+				}
+				facts = append(facts, f)
+				continue
+			}
+			sum, err := countsOf(it, tenant, day)
+			if err != nil {
 				return fact.Sum{}, err
 			}
-			facts = append(facts, f)
+			sums, counted[textOf(it, "SK")] = append(sums, sum), sourcesOf(it)
 		}
 	}
-	sum := fact.Fold(tenant, day, facts, now)
+	facts = slices.DeleteFunc(facts, func(f fact.Fact) bool { return slices.Contains(counted[f.Task], f.Source) })
+	sum := fact.Total(append(sums, fact.Fold(tenant, day, facts, now)))
+	sum.Tenant, sum.Day, sum.FoldedAt = tenant, day, now.UTC()
 	it, err := pack("fact_sum", sumsOf(tenant), day, sum)
 	if err != nil {
 		return sum, err

@@ -22,6 +22,7 @@ func testFacts(t *testing.T, st *taskStore) {
 		{"facts that come while others fold are not lost", testFoldRace},
 		{"sums are the tenant's", testSumsOfATenant},
 		{"a fact is counted once in its day's sum, however often and beside whom it is told, and no look folds", testFactsCounted},
+		{"a task's facts of a day are counted in one row, each once", testFactsOfATaskInOneRow},
 		{"a day on which counting began is folded", testDayOfTheFirstCount},
 	})
 }
@@ -162,15 +163,50 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 	}
 }
 
+// What is told of one task costs two rows, however many facts it is, and what tasks have of a day adds up to it.
+func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
+	const of = "01ONEROW"
+	day := today(27)
+	since(t, st, of, day.AddDate(0, 0, -2))
+	var facts []fact.Fact
+	for n := range 3 * factsAtOnce {
+		f := countedBy(of, n, day)
+		f.Task, f.Source = fmt.Sprintf("t%d", n%2), fmt.Sprintf("USAGE#%d", n)
+		facts = append(facts, f)
+	}
+	var wait sync.WaitGroup
+	for n := range 4 { // overlapping parts, the first two of them larger than what is counted together
+		wait.Go(func() {
+			for range 2 {
+				if err := st.PutFacts(t.Context(), facts[n*factsAtOnce/2:min((n+3)*factsAtOnce/2, len(facts))]); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	expect.NoError(t, st.PutFacts(t.Context(), facts))
+	want := fact.Fold(of, fact.Day(day), facts, day)
+	got := expect.Value(st.fold(t.Context(), of, fact.Day(day), day))(t)
+	expect.Same(t, want, got)
+	want.FoldedAt = time.Time{}
+	expect.Same(t, []fact.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}, day))(t))
+	if n := len(rows(t, st, factsOf(of, want.Day))); n != 2 {
+		t.Errorf("%d rows for two tasks", n)
+	}
+}
+
 func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	const of = "01BEGINS"
 	day := today(26)
 	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
 	write(t, st, expect.Value(pack("fact", factsOf(of, fact.Day(day)), early.Key(), early))(t))
+	again := countedBy(of, 4, day.Add(-time.Hour)) // and told once more
+	write(t, st, expect.Value(pack("fact", factsOf(of, fact.Day(day)), again.Key(), again))(t))
 	since(t, st, of, day)
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1))}))
+	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
 	got := expect.Value(st.Sums(t.Context(), of, []string{fact.Day(day), fact.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
-	if len(got) != 2 || got[0].Facts != 2 || got[1].Facts != 1 {
+	if len(got) != 2 || got[0].Facts != 3 || got[0].Spent.Cost != 15 || got[1].Facts != 1 {
 		t.Errorf("%+v", got)
 	}
 }
