@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/pipeline"
 	"ringi/shared/task"
 	"ringi/shared/teamconfig"
@@ -26,7 +27,7 @@ var ids = map[string]string{
 
 // pipelineRules are about the state machine, and about it and the functions.
 func pipelineRules() []rule {
-	return []rule{shapeRule, routeRule, errorRule, triesRule, waitRule, callRule, placeRule, partitionRule}
+	return []rule{shapeRule, routeRule, errorRule, roomRule, triesRule, waitRule, callRule, placeRule, partitionRule}
 }
 
 // shapeRule: every state leads somewhere, can be come to, and comes to an end.
@@ -143,17 +144,32 @@ func errorRule(s *stack, wrong func(string, ...any)) {
 			}
 		}
 		for _, c := range st.Catch {
-			tells := c.Next == "CloseTask" || c.Next == "GiveUp" // what failed
-			if tells && string(c.ResultPath) != `"$.error"` {
-				wrong("%s: %s finds its error at $.error, not at %s", name, c.Next, c.ResultPath)
+			if c.Next == "CloseTask" && string(c.ResultPath) != `"$.error"` {
+				wrong("%s: CloseTask finds its error at $.error, not at %s", name, c.ResultPath)
 			}
-			if !tells && string(c.ResultPath) != "null" {
+			if c.Next != "CloseTask" && string(c.ResultPath) != "null" {
 				wrong("%s: what is caught on the way to %s must be dropped (ResultPath null)", name, c.Next)
 			}
 		}
 		for _, r := range st.Retry {
 			if r.MaxAttempts < 1 || r.IntervalSeconds < 1 || r.BackoffRate < 1 || r.JitterStrategy != "FULL" {
 				wrong("%s: a Retry says how often, how soon, and with jitter", name)
+			}
+		}
+	}
+}
+
+// roomRule: a run whose functions can't be invoked has not failed, and says how it ended without a function. What tells of a failure
+// does not end so, nor does a team, which is one of many.
+func roomRule(s *stack, wrong func(string, ...any)) {
+	for file, m := range s.machines {
+		for name, st := range m.States {
+			if st.Type != "Task" || name == "CloseTask" || name == "GiveUp" {
+				continue
+			}
+			at := slices.IndexFunc(st.Catch, func(c catcher) bool { return slices.Equal(c.ErrorEquals, []string{pipeline.NoRoom}) })
+			if at < 0 || m.States[st.Catch[at].Next].Error != aggregate.EndedNoRoom {
+				wrong("%s, %s: a run for which there is no room ends as %s", file, name, aggregate.EndedNoRoom)
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
+	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/session"
@@ -175,7 +176,7 @@ func TestTheTableOfRestarts(t *testing.T) {
 	now := time.Now()
 	least, most := time.Hour, time.Duration(0)
 	for range 10_000 {
-		d := pipeline.RoomAt(now).Sub(now)
+		d := effect.RoomAt(now).Sub(now)
 		least, most = min(least, d), max(most, d)
 	}
 	minutes := aggregate.StuckAfter.Minutes()

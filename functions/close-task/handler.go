@@ -26,14 +26,9 @@ type Handler struct {
 // Handle records the failure of a run that is still the task's newest. If there is an execution, it
 // and the task fail; before that, the generation is parked. While a gate waits, nothing is recorded and
 // the run ends: the decision, or the sweeper where no person is asked, starts the next run. While a
-// step's call is under way, the run goes on and waits for its outcome. A run for whose functions there was no room has
-// not failed: the next one begins later.
+// step's call is under way, the run goes on and waits for its outcome.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	later := pipeline.RoomAt(h.Now())
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
-		if in.Error == pipeline.NoRoom {
-			return a.PauseRun(in.Run, later, h.Now())
-		}
 		return a.GiveUp(in.Run, reason(in.Error, a), h.Now())
 	})
 	if errors.Is(err, aggregate.ErrInFlight) {
@@ -43,9 +38,6 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	if err != nil {
 		return aggregate.Next{}, fmt.Errorf("give up run %d: %w", in.Run, err)
-	}
-	if in.Error == pipeline.NoRoom && a.Head.Run == in.Run+1 && a.Head.PausedFor == task.ReasonNoRoom {
-		return aggregate.Next{State: task.StateFinish, Outcome: "paused"}, nil
 	}
 	if a.Head.Run != in.Run { // a decision has started the next run
 		return aggregate.Next{}, aggregate.ErrSuperseded

@@ -23,8 +23,6 @@ func TestCloseTask(t *testing.T) {
 		"a call that is out is waited for":                                               testInFlight,
 		"a run that is not the head's records nothing":                                   testSuperseded,
 		"what was done already is not done twice":                                        testTwice,
-		"a run that found no room to run in begins anew later":                           testNoRoom,
-		"without room to run, a gate is left to people":                                  testNoRoomBesideAGate,
 	})
 }
 
@@ -144,44 +142,5 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	}
 	if h := w.Load().Head; h.Rev != 2 {
 		t.Errorf("%d commits, want one after the task's first", h.Rev-1)
-	}
-}
-
-// A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the sweeper begins
-// the next run, which counts as no restart.
-func testNoRoom(t *testing.T, w *pipelinetest.World) {
-	executing(w)
-	for name, w := range map[string]*pipelinetest.World{"an approved task": w, "a request": w.Another()} {
-		in := w.In()
-		if next := done(t, w, in, pipeline.NoRoom); next.State != task.StateFinish || next.Outcome != "paused" {
-			t.Errorf("%s: the run goes to %+v", name, next)
-		}
-		a := w.Load()
-		if h := a.Head; h.Parked != nil || h.Ended != nil || h.Run != in.Run+1 || h.Restarts != 0 || h.PausedUntil == nil || h.PausedFor != task.ReasonNoRoom {
-			t.Fatalf("%s: %+v", name, h)
-		}
-		pause := a.Head.PausedUntil.Sub(w.Now())
-		if e := a.Effects(w.Now()); e.Run != nil || pause < 5*time.Minute || pause > 7*time.Minute {
-			t.Errorf("%s: pauses for %s, a run is to be open: %+v", name, pause, e.Run)
-		}
-		if due := a.DueAt(w.Now()); due == nil || due.After(*a.Head.PausedUntil) {
-			t.Errorf("%s: the sweeper comes at %v, the pause ends at %v", name, due, a.Head.PausedUntil)
-		}
-		if _, err := handle(w, in, pipeline.NoRoom); !errors.Is(err, aggregate.ErrSuperseded) || w.Load().Head.Rev != a.Head.Rev {
-			t.Errorf("%s: twice is not once: %v", name, err)
-		}
-		w.Later(pause)
-		if e := w.Load().Effects(w.Now()); e.Run == nil || e.Run.Run != in.Run+1 {
-			t.Errorf("%s: after the pause the run is %+v", name, e.Run)
-		}
-	}
-}
-
-// While people are asked, their decision begins the next run.
-func testNoRoomBesideAGate(t *testing.T, w *pipelinetest.World) {
-	w.Prompted(tenancy.DefaultSettings())
-	rev := w.Load().Head.Rev
-	if next := done(t, w, w.In(), pipeline.NoRoom); next.State != task.StateFinish || next.Outcome != "waiting" || w.Load().Head.Rev != rev {
-		t.Errorf("%+v at rev %d, was %d", next, w.Load().Head.Rev, rev)
 	}
 }

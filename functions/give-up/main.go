@@ -39,16 +39,10 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: sessions.Open(cfg, env.Table), Now: time.Now}, nil
 }
 
-// Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it. A run for
-// whose functions there was no room has not failed: the next one begins later.
+// Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	later := pipeline.RoomAt(h.Now())
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (c aggregate.Change, err error) {
-		if in.Error == pipeline.NoRoom {
-			c, err = a.PauseRun(in.Run, later, h.Now())
-		} else {
-			c, err = a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
-		}
+		c, err = a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
 		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
 			return a.Rest(in.Run, h.Now())
 		}

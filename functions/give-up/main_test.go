@@ -12,23 +12,18 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// What failed is answered with a sentence; what found no room to run has not failed, and is tried again later.
+// What failed is answered with a sentence.
 func TestGiveUp(t *testing.T) {
 	server := storetest.Start(t)
-	for caught, told := range map[string]bool{pipeline.NoRoom: false, pipeline.Internal: true, "": true} { // an earlier definition names no error
-		_, table := server.Store(t)
-		rows := sessions.New(server.DB, table)
-		in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
-		expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
-		h := &Handler{Store: rows, Now: time.Now}
-		ref := in.Ref()
-		next := expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1, Error: caught}))(t)
-		a := expect.Value(rows.Load(t.Context(), ref))(t)
-		if next.State != aggregate.StateFinish || !a.Head.Resting || a.Head.Restarts != 0 {
-			t.Errorf("%q: %+v, %+v", caught, next, a.Head)
-		}
-		if paused := a.Head.PausedUntil != nil; paused == told || (a.Session.Status == session.Failing) != told || (len(a.Inbox) == 0) != told {
-			t.Errorf("%q: until %v, the session is %s, %d messages wait", caught, a.Head.PausedUntil, a.Session.Status, len(a.Inbox))
-		}
+	_, table := server.Store(t)
+	rows := sessions.New(server.DB, table)
+	in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
+	h := &Handler{Store: rows, Now: time.Now}
+	ref := in.Ref()
+	next := expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: 1}))(t)
+	a := expect.Value(rows.Load(t.Context(), ref))(t)
+	if next.State != aggregate.StateFinish || !a.Head.Resting || a.Session.Status != session.Failing || len(a.Inbox) > 0 {
+		t.Errorf("%+v, %+v: the session is %s, %d messages wait", next, a.Head, a.Session.Status, len(a.Inbox))
 	}
 }

@@ -145,6 +145,10 @@ func (m *minute) StartExecution(ctx context.Context, _ *sfn.StartExecutionInput,
 	return &sfn.StartExecutionOutput{}, m.call(ctx, "runs")
 }
 
+func (m *minute) DescribeExecution(ctx context.Context, _ *sfn.DescribeExecutionInput, _ ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error) {
+	return &sfn.DescribeExecutionOutput{}, m.call(ctx, "runs")
+}
+
 func (m *minute) SendTaskSuccess(ctx context.Context, _ *sfn.SendTaskSuccessInput, _ ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error) {
 	return &sfn.SendTaskSuccessOutput{}, m.call(ctx, "runs")
 }

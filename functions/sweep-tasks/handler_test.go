@@ -28,6 +28,7 @@ func TestSweep(t *testing.T) {
 		"a call that was out at a cancel becomes a result":                                              testSettles,
 		"an execution past its limit fails":                                                             testOverLimit,
 		"a run that does nothing for 20 minutes is replaced":                                            testStuck,
+		"runs that found no room to run in are no failures, however many":                               testNoRoom,
 		"a task that fails each time is parked after three restarts":                                    testParks,
 		"a gate that asks nobody and that no run can stamp is parked, and goes on when a person asks":   testParksUnstamped,
 		"a poisonous task is put off further each time, and delays no other":                            testPoisonous,
@@ -187,6 +188,17 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("run %d, %d restarts", a.Head.Run, a.Head.Restarts)
 	}
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
+}
+
+// testNoRoom: an outage of Lambda's that lasts for as many runs as are given up otherwise, and some more.
+func testNoRoom(t *testing.T, w *pipelinetest.World) {
+	for run := 1; run <= task.MaxRestarts+2; run++ {
+		w.NoRoom(run, w.Open())
+		a := sweep(t, w, 6*time.Minute)
+		if h := a.Head; h.Run != run+1 || h.Restarts != 0 || h.Parked != nil || h.Ended != nil || h.PausedFor != task.ReasonNoRoom {
+			t.Fatalf("after %d runs: %+v", run, h)
+		}
+	}
 }
 
 func testParks(t *testing.T, w *pipelinetest.World) {

@@ -142,6 +142,11 @@ func (w watchedRuns) StartExecution(ctx context.Context, in *sfn.StartExecutionI
 	return out, err
 }
 
+func (w watchedRuns) DescribeExecution(ctx context.Context, in *sfn.DescribeExecutionInput, o ...func(*sfn.Options)) (out *sfn.DescribeExecutionOutput, err error) {
+	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.DescribeExecution(ctx, in, o...); return err })
+	return out, err
+}
+
 func (w watchedRuns) SendTaskSuccess(ctx context.Context, in *sfn.SendTaskSuccessInput, o ...func(*sfn.Options)) (out *sfn.SendTaskSuccessOutput, err error) {
 	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.SendTaskSuccess(ctx, in, o...); return err })
 	return out, err

@@ -14,45 +14,43 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
-	"ringi/shared/task"
 )
 
 // TestNoRoomToRun: Lambda refuses to run the function of an approved task for longer than its state tries. Nothing is shown as
 // failed and nobody has to do anything; the task goes on when there is room.
 func TestNoRoomToRun(t *testing.T) {
 	running.triesSoon(t)
-	t.Run("for the steps", func(t *testing.T) {
-		running.runHappy(t, func(d *scenarioRun) {
-			run := d.approvedWithoutRoom(execute)
-			d.Eventually("the task pauses", func() bool { return d.Load().Head.PausedUntil != nil })
-			if n := d.refusals(execute); n < 29 {
-				failf("%d tries, want 28 and the first", n)
-			}
-			d.stands()
-			d.throttles() // from here on there is room
-			d.sweep()
-			d.Eventually("the cards are drawn", func() bool { h := d.Load().Head; return h.ShownRev == h.Rev })
-			if h := d.Load().Head; h.Run != run+1 || h.Restarts != 0 || d.Load().Execution().Status != task.ExecutionPending {
-				failf("while it pauses run %d, %d restarts: %s", h.Run, h.Restarts, d.Load().Execution().Status)
-			}
-			d.clock.set(d, aggregate.HeadKey, "SET paused_until = :past", "attribute_exists(paused_until)", nil)
-			d.sweep()
-			d.untilCompleted()
-			if h := d.Load().Head; h.Run != run+1 || h.Restarts != 0 {
-				failf("ended by run %d after %d restarts", h.Run, h.Restarts)
-			}
+	for name, functions := range map[string][]string{
+		"for the steps": {execute}, "for any function of its run": {execute, "ResumeTaskFunction", "CloseTaskFunction"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			running.runHappy(t, func(d *scenarioRun) {
+				run := d.approvedWithoutRoom(functions...)
+				for n := 1; n <= 2; n++ {
+					d.Eventually("the run has ended", func() bool { return d.ended(run) })
+					if tries := d.refusals(functions[0]) + d.refusals("ResumeTaskFunction"); tries < 29*n {
+						failf("%d tries, want 28 and the first for each of %d runs", tries, n)
+					}
+					d.stands()
+					d.sweep()
+					run++
+					if h := d.Load().Head; h.Run != run || h.Restarts != 0 || h.PausedUntil == nil {
+						failf("while it pauses: %+v", h)
+					}
+					d.Eventually("the cards are drawn", func() bool { h := d.Load().Head; return h.ShownRev == h.Rev })
+					if n == 2 {
+						d.throttles() // from here on there is room
+					}
+					d.clock.set(d, aggregate.HeadKey, "SET paused_until = :past", "attribute_exists(paused_until)", nil)
+					d.sweep()
+				}
+				d.untilCompleted()
+				if h := d.Load().Head; h.Run != run || h.Restarts != 0 {
+					failf("ended by run %d after %d restarts", h.Run, h.Restarts)
+				}
+			})
 		})
-	})
-	t.Run("nor for what says so", func(t *testing.T) {
-		running.runHappy(t, func(d *scenarioRun) {
-			run := d.approvedWithoutRoom(execute, "CloseTaskFunction")
-			d.Eventually("the run has ended", func() bool { return d.refusals("CloseTaskFunction") >= 29 && d.ended(run) })
-			d.stands()
-			d.throttles()
-			d.sweep()
-			d.untilCompleted()
-		})
-	})
+	}
 }
 
 // approvedWithoutRoom approves both gates, the second while Lambda refuses to run these functions, and returns the task's run.

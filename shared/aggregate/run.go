@@ -54,6 +54,9 @@ type Next struct {
 // state's tries take as long.
 const StuckAfter = 20 * time.Minute
 
+// EndedNoRoom is the error with which every machine ends a run for whose functions Lambda had no room.
+const EndedNoRoom = "NoRoom"
+
 // StateFinish is where every machine ends a run that has nothing left to do.
 const StateFinish = "Finish"
 

@@ -158,6 +158,20 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return c.done(), nil
 }
 
+// PauseRun is RestartRun for a run that found no room to run in. It counts as no restart, and the next one need not wait: its
+// states try long enough.
+func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
+	if a.Head.Run != run || !a.work() {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.Head.Run++
+	return c.done(), nil
+}
+
 // TryAgainAt is never: a contest has no cards of its own.
 func (a *Aggregate) TryAgainAt(*aggregate.Card) *time.Time { return nil }
 
@@ -183,6 +197,11 @@ func (w *Work) Overdue(time.Time, aggregate.Aggregate) []aggregate.Overdue { ret
 
 // RestartRun is ErrSuperseded: a team has no run of its own.
 func (w *Work) RestartRun(int, time.Time) (aggregate.Change, error) {
+	return aggregate.Change{}, aggregate.ErrSuperseded
+}
+
+// PauseRun is ErrSuperseded likewise.
+func (w *Work) PauseRun(int, time.Time, time.Time) (aggregate.Change, error) {
 	return aggregate.Change{}, aggregate.ErrSuperseded
 }
 

@@ -8,7 +8,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,9 +30,10 @@ type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
 }
 
-// Runs starts and wakes runs of the state machine; *sfn.Client has it.
+// Runs starts and wakes runs of the state machine, and says how they ended; *sfn.Client has it.
 type Runs interface {
 	StartExecution(context.Context, *sfn.StartExecutionInput, ...func(*sfn.Options)) (*sfn.StartExecutionOutput, error)
+	DescribeExecution(context.Context, *sfn.DescribeExecutionInput, ...func(*sfn.Options)) (*sfn.DescribeExecutionOutput, error)
 	SendTaskSuccess(context.Context, *sfn.SendTaskSuccessInput, ...func(*sfn.Options)) (*sfn.SendTaskSuccessOutput, error)
 }
 
@@ -178,7 +181,11 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	case !errors.As(err, &exists):
 		return false, fmt.Errorf("start run %s: %w", run.Name, err)
 	}
-	_, err = r.Store.Decide(ctx, ref, func(a aggregate.Aggregate) (aggregate.Change, error) { return a.RestartRun(run.Run, r.Now()) })
+	next, err := r.next(ctx, ref, run)
+	if err != nil {
+		return false, err
+	}
+	_, err = r.Store.Decide(ctx, ref, next)
 	switch {
 	case errors.Is(err, aggregate.ErrSuperseded), errors.Is(err, aggregate.ErrInFlight):
 		return false, nil // another was faster; or a call is under way, and the task is due when its lease ends
@@ -187,6 +194,27 @@ func (r Runner) start(ctx context.Context, ref aggregate.Ref, run aggregate.Run)
 	}
 	return true, nil
 }
+
+// next is what supersedes a run that has ended. One for which there was no room did nothing wrong, however often.
+func (r Runner) next(ctx context.Context, ref aggregate.Ref, run aggregate.Run) (aggregate.Decision[aggregate.Aggregate], error) {
+	arn := strings.Replace(r.Machines[ref.Kind], ":stateMachine:", ":execution:", 1) + ":" + run.Name
+	ended, err := r.Runs.DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: &arn})
+	if err != nil {
+		return nil, fmt.Errorf("ask how run %s ended: %w", run.Name, err)
+	}
+	if aws.ToString(ended.Error) != aggregate.EndedNoRoom {
+		return func(a aggregate.Aggregate) (aggregate.Change, error) { return a.RestartRun(run.Run, r.Now()) }, nil
+	}
+	until := RoomAt(aws.ToTime(ended.StopDate))
+	return func(a aggregate.Aggregate) (aggregate.Change, error) { return a.PauseRun(run.Run, until, r.Now()) }, nil
+}
+
+// noRoomFor is how long a run pauses at least whose functions could not be invoked, after the tries of its state.
+const noRoomFor = 5 * time.Minute
+
+// RoomAt is when the next run may begin after one that ended at a time for want of room: with up to a quarter more, so that those
+// that were turned away together don't come back together.
+func RoomAt(ended time.Time) time.Time { return ended.Add(noRoomFor + rand.N(noRoomFor/4+1)) }
 
 // Wake answers a task token with {}: rows decide, the token only wakes. A refusal
 // says that nobody waits with this token, and nothing else.

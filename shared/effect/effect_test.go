@@ -19,6 +19,7 @@ func TestEffects(t *testing.T) {
 		"one name is one run, however often it is started":         testOneName,
 		"a commit of the same run starts nothing by itself":        testNoStart,
 		"a run that ended is superseded once":                      testRestartedOnce,
+		"a run that found no room to run in begins anew later":     testNoRoom,
 		"a run that ended over and over is given up":               testGivenUp,
 		"a decision wakes the run that waits, and starts no other": testWakes,
 		"a refused token starts the run that the rows call for":    testRefused,
@@ -73,6 +74,32 @@ func testRestartedOnce(t *testing.T, w *pipelinetest.World) {
 	if h := w.Load().Head; h.Run != 2 || h.Restarts != 1 {
 		t.Errorf("run %d after %d restarts", h.Run, h.Restarts)
 	}
+}
+
+// A run whose functions could not be invoked has not failed: nothing is shown red, nobody has to click, and the next run begins
+// some minutes later, which counts as no restart.
+func testNoRoom(t *testing.T, w *pipelinetest.World) {
+	w.NoRoom(1, w.Open())
+	stale := w.Load()
+	for i, want := range []int{1, 0} {
+		if n, err := w.Effects().Run(t.Context(), stale, true); err != nil || n != want {
+			t.Errorf("time %d: %d repairs, %v, want %d", i+1, n, err, want)
+		}
+	}
+	a := w.Load()
+	if h := a.Head; h.Run != 2 || h.Restarts != 0 || h.Parked != nil || h.PausedUntil == nil || h.PausedFor != task.ReasonNoRoom {
+		t.Fatalf("%+v", h)
+	}
+	pause := a.Head.PausedUntil.Sub(w.Now())
+	if e := a.Effects(w.Now()); e.Run != nil || pause < 4*time.Minute || pause > 7*time.Minute {
+		t.Errorf("pauses for %s, a run is to be open: %+v", pause, e.Run)
+	}
+	if due := a.DueAt(w.Now()); due == nil || due.After(*a.Head.PausedUntil) {
+		t.Errorf("the sweeper comes at %v, the pause ends at %v", due, a.Head.PausedUntil)
+	}
+	w.Later(pause)
+	run(t, w, true)
+	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
 func testGivenUp(t *testing.T, w *pipelinetest.World) {

@@ -34,12 +34,6 @@ func RetryDelay(asked, tried, least time.Duration) time.Duration {
 	return wait + rand.N(wait/4+1)
 }
 
-// noRoomFor is how long a run pauses at least whose functions could not be invoked, after the tries of its state.
-const noRoomFor = 5 * time.Minute
-
-// RoomAt is when a run is begun again whose functions could not be invoked.
-func RoomAt(now time.Time) time.Time { return now.Add(RetryDelay(noRoomFor, 0, 0)) }
-
 // resumeAt is when a generation is tried again that a vendor asked to put off.
 func resumeAt(asked time.Duration, since, now time.Time) time.Time {
 	wait := RetryDelay(asked, now.Sub(since), MinRetryDelay)

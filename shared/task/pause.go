@@ -10,14 +10,17 @@ import (
 const ReasonNoRoom aggregate.Reason = "no_room"
 
 // PauseRun records that a run's functions could not be invoked for want of room, which is nobody's failure: the next run begins
-// at until, and counts as no restart. It is no change where a person's decision, or a contest's end, begins the next run.
+// at until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is nothing to run: a
+// person's decision, or a contest's end, begins the next run.
 func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
+	if a.Head.Ended != nil {
+		return a.reclose(run, now)
+	}
 	if err := a.working(run); err != nil {
 		return aggregate.Change{}, err
 	}
-	open, waits := a.OpenGate()
-	if waits && open.Terms.ApprovalRequired || a.Head.Parked != nil || a.Choosing() != nil || a.Contesting() != nil {
-		return aggregate.Change{}, nil
+	if !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
 	}
 	c := a.begin(now)
 	a.relyOnStage(c)

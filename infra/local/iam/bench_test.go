@@ -130,6 +130,10 @@ var calls = map[string]struct {
 		_, err := sfn.NewFromConfig(c.Config).StartExecution(ctx, &sfn.StartExecutionInput{StateMachineArn: aws.String("arn:aws:states:us-east-1:123456789012:stateMachine:ringi-Chat")})
 		return err
 	}, []string{"states:StartExecution stateMachine:ringi-Chat"}},
+	"DescribeExecution": {func(ctx context.Context, c clients) error {
+		_, err := sfn.NewFromConfig(c.Config).DescribeExecution(ctx, &sfn.DescribeExecutionInput{ExecutionArn: aws.String("arn:aws:states:us-east-1:123456789012:execution:ringi-Chat:x-1")})
+		return err
+	}, []string{"states:DescribeExecution execution:ringi-Chat:x-1"}},
 	"SendTaskSuccess": {func(ctx context.Context, c clients) error {
 		_, err := sfn.NewFromConfig(c.Config).SendTaskSuccess(ctx, &sfn.SendTaskSuccessInput{TaskToken: aws.String("x"), Output: aws.String("{}")})
 		return err

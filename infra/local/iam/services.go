@@ -23,8 +23,11 @@ func (a Account) sqs(c call) ([]Request, error) {
 }
 
 func (a Account) states(c call) ([]Request, error) {
-	var in struct{ StateMachineArn string }
+	var in struct{ StateMachineArn, ExecutionArn string }
 	switch operation := c.operation(); operation {
+	case "DescribeExecution":
+		err := c.fill(&in)
+		return []Request{{Action: "states:" + operation, Resource: in.ExecutionArn}}, err
 	case "StartExecution":
 		err := c.fill(&in)
 		return []Request{{Action: "states:" + operation, Resource: in.StateMachineArn}}, err

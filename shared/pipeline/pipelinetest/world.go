@@ -18,6 +18,7 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/expect"
 	"ringi/shared/store/storetest"
@@ -146,6 +147,13 @@ func (w *World) Stop(run int) {
 	w.T.Helper()
 	expect.Value(sfn.NewFromConfig(w.plain).StopExecution(w.T.Context(), &sfn.StopExecutionInput{ExecutionArn: aws.String(w.arn(run))}))(w.T)
 	w.Becomes(run, sfntypes.ExecutionStatusAborted)
+}
+
+// NoRoom ends a run as its state machine does where Lambda has no room for its functions.
+func (w *World) NoRoom(run int, token string) {
+	w.T.Helper()
+	expect.Value(sfn.NewFromConfig(w.plain).SendTaskFailure(w.T.Context(), &sfn.SendTaskFailureInput{TaskToken: &token, Error: aws.String(aggregate.EndedNoRoom)}))(w.T)
+	w.Becomes(run, sfntypes.ExecutionStatusFailed)
 }
 
 // Becomes waits until a run has a status.

@@ -119,6 +119,15 @@ func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error)
 	return aggregate.Change{Head: &head, Now: head.ChangedAt}, nil
 }
 
+// PauseRun is RestartRun that counts as no restart.
+func (a *Aggregate) PauseRun(run int, _, now time.Time) (aggregate.Change, error) {
+	c, err := a.RestartRun(run, now)
+	if head, ok := c.Head.(*Head); ok {
+		head.Restarts = a.Head.Restarts
+	}
+	return c, err
+}
+
 // Effects are a run until the note is kept, and cards that are behind.
 func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
 	out := aggregate.Effects{Wake: a.Waits, Cards: a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)}
