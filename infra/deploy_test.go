@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -19,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
@@ -32,7 +34,14 @@ type account struct {
 	mu      sync.Mutex
 	change  url.Values
 	objects int
+	has     []string // parameters of the stack, if it stands
 }
+
+const stands = `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
+<StackName>%s</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
+</member></Stacks></DescribeStacksResult></DescribeStacksResponse>`
+
+const summary = `<GetTemplateSummaryResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><GetTemplateSummaryResult><Parameters>%s</Parameters></GetTemplateSummaryResult></GetTemplateSummaryResponse>`
 
 const managed = `<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><DescribeStacksResult><Stacks><member>
 <StackName>aws-sam-cli-managed-default</StackName><CreationTime>2026-01-01T00:00:00Z</CreationTime><StackStatus>CREATE_COMPLETE</StackStatus>
@@ -67,6 +76,10 @@ func (a *account) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse("AccessDenied", "this is no account")
 	case r.Form.Get("Action") == "DescribeStacks" && stack == "aws-sam-cli-managed-default":
 		io.WriteString(w, managed)
+	case r.Form.Get("Action") == "DescribeStacks" && a.has != nil:
+		fmt.Fprintf(w, stands, stack)
+	case r.Form.Get("Action") == "GetTemplateSummary" && a.has != nil:
+		fmt.Fprintf(w, summary, "<member><ParameterKey>"+strings.Join(a.has, "</ParameterKey></member><member><ParameterKey>")+"</ParameterKey></member>")
 	case r.Form.Get("Action") == "DescribeStacks":
 		refuse("ValidationError", "Stack with id "+stack+" does not exist")
 	default:
@@ -84,9 +97,25 @@ func (a *account) members(list, key, value string) map[string]string {
 	return out
 }
 
+// parameters are what the stack has after the deployment; those before it are kept where SAM says so.
+func (a *account) parameters(before map[string]string) map[string]string {
+	out := a.members("Parameters", "ParameterKey", "ParameterValue")
+	for name := range a.members("Parameters", "ParameterKey", "UsePreviousValue") {
+		if value, ok := before[name]; ok && out[name] == "" {
+			out[name] = value
+		}
+	}
+	for name, value := range out { // SAM names those that it keeps, without a value
+		if value == "" {
+			delete(out, name)
+		}
+	}
+	return out
+}
+
 // readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code
 // is left out: `sam deploy` packages the folder of the template for each.
-func readmeDeploys(t *testing.T, args ...string) *account {
+func readmeDeploys(t *testing.T, has []string, args ...string) *account {
 	t.Helper()
 	sam := samTool(t, "sam")
 	folder := t.TempDir()
@@ -95,7 +124,7 @@ func readmeDeploys(t *testing.T, args ...string) *account {
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
 		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
-	a := &account{}
+	a := &account{has: has}
 	server := httptest.NewServer(a)
 	t.Cleanup(server.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
@@ -117,33 +146,34 @@ func readmeDeploys(t *testing.T, args ...string) *account {
 	return a
 }
 
-// README's two commands are driven until only an account is missing: they ask nothing
-// before, and what they then ask AWS for is what README says.
+// README's commands are driven until only an account is missing: they ask nothing before, and what they then ask AWS for is
+// what README says.
 func TestTheDeploymentAsksNothing(t *testing.T) {
+	dev := []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce"}
 	for _, tt := range []struct {
 		name, stack, stage, model string
 		args                      []string
 		refused                   bool // by the template's rules
 	}{
-		{"as it stands", "ringi", "dev", "demo", nil, false},
-		{"with parameters", "ringi", "dev", "demo", []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce", "TenantAdmin=U012ABCDEF", "AlarmEmail=you@example.com"}, false},
+		{"as it stands", "ringi", "dev", "demo", dev, false},
+		{"with parameters", "ringi", "dev", "demo", append(dev, "TenantAdmin=U012ABCDEF", "AlarmEmail=you@example.com"), false},
+		{"without a stage", "ringi", "", "", nil, true},
+		{"with another parameter than the stage", "ringi", "", "", []string{"--parameter-overrides", "AlarmEmail=you@example.com"}, true},
 		{"for production", "ringi-prod", "prod", "", []string{"--config-env", "prod"}, false},
-		{"production with another parameter", "ringi-prod", "prod", "", []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=you@example.com"}, false},
-		{"production with the demo model", "ringi-prod", "prod", "demo", []string{"--config-env", "prod", "--parameter-overrides", "Model=demo"}, true},
+		{"production by name", "ringi-prod", "prod", "", []string{"--config-env", "prod", "--parameter-overrides", "Stage=prod", "AlarmEmail=you@example.com"}, false},
+		{"production with another parameter", "ringi-prod", "", "", []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=you@example.com"}, true},
+		{"production with the demo model", "ringi-prod", "prod", "demo", []string{"--config-env", "prod", "--parameter-overrides", "Stage=prod", "Model=demo"}, true},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			a := readmeDeploys(t, tt.args...)
-			tags, rules := a.members("Tags", "Key", "Value"), readRules(t)
-			parameters := rules.complete(a.members("Parameters", "ParameterKey", "ParameterValue"))
+			a := readmeDeploys(t, nil, tt.args...)
+			rules := readRules(t)
+			parameters := rules.complete(a.parameters(nil))
 			if got := a.change.Get("StackName"); got != tt.stack {
 				t.Errorf("the stack is %q, wanted %q", got, tt.stack)
 			}
 			if parameters["Stage"] != tt.stage || parameters["Model"] != tt.model {
 				t.Errorf("Stage=%q Model=%q, wanted %q and %q", parameters["Stage"], parameters["Model"], tt.stage, tt.model)
-			}
-			if tags["stage"] != tt.stage {
-				t.Errorf("tags %v", tags)
 			}
 			if got := a.change.Get("Capabilities.member.1"); got != "CAPABILITY_IAM" || a.change.Has("Capabilities.member.2") {
 				t.Errorf("capabilities begin with %q: the template names no roles", got)
@@ -158,23 +188,58 @@ func TestTheDeploymentAsksNothing(t *testing.T) {
 	}
 }
 
-// Whoever names one parameter loses what samconfig.toml names. What is left is production's: no demo model, a canary, and heads
-// that nobody deletes; less than that is named.
+// A stack that stands keeps what it was told, whoever deploys it again and names something else, or nothing.
+func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		before map[string]string
+		args   []string
+		want   map[string]string
+	}{
+		{"a stack with a real model", map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}, nil,
+			map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}},
+		{"another parameter", map[string]string{"Stage": "staging", "Model": "bedrock:x"}, []string{"--parameter-overrides", "AlarmEmail=a@example.com"},
+			map[string]string{"Stage": "staging", "Model": "bedrock:x", "AlarmEmail": "a@example.com"}},
+		{"production", map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}, []string{"--config-env", "prod"},
+			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
+		{"another parameter of production", map[string]string{"Stage": "prod"}, []string{"--config-env", "prod", "--parameter-overrides", "AlarmEmail=a@example.com"},
+			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
+		{"production that an earlier release called dev", map[string]string{"Stage": "dev", "AlarmEmail": "a@example.com"}, []string{"--config-env", "prod"},
+			map[string]string{"Stage": "prod", "AlarmEmail": "a@example.com"}},
+		{"production by another name", map[string]string{"Stage": "prod", "Canary": "Linear10PercentEvery1Minute"}, []string{"--stack-name", "ringi-other", "--s3-prefix", "ringi-other"},
+			map[string]string{"Stage": "prod", "Canary": "Linear10PercentEvery1Minute"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			has := slices.Collect(maps.Keys(readRules(t).Parameters))
+			if diff := cmp.Diff(tt.want, readmeDeploys(t, has, tt.args...).parameters(tt.before)); diff != "" {
+				t.Errorf("the stack has (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// What a stack is for has no default: whoever forgets it gets neither production, whose heads nobody deletes, nor less than it.
+// The other defaults are production's: no demo model and a canary.
 func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	rules := readRules(t)
 	defaults := rules.complete(map[string]string{})
-	if defaults["Stage"] != "prod" || !strings.HasPrefix(defaults["Canary"], "Canary") || rules.refuse(t, defaults) {
-		t.Errorf("the defaults are Stage=%s Canary=%s, or refused", defaults["Stage"], defaults["Canary"])
+	if _, has := defaults["Stage"]; has || !rules.refuse(t, defaults) {
+		t.Errorf("Stage is %q, where nobody names one", defaults["Stage"])
+	}
+	defaults["Stage"] = "prod"
+	if !strings.HasPrefix(defaults["Canary"], "Canary") || rules.refuse(t, defaults) {
+		t.Errorf("the defaults are Canary=%s, or refused", defaults["Canary"])
 	}
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
 	for _, tt := range []struct {
 		parameters map[string]string
 		want       string
 	}{
-		{nil, "COMPLIANCE"},
+		{map[string]string{"Stage": "prod"}, "COMPLIANCE"},
 		{map[string]string{"Stage": "dev"}, "GOVERNANCE"},
 		{map[string]string{"Stage": "staging"}, "GOVERNANCE"},
-		{map[string]string{"HeadRetentionMode": "GOVERNANCE"}, "GOVERNANCE"},
+		{map[string]string{"Stage": "prod", "HeadRetentionMode": "GOVERNANCE"}, "GOVERNANCE"},
 		{map[string]string{"Stage": "dev", "HeadRetentionMode": "COMPLIANCE"}, "COMPLIANCE"},
 	} {
 		described := expect.Value(template.Read("../"+templateFile, names, tt.parameters))(t)
@@ -207,8 +272,8 @@ func TestADeploymentSaysThatNobodyHearsOfAlarms(t *testing.T) {
 // templateRules are the rules that CloudFormation holds parameters to.
 type templateRules struct {
 	Parameters map[string]struct {
-		Default string `yaml:"Default"`
-		Pattern string `yaml:"AllowedPattern"`
+		Default *string `yaml:"Default"`
+		Pattern string  `yaml:"AllowedPattern"`
 	} `yaml:"Parameters"`
 	Rules map[string]struct {
 		RuleCondition yaml.Node `yaml:"RuleCondition"`
@@ -228,8 +293,8 @@ func readRules(t *testing.T) (r templateRules) {
 // complete adds the defaults of parameters that a new stack is not given.
 func (r templateRules) complete(given map[string]string) map[string]string {
 	for name, p := range r.Parameters {
-		if _, ok := given[name]; !ok {
-			given[name] = p.Default
+		if _, ok := given[name]; !ok && p.Default != nil {
+			given[name] = *p.Default
 		}
 	}
 	return given
@@ -250,7 +315,7 @@ func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	}
 }
 
-// refuse reports whether a rule or a parameter's pattern refuses the parameters. It knows the functions that the rules use.
+// refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It knows the functions that the rules use.
 func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 	t.Helper()
 	value := func(n *yaml.Node) string {
@@ -271,6 +336,9 @@ func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 		return false
 	}
 	for name, p := range r.Parameters {
+		if _, given := parameters[name]; !given { // CloudFormation: "Parameters: [Stage] must have values"
+			return true
+		}
 		if p.Pattern != "" && !regexp.MustCompile(p.Pattern).MatchString(parameters[name]) {
 			return true
 		}

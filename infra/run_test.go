@@ -107,7 +107,7 @@ func startInterpreter(t *testing.T) *interpreter {
 	t.Cleanup(server.Stop)
 	s.runs = sfn.New(sfn.Options{Region: "us-east-1", BaseEndpoint: &server.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")})
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: server.URL}
-	tpl := expect.Value(template.Read(filepath.Join(repository, templateFile), names, nil))(t)
+	tpl := expect.Value(template.Read(filepath.Join(repository, templateFile), names, map[string]string{"Stage": "dev"}))(t)
 	at := slices.IndexFunc(tpl.Machines, func(m template.Machine) bool { return m.ID == "Pipeline" })
 	made := expect.Value(s.runs.CreateStateMachine(t.Context(), &sfn.CreateStateMachineInput{
 		Name: aws.String("pipeline"), Definition: &tpl.Machines[at].Definition, RoleArn: aws.String("arn:aws:iam::123456789012:role/pipeline"),

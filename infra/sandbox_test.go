@@ -118,7 +118,7 @@ func checkSandboxNetwork(s *stack, wrong func(string, ...any)) {
 func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
 	for value, want := range map[string]bool{"": false, "off": false, "on": true} {
-		parameters := map[string]string{}
+		parameters := map[string]string{"Stage": "dev"}
 		if value != "" {
 			parameters["Sandbox"] = value
 		}

@@ -107,7 +107,7 @@ func read(dir string, texts map[string]string) (*stack, error) {
 		}
 	}
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012", Endpoint: "http://127.0.0.1:4566"}
-	resolved, err := template.Read(filepath.Join(dir, templateFile), names, nil)
+	resolved, err := template.Read(filepath.Join(dir, templateFile), names, map[string]string{"Stage": "dev"})
 	if err != nil {
 		return nil, err
 	}

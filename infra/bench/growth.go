@@ -156,7 +156,7 @@ func measureGrowth(ctx context.Context, rows []int, log io.Writer) (*Growth, err
 	if err != nil {
 		return nil, err
 	}
-	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{}, nil)
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"})
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@
 //	AWS_DEFAULT_REGION=us-east-1 go run ./infra/smoke
 //
 // It has not been run against AWS yet. Its test runs what comes after the deployment against the
-// local stack, which refuses nothing by IAM: that the roles suffice, and that transactions which
-// put audit entries pass the denial of updates on AUDIT#*, shows in an account only.
+// local stack, which judges the items of a transaction one by one: that transactions which put
+// audit entries pass the denial of updates on AUDIT#* shows in an account only.
 //
 // It needs the SAM CLI, Go, make and credentials that may deploy. It takes about ten
 // minutes and costs some cents. No Slack, no vendor and no model is called.

@@ -29,7 +29,7 @@ import (
 // engine, side by side. Each part has a table of its own.
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
-	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, nil))(t)
+	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)
 	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -82,7 +82,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
 	defer secret.Close()
-	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, nil)
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, map[string]string{"Stage": "dev"})
 	if err != nil {
 		return nil, err
 	}

@@ -33,7 +33,7 @@ func TestRightsThatAWSNeedsAreThere(t *testing.T) {
 			file := filepath.Join(dir, "template.yaml")
 			expect.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, tt.old, tt.new, 1)), 0o600))
 			names := template.Names{Stack: Name, Region: Region, Account: Account}
-			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler), Template: expect.Value(template.Read(file, names, nil))(t)}
+			s := &Stack{options: Options{Template: file}, log: slog.New(slog.DiscardHandler), Template: expect.Value(template.Read(file, names, map[string]string{"Stage": "dev"}))(t)}
 			b, err := s.bench(names, nil)
 			if err == nil {
 				err = s.connect(b)

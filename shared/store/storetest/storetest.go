@@ -40,7 +40,7 @@ func Start(t testing.TB) *Server {
 func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	t.Helper()
 	root := expect.Value(process.ModuleRoot())(t)
-	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, nil))(t)
+	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"}))(t)
 	name := fmt.Sprintf("rows-%d", tables.Add(1))
 	expect.Value(s.DB.CreateTable(t.Context(), input(described.Tables[0], name)))(t)
 	return tasks.New(s.DB, name), name
