@@ -113,6 +113,8 @@ func (a *account) parameters(before map[string]string) map[string]string {
 	return out
 }
 
+var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
+
 // readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code
 // is left out: `sam deploy` packages the folder of the template for each.
 func readmeDeploys(t *testing.T, has []string, args ...string) *account {
@@ -121,6 +123,9 @@ func readmeDeploys(t *testing.T, has []string, args ...string) *account {
 	folder := t.TempDir()
 	for _, name := range append(definitions(t), "template.yaml", "samconfig.toml") {
 		text := expect.Value(os.ReadFile(filepath.Join(repository, name)))(t)
+		if has != nil && name == templateFile { // its parameters are all that counts, and packaging takes seconds
+			text = slices.Concat(parametersOf.Find(text), []byte("\nResources: { Topic: { Type: AWS::SNS::Topic } }\n"))
+		}
 		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(folder, name)), 0o755))
 		expect.NoError(t, os.WriteFile(filepath.Join(folder, name), text, 0o600))
 	}
