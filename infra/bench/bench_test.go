@@ -34,7 +34,7 @@ func stored(t *testing.T) Baseline {
 	return expect.Value(readBaseline("baseline.json"))(t)
 }
 
-// How many changes one redraw covers depends on the machine: those two may vary.
+// How many changes one redraw covers, and how many entries one batch of the sealer's, depends on the machine: those may vary.
 const (
 	amountRatio = 1.25
 	amountNoise = 4

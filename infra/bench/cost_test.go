@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,33 @@ func TestTheBillIsOfTheFiguresThatWereMeasured(t *testing.T) {
 	expect.NoError(t, os.WriteFile(copied, []byte(page), 0o600))
 	expect.NoError(t, keepCosts("README.md", copied))
 	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
+}
+
+// Nobody raises an amount by hand: later measurements are compared with what the table says was measured.
+func TestTheBaselineIsWhatTheTableSays(t *testing.T) {
+	_, table, _ := strings.Cut(string(expect.Value(os.ReadFile("README.md"))(t)), "\n| **One request,")
+	table, _, _ = strings.Cut(table, "\n| **")
+	said := map[string]float64{}
+	put := func(name, n string) {
+		if v := expect.Value(strconv.ParseFloat(n, 64))(t); v > 0 {
+			said[name] = round(said[name] + v)
+		}
+	}
+	row := regexp.MustCompile(`(?m)^\| ([a-z-]+) \| [0-9.]+ invocations(.*?); ([0-9.]+) read, ([0-9.]+) \+ ([0-9.]+) write units \|`)
+	for _, cells := range row.FindAllStringSubmatch(table, -1) {
+		for _, call := range regexp.MustCompile(`([0-9.]+) (AWS|Slack|vendor)`).FindAllStringSubmatch(cells[2], -1) {
+			put(cells[1]+" "+call[2]+" calls", call[1])
+		}
+		put(cells[1]+" read units", cells[3])
+		put(cells[1]+" write units", cells[4])
+		put(cells[1]+" write units", cells[5])
+	}
+	transitions := regexp.MustCompile(`\| state transitions of the run \| ([0-9.]+) \|`).FindStringSubmatch(table)
+	if len(said) < 30 || transitions == nil {
+		t.Fatalf("the table has amounts of %d kinds", len(said))
+	}
+	put("transitions", transitions[1])
+	expect.Same(t, said, stored(t).Amounts)
 }
 
 func TestTheBillFollowsTheTable(t *testing.T) {
