@@ -274,8 +274,8 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change at the console.
-var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "AUDIT#*"}
+// administered are the rows that administrators change at the console, and the one that whoever installs the app or signs in brings up to date.
+var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
 // hears reports whether a statement lets keep what is said to agents, and stop them.
 func hears(st statement, action string) bool {
@@ -293,7 +293,8 @@ func checkRows(s *stack, id, action string, st statement, wrong func(string, ...
 	ofKinds := !slices.ContainsFunc(st.rows, func(r string) bool { return kindOf(r) == "" && r != "QUOTA#*" && r != "AUDIT#*" })
 	ofIntegrations := limited && !slices.ContainsFunc(st.rows, func(r string) bool { return r != "INTEGRATIONS#*" && r != "AUDIT#*" })
 	keeps := slices.Equal(st.rows, []string{"TASK#*"}) && action == "dynamodb:PutItem"
-	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem")
+	ends := ofIntegrations && (action == "dynamodb:Query" || action == "dynamodb:PutItem") ||
+		limited && action == "dynamodb:Query" && slices.Equal(st.rows, []string{"ENTERPRISE#*"}) // whose they are, when an organization ends them
 	switch {
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"WEB#*"}): // sessions are its own
 	case id == "ServeConsoleFunction" && limited && slices.Equal(st.rows, []string{"EXPORT#*", "FACTSUM#*"}) && action == "dynamodb:PutItem":

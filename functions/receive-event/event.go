@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +36,8 @@ type authorization struct {
 	TeamID string `json:"team_id"`
 	UserID string `json:"user_id"`
 	IsBot  bool   `json:"is_bot"`
+	// Enterprise is the organization, empty for a workspace without one.
+	Enterprise string `json:"enterprise_id"`
 	// The app is installed for all of an organization, with one token that is no workspace's.
 	Organization bool `json:"is_enterprise_install"`
 }
@@ -51,9 +54,17 @@ func (e envelope) team() string {
 
 // organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
 // settings and rows are a workspace's. The end of such an installation names the organization and no workspace
-// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs).
+// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it is the end of the app in all of that organization's.
 func (e envelope) organization() bool {
 	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
+}
+
+// enterprise is the organization whose installation the event is for.
+func (e envelope) enterprise() string {
+	if len(e.Authorizations) > 0 && e.Authorizations[0].Enterprise != "" {
+		return e.Authorizations[0].Enterprise
+	}
+	return e.Enterprise
 }
 
 // bot is the user id of our bot, empty when the event does not name it.
@@ -75,16 +86,32 @@ func (e envelope) at(now time.Time) time.Time {
 	return time.Unix(e.EventTime, 0).Add(time.Second - time.Millisecond)
 }
 
-// ended is the reason for which integrations end, empty when they don't. A revoked token of a
-// person ends nothing: only the bot's token is used.
-func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
-	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event_id", e.EventID}} {
+// end is what ends integrations: why, and whose token was revoked.
+type end struct {
+	why  tenancy.IntegrationReason
+	bots []string // user ids, of tokens that were revoked
+}
+
+// ends reports whether a workspace of an organization is among those that an event ends which names none: our bot there may
+// not be the one whose token was revoked.
+func (x end) ends(t tenancy.Tenant) bool {
+	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
+}
+
+// ended is what ends integrations, without a reason when nothing does. A revoked token of a person ends nothing: only the
+// bot's token is used.
+func (e envelope) ended(what string) (end, error) {
+	whose := struct{ name, value string }{"team_id", e.team()}
+	if e.organization() {
+		whose = struct{ name, value string }{"enterprise_id", e.enterprise()}
+	}
+	for _, f := range []struct{ name, value string }{whose, {"event_id", e.EventID}} {
 		if err := inbound.CheckID(f.name, f.value); err != nil {
-			return "", err
+			return end{}, err
 		}
 	}
 	if what == "app_uninstalled" {
-		return tenancy.AppUninstalled, nil
+		return end{why: tenancy.AppUninstalled}, nil
 	}
 	var revoked struct {
 		Tokens struct {
@@ -92,9 +119,9 @@ func (e envelope) ended(what string) (tenancy.IntegrationReason, error) {
 		} `json:"tokens"`
 	}
 	if err := inbound.Decode(e.Event, &revoked, "event"); err != nil || len(revoked.Tokens.Bot) == 0 {
-		return "", err
+		return end{}, err
 	}
-	return tenancy.TokensRevoked, nil
+	return end{tenancy.TokensRevoked, revoked.Tokens.Bot}, nil
 }
 
 // kind is what decides whether an event is handled. It is decoded first, since the other fields

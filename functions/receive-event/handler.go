@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"iter"
 	"log/slog"
 	"time"
 
@@ -22,6 +23,7 @@ const maxChallenge = 4096
 type Store interface {
 	Create(ctx context.Context, c aggregate.Change) error
 	HomeOpened(ctx context.Context, tenant string, h store.Home) error
+	OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error]
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
@@ -76,12 +78,11 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "" {
 		return inbound.Response{}, inbound.Bad("event.type is required")
 	}
-	if e.organization() {
-		metric.Count(metric.EventForeign, 1)
-		return ignore(ctx, e, ignoredOrg)
-	}
 	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
 		return h.end(ctx, e, k.Type)
+	}
+	if e.organization() {
+		return foreign(ctx, e)
 	}
 	if k.Type == "app_home_opened" {
 		return h.opened(ctx, e)
@@ -146,26 +147,55 @@ func answered(ctx context.Context, ref aggregate.Ref, r task.Request, repeated b
 	return inbound.OK(), nil
 }
 
-// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends. A repeated
-// event, or one from before the workspace was connected again, changes nothing.
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of a workspace, or of all of an
+// organization's that are ours. A repeated event, or one from before the workspace was connected again, changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
-	why, err := e.ended(what)
+	x, err := e.ended(what)
 	if err != nil {
 		return inbound.Response{}, err
 	}
-	if why == "" {
+	if x.why == "" {
 		return ignore(ctx, e, ignoredType)
 	}
-	n, err := h.Store.EndIntegrations(ctx, aggregate.TenantID(e.team()), why, e.at(h.Now()), h.Now())
-	if err != nil {
-		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", why, "err", err)
+	tenants, failed := []string{aggregate.TenantID(e.team())}, error(nil)
+	if e.organization() {
+		if tenants, failed = h.ofOrganization(ctx, e, x); len(tenants) == 0 && failed == nil {
+			return foreign(ctx, e)
+		}
+	}
+	all := 0
+	for _, tenant := range tenants { // one that fails keeps none of the others
+		n, err := h.Store.EndIntegrations(ctx, tenant, x.why, e.at(h.Now()), h.Now())
+		all, failed = all+n, errors.Join(failed, err)
+	}
+	if failed != nil {
+		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", x.why, "integrations", all, "err", failed)
 		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
 	}
-	if n == 0 {
+	if all == 0 {
 		metric.Count(metric.EventRepeated, 1)
 	}
-	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", why, "integrations", n)
+	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants), "integrations", all)
 	return inbound.OK(), nil
+}
+
+// ofOrganization are the tenants that an organization's event ends.
+func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenants []string, err error) {
+	for t, err := range h.Store.OfOrganization(ctx, e.enterprise()) {
+		if err != nil {
+			return tenants, err
+		}
+		if x.ends(t) {
+			tenants = append(tenants, t.ID)
+		}
+	}
+	return tenants, nil
+}
+
+// foreign ignores an event of an organization's installation, which is none of ours.
+func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
+	metric.Count(metric.EventForeign, 1)
+	return ignore(ctx, e, ignoredOrg)
 }
 
 // ignore accepts an event that makes no task, and counts it.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"testing"
 	"time"
 
@@ -29,6 +30,7 @@ type kept struct {
 	told     []aggregate.Change
 	homes    []store.Home
 	ended    []ending
+	of       map[string][]tenancy.Tenant // by organization
 	err      error
 }
 
@@ -52,6 +54,16 @@ func (k *kept) HomeOpened(_ context.Context, _ string, h store.Home) error {
 func (k *kept) EndIntegrations(_ context.Context, tenant string, why tenancy.IntegrationReason, at, _ time.Time) (int, error) {
 	k.ended = append(k.ended, ending{tenant, why, at})
 	return len(k.ended), k.err
+}
+
+func (k *kept) OfOrganization(_ context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
+	return func(yield func(tenancy.Tenant, error) bool) {
+		for _, t := range k.of[enterprise] {
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
 }
 
 func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {

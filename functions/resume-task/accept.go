@@ -10,6 +10,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/metric"
 	"ringi/shared/people"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -18,6 +19,7 @@ import (
 type Slack interface {
 	people.Groups
 	Team(ctx context.Context) (string, error)
+	Self(ctx context.Context) (slackapi.Self, error)
 	TeamName(ctx context.Context) (string, error)
 }
 

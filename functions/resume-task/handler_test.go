@@ -113,12 +113,16 @@ func (n named) TenantAdmin(context.Context) (string, error) {
 // answers is a Slack that gives one answer to each question.
 type answers struct {
 	team, name       string
+	enterprise       string
 	unsure, nameless error // instead of the team, and of its name
 	user             slackapi.User
 	err              error // instead of the user
 }
 
-func (d answers) Team(context.Context) (string, error)     { return d.team, d.unsure }
+func (d answers) Team(context.Context) (string, error) { return d.team, d.unsure }
+func (d answers) Self(context.Context) (slackapi.Self, error) {
+	return slackapi.Self{User: "U0BOT", Team: d.team, Enterprise: d.enterprise}, d.unsure
+}
 func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
 func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {
 	return []string{pipelinetest.Requester}, channel != "C0ALONE", nil

@@ -25,11 +25,15 @@ type environment struct {
 	config.Table
 	config.Slack
 	config.Credentials
+	config.Spending
 	TenantAdmin string `env:"TENANT_ADMIN,optional" doc:"Slack user id of the first administrator of a workspace that is met for the first time, unless the Slack secret names one"`
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	rows, keys := tasks.Open(cfg, env.Table), secret.OpenSlack(cfg, env.Slack)
+	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
+		return nil, err
+	}
 	return &Handler{
 		Store: rows,
 		Slack: bots.Open(cfg, keys, env.Credentials, rows, slackWithin),

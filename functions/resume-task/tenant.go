@@ -13,6 +13,7 @@ import (
 	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/secret"
+	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
@@ -31,7 +32,7 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
 	whose := home.Home{Slack: h.Slack, Rows: h.Store}
-	own, unsaid := whose.Own(within, a.Head.TenantID)
+	h.noteDeployment(within, whose)
 	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
 	case errors.Is(err, home.ErrSilent):
@@ -45,23 +46,22 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	switch {
 	case err == nil:
 		h.rename(ctx, t)
-		if unsaid == nil && own != t.Own {
-			h.markOwn(ctx, t, own)
-		}
+		h.noteOrganization(within, t)
 		return a, nil
 	case !errors.Is(err, aggregate.ErrNotFound):
 		return nil, fmt.Errorf("look for the tenant: %w", err)
 	}
 	team := a.Request.TeamID
 	t = tenancy.Tenant{
-		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Own: own, Admins: []string{},
+		ID: a.Head.TenantID, Name: h.name(ctx, team), Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{},
 	}
 	if admin := h.admin(ctx); admin != "" {
 		t.Admins = append(t.Admins, admin)
 	}
-	if _, err := h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
+	if t, err = h.Store.Bootstrap(ctx, t, h.Now()); err != nil {
 		return nil, fmt.Errorf("make the tenant: %w", err)
 	}
+	h.noteOrganization(within, t)
 	return a, nil
 }
 
@@ -106,11 +106,27 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// markOwn corrects whether a tenant is the deployment's own workspace: its row is older than that, or the deployment's token is
-// another workspace's now. After a failure a later request tries again.
-func (h *Handler) markOwn(ctx context.Context, t tenancy.Tenant, own bool) {
-	if err := h.Store.MarkOwn(ctx, t, own, h.Now()); err != nil {
-		slog.WarnContext(ctx, "whether it is the deployment's own workspace is not noted", "tenant", t.ID, "own", own, "err", err)
+// noteDeployment notes which workspace is the deployment's own, before anything of any other is taken. While Slack doesn't say,
+// what was noted stays; after a failure a later request tries again.
+func (h *Handler) noteDeployment(ctx context.Context, whose home.Home) {
+	own, err := whose.Tenant(ctx)
+	if err == nil && own != "" {
+		err = h.Store.NoteDeployment(ctx, own, h.Now())
+	}
+	if err != nil {
+		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "tenant", own, "err", err)
+	}
+}
+
+// noteOrganization notes which organization (Enterprise Grid) the workspace is one of, as its own bot's token says: an organization
+// that removes the app names itself alone. After a failure a later request tries again.
+func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
+	self, err := h.Slack.Self(ctx)
+	if err == nil && self.Team == t.TeamID {
+		err = h.Store.NoteOrganization(ctx, t, self.Enterprise, self.User, h.Now())
+	}
+	if err != nil && slackapi.Code(err) != slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "whose workspace it is is not noted", "tenant", t.ID, "err", err)
 	}
 }
 

@@ -60,13 +60,43 @@ func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StateExtractTask {
 		t.Fatalf("%+v, %v", next, err)
 	}
-	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team || is.Own {
+	if is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); err != nil || is.Name != pipelinetest.Team {
 		t.Errorf("it has the name of another: %q, %v", is.Name, err)
 	}
 }
 
-// A request notes whether its workspace is the deployment's own, also where the tenant was there before; while Slack doesn't say, it stays as it is.
-func TestARequestNotesWhoseWorkspaceItIs(t *testing.T) {
+// A request, whosever it is, notes which workspace is the deployment's own. That one never counts as another, also where an
+// earlier release met it and nobody has asked for anything since; while Slack doesn't say, what was noted stays.
+func TestARequestNotesWhoseTheDeploymentIs(t *testing.T) {
+	server := pipelinetest.Start(t)
+	w, other := server.World(t), aggregate.TenantID("T0ELSEWHERE")
+	bootstrapped(t, w)
+	further := func(want map[string]bool) {
+		t.Helper()
+		for tenant, is := range want {
+			if _, further, err := w.StoreOverTransport().Further(t.Context(), tenant); err != nil || further != is { // as one that remembers nothing
+				t.Errorf("%s is another: %v, %v", tenant, further, err)
+			}
+		}
+	}
+	h := handler(w)
+	asks := func(w *pipelinetest.World, team string, unsure error) {
+		t.Helper()
+		h.Slack = answers{team: team, unsure: unsure, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		expect.Value(h.Handle(t.Context(), w.In()))(t)
+	}
+	further(map[string]bool{w.Ref.Tenant: false, other: false})
+	asks(w, pipelinetest.Team, nil)
+	further(map[string]bool{w.Ref.Tenant: false, other: true})
+	expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now()))(t)
+	asks(w.Another(), "", slackapi.Unknown{})
+	further(map[string]bool{w.Ref.Tenant: false, other: true})
+	asks(w.Another(), "T0ELSEWHERE", nil) // the deployment's token is another workspace's now
+	further(map[string]bool{w.Ref.Tenant: true, other: false})
+}
+
+// A request notes whose workspace it is, also of a tenant that was there before, as the workspace's own bot is told.
+func TestARequestNotesTheOrganization(t *testing.T) {
 	server := pipelinetest.Start(t)
 	for name, before := range map[string]func(w *pipelinetest.World){
 		"first contact": func(*pipelinetest.World) {}, "a tenant of an earlier release": func(w *pipelinetest.World) { bootstrapped(t, w) },
@@ -74,16 +104,10 @@ func TestARequestNotesWhoseWorkspaceItIs(t *testing.T) {
 		w := server.World(t)
 		before(w)
 		h := handler(w)
-		h.Slack = answers{team: pipelinetest.Team, user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
+		h.Slack = answers{team: pipelinetest.Team, enterprise: "E0ORG", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
-		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); !is.Own {
+		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); is.EnterpriseID != "E0ORG" || is.BotUserID != "U0BOT" {
 			t.Errorf("%s: %+v", name, is)
-		}
-		expect.Value(w.Store.SaveIntegration(t.Context(), tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}, pipelinetest.Approver(), w.Now()))(t)
-		h.Slack = answers{team: "T0MOVED", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
-		expect.Value(h.Handle(t.Context(), w.Another().In()))(t)
-		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); is.Own {
-			t.Errorf("%s: the deployment's token is another workspace's: %+v", name, is)
 		}
 	}
 }

@@ -41,6 +41,7 @@ type Console struct {
 // Deployment is the workspace that the deployment itself belongs to.
 type Deployment interface {
 	Own(ctx context.Context, tenant string) (bool, error)
+	Tenant(ctx context.Context) (string, error)
 	TenantAdmin(ctx context.Context) (string, error)
 	MayInstall(ctx context.Context, team string) (bool, error)
 }

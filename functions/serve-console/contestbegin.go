@@ -131,6 +131,10 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 // mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It returns
 // task.StopError when nothing is left.
 func (c *Console) mostOf(ctx context.Context, v *viewer, s tenancy.Settings) (aggregate.MicroUSD, error) {
+	var err error
+	if s.FurtherDay, err = c.Store.FurtherDay(ctx, v.Tenant); err != nil {
+		return 0, err
+	}
 	left, err := pipeline.WithinBudgets(ctx, c.Store, v.Tenant, s, c.Now())
 	if most := mostOfOne(s); err != nil || left == 0 || most < left {
 		return most, err

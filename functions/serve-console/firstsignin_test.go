@@ -51,7 +51,7 @@ func firstAdministrator(t *testing.T, w *world) {
 		t.Errorf("not asked who may approve their own requests: %d %s", a.status, a.text())
 	}
 	is := expect.Value(w.Store.Tenant(t.Context(), aggregate.TenantID(fresh)))(t)
-	if is.Name != "新しい会社" || len(is.Admins) != 1 || is.Admins[0] != workspace.Suzuki || !is.Own {
+	if is.Name != "新しい会社" || len(is.Admins) != 1 || is.Admins[0] != workspace.Suzuki {
 		t.Errorf("the workspace is %+v", is)
 	}
 }

@@ -133,6 +133,11 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 	case row.PutAway() && !slices.Contains(owner.Admins, made.User):
 		return owner, c.giveBack(ctx, made, "put-away")
 	}
+	if owner.Rev > 0 {
+		if err := c.Store.NoteOrganization(ctx, owner, made.Enterprise, made.Bot, c.Now()); err != nil {
+			return owner, err
+		}
+	}
 	return owner, c.Connect.Vault.ConnectOver(ctx, row, vault.Credential{AccessToken: made.Token}, "{}", by)
 }
 
@@ -146,7 +151,19 @@ func (c *Console) further(ctx context.Context, made signin.Installation, by aggr
 	case !may:
 		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
 	}
+	if err := c.noteDeployment(ctx); err != nil {
+		return tenancy.Tenant{}, err
+	}
 	return c.founded(ctx, made, by)
+}
+
+// noteDeployment notes which workspace is the deployment's own, so that others are told from it.
+func (c *Console) noteDeployment(ctx context.Context) error {
+	own, err := c.Own.Tenant(ctx)
+	if err != nil || own == "" {
+		return err
+	}
+	return c.Store.NoteDeployment(ctx, own, c.Now())
 }
 
 // giveBack makes the token of an installation that is refused invalid, and is the fault that says why.

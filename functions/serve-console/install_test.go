@@ -23,11 +23,12 @@ import (
 
 // slackInstalls plays Slack's part of installing the app.
 type slackInstalls struct {
-	mu      sync.Mutex
-	answer  map[string]any // of oauth.v2.access
-	status  int
-	revoked []string
-	codes   map[string]bool // that were used
+	enterprise any // of the workspace that installs it next
+	mu         sync.Mutex
+	answer     map[string]any // of oauth.v2.access
+	status     int
+	revoked    []string
+	codes      map[string]bool // that were used
 }
 
 func (s *slackInstalls) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -57,6 +58,7 @@ func (s *slackInstalls) of(team, name, user, token string, organization bool) {
 	s.answer = map[string]any{
 		"ok": true, "access_token": token, "token_type": "bot", "scope": "chat:write", "bot_user_id": "U0BOT", "app_id": "A0RINGI",
 		"team": map[string]any{"id": team, "name": name}, "authed_user": map[string]any{"id": user}, "is_enterprise_install": organization,
+		"enterprise": s.enterprise,
 	}
 	if organization {
 		s.answer["team"], s.answer["enterprise"] = nil, map[string]any{"id": "E1", "name": name}
@@ -128,15 +130,20 @@ func TestInstallingInFurtherWorkspaces(t *testing.T) {
 	w := newInstalling(t)
 	b := w.browser()
 	q := w.begins(b)
-	if !strings.Contains(q.Get("scope"), "chat:write,") || q.Get("redirect_uri") != "https://"+home+"/console/slack/installed" || q.Get("client_id") != "1.2" {
+	if !strings.Contains(q.Get("scope"), "chat:write,") || q.Get("redirect_uri") != "https://"+host+"/console/slack/installed" || q.Get("client_id") != "1.2" {
 		t.Errorf("Slack is asked %v", q)
 	}
+	w.slack.enterprise = map[string]any{"id": "E0ORG", "name": "本社"}
 	w.slack.of("T0SECOND", `二号店 <script>alert(1)</script>`, "U0SECOND", "xoxb-second", false)
 	if a := w.returns(b, q); a.status != 200 || !strings.Contains(a.text(), "二号店") || strings.Contains(a.body, "<script>alert") || strings.Contains(a.body, "xoxb") {
 		t.Fatalf("%d %s", a.status, a.body)
 	}
-	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug || owner.Own {
+	if owner := w.holding("T0SECOND", "xoxb-second"); owner.TeamID != "T0SECOND" || !slices.Equal(owner.Admins, []string{"U0SECOND"}) || owner.Slug == w.tenant.Slug {
 		t.Errorf("%+v", owner)
+	} else if owner.EnterpriseID != "E0ORG" || owner.BotUserID != "U0BOT" {
+		t.Errorf("an organization that ends it won't find it: %+v", owner)
+	} else if _, further, err := w.Store.Further(t.Context(), owner.ID); err != nil || !further {
+		t.Errorf("it is not told from the deployment's own workspace: %v", err)
 	}
 	if _, err := w.Store.Integration(t.Context(), w.tenant.ID, tenancy.SlackProvider); err == nil {
 		t.Error("the first workspace was changed")

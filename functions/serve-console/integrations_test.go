@@ -86,7 +86,7 @@ func (w *connecting) consent(address string) string {
 	res := expect.Value(c.Get(address))(w.T)
 	defer res.Body.Close()
 	back := expect.Value(url.Parse(res.Header.Get("Location")))(w.T)
-	if back.Host != home {
+	if back.Host != host {
 		w.T.Fatalf("the vendor leads to %s: %d", back, res.StatusCode)
 	}
 	return back.RequestURI()
@@ -133,7 +133,7 @@ func TestConnectingVendors(t *testing.T) {
 func connectsAndDisconnects(t *testing.T, w *connecting) {
 	b := w.as(workspace.Suzuki)
 	page := b.get("/console/integrations")
-	if page.status != 200 || strings.Count(page.body, "<details open>") != 2 || !strings.Contains(page.body, "https://"+home+"/console/integrations/return") {
+	if page.status != 200 || strings.Count(page.body, "<details open>") != 2 || !strings.Contains(page.body, "https://"+host+"/console/integrations/return") {
 		t.Errorf("without apps: %d %s", page.status, page.text())
 	}
 	if a := b.post("/console/integrations/connect", url.Values{"provider": {"freee"}}); a.status != http.StatusConflict || !strings.Contains(a.text(), "アプリがまだ登録されていません") {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/boot"
 	"ringi/shared/config"
 	"ringi/shared/contests"
+	"ringi/shared/home"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
@@ -45,15 +46,10 @@ type environment struct {
 	OutboundAllow  string `env:"OUTBOUND_ALLOW,optional" doc:"endpoints outside of the public internet that may be called, as host:port with commas between; only the local stack sets any"`
 }
 
-// deployment is known by the bot's token and the Slack secret.
+// deployment is known by the Slack secret, and by whose the token in it is.
 type deployment struct {
 	*secret.Slack
-	bot *bots.Keys
-}
-
-// Own reports whether a tenant is the deployment's own workspace.
-func (d deployment) Own(ctx context.Context, tenant string) (bool, error) {
-	return d.bot.Own(ctx, tenant)
+	home.Home
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
@@ -68,7 +64,7 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Own:    deployment{keys, bot}, Connect: connected, Now: time.Now,
+		Own:    deployment{keys, home.Home{Slack: slack}}, Connect: connected, Now: time.Now,
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

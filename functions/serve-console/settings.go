@@ -167,6 +167,9 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 	if err != nil {
 		return err
 	}
+	if p.now.FurtherDay, err = c.Store.FurtherDay(r.Context(), v.Tenant); err != nil {
+		return err
+	}
 	data := t.sheetOf(p)
 	data.Log = log
 	c.sayModel(r.Context(), v, &data)

@@ -132,7 +132,9 @@ func (t settingsTexts) inputOf(p settingsPage, x setting, now url.Values) input 
 			in.Bound += " · " + t.Unlimited
 		}
 	case "usd":
-		in.Bound = t.Unlimited
+		if in.Bound = t.Unlimited; x.name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
+			in.Bound = fmt.Sprintf(t.FurtherDay, p.now.FurtherDay)
+		}
 	}
 	return in
 }

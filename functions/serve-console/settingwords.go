@@ -20,6 +20,7 @@ type settingText struct {
 type settingsTexts struct {
 	Title, Lead, Save, Search, SearchUsers, SearchGroups, Found, More, NoneFound, NobodyChosen, Unlisted, Cut string
 	Problems, MoreProblems, Conflict, ConflictBoth, Their, NoSlack, Unlimited                                 string
+	FurtherDay                                                                                                string            // what bounds a further workspace
 	MoreRows                                                                                                  map[string]string // by the name of the list
 	Columns                                                                                                   map[string]string // <list>.<column>, and <list>.<column>=<value>
 	Choose, ChooseLead, ChooseLink                                                                            string
@@ -84,7 +85,7 @@ var settingsJA = settingsTexts{
 	Cut:      "人数が多いため、最初の 5,000 人だけを名前で探せます。ほかの人は Slack のメンバー ID で探してください。",
 	Problems: "保存していません。直すところがあります:", MoreProblems: "ほかに %s か所あります。", Conflict: "保存していません。開いている間に、ほかの管理者が設定を保存しました。あなたが触っていない項目は、新しい値に置き換えました。内容を確かめて、もう一度保存してください。",
 	ConflictBoth: "次の項目は両方が変えました。あなたの入力を残しています:", Their: "今の値", NoSlack: "Slack の応答がないため、名前を表示できません。承認者はあとで変えてください。",
-	Unlimited: "0 は上限なし",
+	Unlimited: "0 は上限なし", FurtherDay: "0 でも、それより多くても、1 日 $%s まで (Ringi を設置した人が決めた上限。料金の分からないモデルは使えません)",
 	MoreRows: map[string]string{
 		"mcp_servers":  "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。",
 		"agents":       "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。",

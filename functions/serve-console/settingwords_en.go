@@ -14,7 +14,7 @@ var settingsEN = settingsTexts{
 	Cut:      "There are many people: only the first 5,000 can be found by name. Find others by their Slack member ID.",
 	Problems: "Nothing was saved. Please correct:", MoreProblems: "And %s more.", Conflict: "Nothing was saved. Another administrator saved settings while this page was open. What you had not touched has their new values. Look it over and save again.",
 	ConflictBoth: "You both changed the following. What you typed is kept:", Their: "Value now", NoSlack: "Slack does not answer, so names can't be shown. Please change approvers later.",
-	Unlimited: "0 means no limit",
+	Unlimited: "0 means no limit", FurtherDay: "Whatever you set, $%s a day at most: whoever runs Ringi has set that bound. Models whose price nobody knows can’t be used.",
 	MoreRows: map[string]string{
 		"mcp_servers":  "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.",
 		"agents":       "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. A row that is emptied is removed. Never enter a key itself.",

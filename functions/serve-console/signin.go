@@ -102,6 +102,9 @@ func (c *Console) signInAs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := c.noteDeployment(ctx); err != nil {
+		slog.WarnContext(ctx, "which workspace is the deployment's own is not noted", "err", err)
+	}
 	cookie := websession.Secret()
 	s := websession.New(owner.ID, owner.TeamID, p.User, name, slices.Contains(owner.Admins, p.User), c.Now())
 	if err := c.Store.BeginWebSession(ctx, cookie, s); err != nil {
@@ -139,7 +142,7 @@ func (c *Console) enter(ctx context.Context, p signin.Person) (owner tenancy.Ten
 
 // own is the deployment's own workspace as the tenant that it shall be, if that is where a person comes from.
 func (c *Console) own(ctx context.Context, p signin.Person) (tenancy.Tenant, error) {
-	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: workspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team, Own: true}
+	t := tenancy.Tenant{ID: aggregate.TenantID(p.Team), Name: workspaceName(p.Team, p.TeamName), Slug: tenancy.DefaultSettings().Slug, TeamID: p.Team}
 	is, err := c.Own.Own(ctx, t.ID)
 	switch {
 	case err != nil:

@@ -55,7 +55,7 @@ func signsIn(t *testing.T, w *world) {
 		t.Errorf("the page is %s", page.body)
 	}
 	q := b.begin("/console/signin/begin?next=%2Fconsole%3Fx%3D1")
-	if q.Get("redirect_uri") != "https://"+home+"/console/signin/done" {
+	if q.Get("redirect_uri") != "https://"+host+"/console/signin/done" {
 		t.Errorf("Slack is asked %v", q)
 	}
 	w.oidc.person = said(workspace.Suzuki, slacktest.Team)

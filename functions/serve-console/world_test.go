@@ -40,8 +40,8 @@ import (
 	"ringi/shared/websession"
 )
 
-// home is where the console is.
-const home = "ringi.example"
+// host is where the console is.
+const host = "ringi.example"
 
 // world is a workspace whose administrator is Suzuki, one table and a console.
 type world struct {
@@ -106,6 +106,10 @@ type ownWorkspace struct {
 
 func (o *ownWorkspace) Own(_ context.Context, tenant string) (bool, error) {
 	return tenant == aggregate.TenantID(o.team) || slices.ContainsFunc(o.also, func(team string) bool { return tenant == aggregate.TenantID(team) }), nil
+}
+
+func (o *ownWorkspace) Tenant(context.Context) (string, error) {
+	return aggregate.TenantID(o.team), nil
 }
 
 func (o *ownWorkspace) TenantAdmin(context.Context) (string, error) {
@@ -187,7 +191,7 @@ type browser struct {
 
 // browser is one in which nobody has signed in.
 func (w *world) browser() *browser {
-	return &browser{w: w, host: home, locale: "ja", cookies: map[string]string{}}
+	return &browser{w: w, host: host, locale: "ja", cookies: map[string]string{}}
 }
 
 // as is a browser in which somebody of the workspace has signed in.

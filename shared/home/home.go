@@ -32,18 +32,24 @@ type Home struct {
 // ErrSilent: Slack could not be asked which workspace the deployment's token belongs to.
 var ErrSilent = errors.New("nobody says whose the app is")
 
-// Own reports whether a tenant is the deployment's own workspace. A Slack that lacks auth.test (a stand-in, never
-// slack.com) has one workspace only, so it is true. On failure it returns ErrSilent with Slack's error.
-func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
+// Tenant is the deployment's own workspace as a tenant. A Slack that lacks auth.test (a stand-in, never slack.com) has one
+// workspace only, and does not say which: then it is empty. On failure it returns ErrSilent with Slack's error.
+func (h Home) Tenant(ctx context.Context) (string, error) {
 	team, err := h.Slack.Team(slackapi.For(ctx, ""))
 	switch {
 	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
 		slog.WarnContext(ctx, "workspaces can't be told apart here")
-		return true, nil
+		return "", nil
 	case err != nil:
-		return false, fmt.Errorf("%w: %w", ErrSilent, err)
+		return "", fmt.Errorf("%w: %w", ErrSilent, err)
 	}
-	return aggregate.TenantID(team) == tenant, nil
+	return aggregate.TenantID(team), nil
+}
+
+// Own reports whether a tenant is the deployment's own workspace. Its errors are Tenant's.
+func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
+	own, err := h.Tenant(ctx)
+	return err == nil && (own == "" || own == tenant), err
 }
 
 // Knows reports whether a tenant is the deployment's own workspace or has connected Slack itself. It returns

@@ -21,8 +21,11 @@ type Installation struct {
 	Team     string
 	TeamName string
 	User     string // who installed it
-	App      string
-	Token    string // of the bot; a secret
+	// Enterprise is the organization (Enterprise Grid) of the workspace, empty without one.
+	Enterprise string
+	Bot        string // its user id
+	App        string
+	Token      string // of the bot; a secret
 }
 
 // String keeps the token out of logs and errors.
@@ -59,7 +62,7 @@ func (s *Slack) Installed(ctx context.Context, code, redirect string) (Installat
 	if err != nil {
 		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // it may hold the token
 	}
-	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, App: out.AppID, Token: out.AccessToken}
+	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID, Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}
 	switch {
 	case out.IsEnterpriseInstall:
 		if err := s.Revoke(ctx, i.Token); err != nil {

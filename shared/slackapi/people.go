@@ -56,14 +56,27 @@ func shown(name string) string {
 	return name
 }
 
-// Team is the workspace that the token belongs to; Slack is asked once for each token
+// Self is the bot that a token belongs to.
+type Self struct {
+	User       string
+	Team       string
+	Enterprise string // the organization (Enterprise Grid) of its workspace, empty without one
+}
+
+// Self is whom the token belongs to; Slack is asked once for each token
 // (https://docs.slack.dev/reference/methods/auth.test).
-func (c *Client) Team(ctx context.Context) (string, error) {
+func (c *Client) Self(ctx context.Context) (Self, error) {
 	self, err := c.whoami(ctx)
 	if err != nil {
-		return "", err
+		return Self{}, err
 	}
-	return self.TeamID, nil
+	return Self{self.UserID, self.TeamID, self.EnterpriseID}, nil
+}
+
+// Team is the workspace that the token belongs to, as Self says.
+func (c *Client) Team(ctx context.Context) (string, error) {
+	self, err := c.Self(ctx)
+	return self.Team, err
 }
 
 // TeamName is the name of that workspace. Slack refuses it to an installation without the scope

@@ -1,36 +1,130 @@
 package store
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
 )
 
-// A further workspace's settings have what bounds its day, whatever is saved; the own workspace's don't, nor those of one that has no row yet.
+// A further workspace's settings have what bounds its day, whatever is saved; the own workspace's never have, whatever earlier
+// releases wrote in its row.
 func testFurther(t *testing.T, st *taskStore) {
-	own := workspace("T0OWN")
-	own.Own = true
-	own = expect.Value(st.Bootstrap(t.Context(), own, at()))(t)
+	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
 	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
 	bounds := func(tenant string, want float64) {
 		t.Helper()
 		if s := expect.Value(st.Settings(t.Context(), tenant))(t); s.FurtherDay != aggregate.USD(want) {
 			t.Errorf("%s is bounded by %s", tenant, s.FurtherDay)
 		}
+		if owner, further, err := st.Further(t.Context(), tenant); err != nil || further != (want > 0) || further && tenant == second.ID && owner.TeamID != "T0SECOND" {
+			t.Errorf("%s is another: %v, %+v, %v", tenant, further, owner, err)
+		}
 	}
-	bounds(second.ID, 0) // nobody said
 	for _, usd := range []string{"", "0", "-1", "x", "NaN", "0.0000001"} {
 		if st.CapFurther(usd) == nil {
 			t.Errorf("%q is taken", usd)
 		}
 	}
 	expect.NoError(t, st.CapFurther("2.5"))
+	bounds(own.ID, 0) // nobody has said whose the deployment is: its own workspace is bounded by nothing
+	bounds(second.ID, 0)
+	expect.NoError(t, st.NoteDeployment(t.Context(), own.ID, at()))
 	bounds(own.ID, 0)
 	bounds(second.ID, 2.5)
-	bounds(aggregate.TenantID("T0FIRSTCONTACT"), 0)
-	expect.NoError(t, st.MarkOwn(t.Context(), second, true, at()))
+	bounds(aggregate.TenantID("T0WITHOUTAROW"), 2.5)
+
+	// Elsewhere the row says what bounds them; who knows nothing of it leaves it as it is.
+	other := newcomer(st)
+	expect.NoError(t, other.NoteDeployment(t.Context(), second.ID, at()))
+	for tenant, want := range map[string]float64{own.ID: 2.5, second.ID: 0} {
+		if day := expect.Value(other.FurtherDay(t.Context(), tenant))(t); day != aggregate.USD(want) {
+			t.Errorf("%s may cost %s", tenant, day)
+		}
+	}
+	if bounds(own.ID, 0); t.Failed() { // a process believes for a minute what it has read
+		return
+	}
+	st.now = func() time.Time { return at().Add(deploymentFor) }
+	bounds(own.ID, 2.5)
 	bounds(second.ID, 0)
-	expect.NoError(t, st.MarkOwn(t.Context(), second, false, at()))
-	bounds(second.ID, 2.5)
+}
+
+// newcomer is a store over the same table that has read nothing yet, and holds no parameter.
+func newcomer(st *taskStore) *taskStore {
+	other := st.over(nil)
+	other.known, other.furtherDay = &deployment{}, 0
+	return other
+}
+
+// Who holds further workspaces to their day reads the settings alone, once it knows whose the deployment is.
+func testFurtherReads(t *testing.T, st *taskStore) {
+	own := expect.Value(st.Bootstrap(t.Context(), workspace("T0OWN"), at()))(t)
+	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
+	expect.NoError(t, st.NoteDeployment(t.Context(), own.ID, at()))
+	calls := &counter{}
+	counted := st.over(calls)
+	counted.known = &deployment{}
+	expect.NoError(t, counted.CapFurther("2.5"))
+	reads := func(want int32, what string) {
+		t.Helper()
+		if n := calls.calls.Swap(0); n != want {
+			t.Errorf("%s: %d calls, want %d", what, n, want)
+		}
+	}
+	for _, tenant := range []string{own.ID, second.ID} {
+		expect.Value(counted.Settings(t.Context(), tenant))(t)
+	}
+	reads(3, "settings of two, and whose the deployment is")
+	for range 5 {
+		for _, tenant := range []string{own.ID, second.ID} {
+			expect.Value(counted.Settings(t.Context(), tenant))(t)
+		}
+	}
+	reads(10, "settings of two, five times")
+	expect.NoError(t, counted.NoteDeployment(t.Context(), own.ID, at())) // with what bounds the others
+	reads(1, "what was not noted yet")
+	for range 5 {
+		expect.NoError(t, counted.NoteDeployment(t.Context(), own.ID, at()))
+	}
+	reads(0, "what is noted")
+}
+
+// The workspaces of an organization are found by it, by that which was noted last; one without an organization is written nothing.
+func testOrganizations(t *testing.T, st *taskStore) {
+	first := expect.Value(st.Bootstrap(t.Context(), workspace("T0FIRST"), at()))(t)
+	second := expect.Value(st.Bootstrap(t.Context(), workspace("T0SECOND"), at()))(t)
+	note := func(tenant, enterprise, bot string) {
+		t.Helper()
+		expect.NoError(t, st.NoteOrganization(t.Context(), expect.Value(st.Tenant(t.Context(), tenant))(t), enterprise, bot, at()))
+	}
+	found := func(enterprise string, want ...string) {
+		t.Helper()
+		got := []string{}
+		for x, err := range st.OfOrganization(t.Context(), enterprise) {
+			expect.NoError(t, err)
+			got = append(got, x.ID+" "+x.BotUserID)
+		}
+		slices.Sort(got)
+		slices.Sort(want)
+		expect.Same(t, append([]string{}, want...), got)
+	}
+	note(first.ID, "", "U0BOT")
+	if is := expect.Value(st.Tenant(t.Context(), first.ID))(t); is.BotUserID != "" {
+		t.Errorf("noted without an organization: %+v", is)
+	}
+	note(first.ID, "E0ORG", "U0BOT")
+	note(second.ID, "E0ORG", "U0OTHER")
+	found("E0ORG", first.ID+" U0BOT", second.ID+" U0OTHER")
+	note(second.ID, "E0ELSE", "U0OTHER") // it moved
+	note(first.ID, "E0ORG", "U0NEW")     // installed anew
+	found("E0ORG", first.ID+" U0NEW")
+	found("E0ELSE", second.ID+" U0OTHER")
+	note(first.ID, "", "U0NEW") // it left
+	found("E0ORG")
+	if is := expect.Value(st.Tenant(t.Context(), first.ID))(t); is.Name != first.Name || is.Rev != first.Rev {
+		t.Errorf("%+v became %+v", first, is)
+	}
 }

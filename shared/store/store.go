@@ -31,13 +31,14 @@ type Store struct {
 	now   func() time.Time
 
 	furtherDay aggregate.MicroUSD // what a further workspace may cost on a day; 0: nobody said
+	known      *deployment        // the deployment's row
 
 	counting *sync.Map // tenants of which it is noted since when their facts are counted
 }
 
 // New returns a store over the table of that name, of these kinds of aggregates.
 func New(db *dynamodb.Client, table string, kinds ...aggregate.Kind) *Store {
-	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now, counting: &sync.Map{}}
+	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now, counting: &sync.Map{}, known: &deployment{}}
 }
 
 // Of is a store of one kind of aggregates.

@@ -68,6 +68,8 @@ func (s *suite) run(t *testing.T) {
 		{"chain", testChain},
 		{"tenants", testTenants},
 		{"further workspaces", testFurther},
+		{"what tells further workspaces apart is remembered", testFurtherReads},
+		{"workspaces of an organization", testOrganizations},
 		{"agents", testAgents},
 		{"settings", testSettings},
 		{"integrations", testIntegrations},

@@ -3,24 +3,15 @@ package store
 import (
 	"context"
 	"errors"
-	"fmt"
-	"strconv"
+	"iter"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/tenancy"
 )
-
-// CapFurther bounds, by the settings that are read from now on, what a further workspace may cost on a day. It returns an
-// error for what is no amount of US dollars above 0.
-func (s *Store) CapFurther(usd string) error {
-	most, err := strconv.ParseFloat(usd, 64)
-	if err != nil || !(aggregate.USD(most) > 0) {
-		return fmt.Errorf("a further workspace's day must be bounded by US dollars above 0, got %q", usd)
-	}
-	s.furtherDay = aggregate.USD(most)
-	return nil
-}
 
 // Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a further
 // workspace.
@@ -30,22 +21,11 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 	if err != nil || s.furtherDay == 0 {
 		return x, err
 	}
-	if _, further, err := s.Further(ctx, tenant); err != nil {
-		return x, err
-	} else if further {
+	d, err := s.deployment(ctx)
+	if err == nil && d.Further(tenant) {
 		x.FurtherDay = s.furtherDay
 	}
-	return x, nil
-}
-
-// Further reports whether a tenant is another workspace than the deployment's own, and reads it then. One that has no row yet
-// is not: installing the app makes that of a further workspace, before anything of it is taken.
-func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, further bool, err error) {
-	t, err = s.Tenant(ctx, tenant)
-	if errors.Is(err, aggregate.ErrNotFound) && keyPart(tenant) {
-		return t, false, nil
-	}
-	return t, err == nil && !t.Own, err
+	return x, err
 }
 
 // settings reads the row; what a release adds to the settings has its default in rows that are older.
@@ -204,9 +184,17 @@ func (s *Store) NameTenant(ctx context.Context, t tenancy.Tenant, name string, n
 	})
 }
 
-// MarkOwn commits t.MarkOwn. While others write it tries again, for two seconds at most.
-func (s *Store) MarkOwn(ctx context.Context, t tenancy.Tenant, own bool, now time.Time) error {
-	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.MarkOwn(own, now), nil) })
+// NoteOrganization commits t.Belong. While others write it tries again, for two seconds at most.
+func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterprise, bot string, now time.Time) error {
+	return whileConflict(ctx, func() error { return s.changeOnce(ctx, t.Belong(enterprise, bot, now), nil) })
+}
+
+// OfOrganization are the tenants that are workspaces of an organization, by an index that may be a moment behind.
+func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
+	e := newExpression()
+	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
+		TableName: &s.table, IndexName: aws.String("GSI1"), KeyConditionExpression: all(e.is("GSI1PK", "=", tenancy.EnterprisePrefix+enterprise)),
+	}), func(it item) (t tenancy.Tenant, err error) { return t, unpack(it, &t) })
 }
 
 // SaveTenant commits t.Save over the tenant of revision t.Rev. It returns aggregate.ErrNotFound without a tenant,

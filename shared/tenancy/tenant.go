@@ -17,9 +17,10 @@ type Tenant struct {
 	Name          string    `json:"name"`
 	Slug          string    `json:"slug"`
 	TeamID        string    `json:"team_id"`
-	Own           bool      `json:"own,omitempty"`      // it is the deployment's own workspace; else a further one, with less
-	Admins        []string  `json:"admins"`             // Slack user ids
-	AgentID       string    `json:"agent_id,omitempty"` // at Anthropic, for managed sessions; likewise the environment
+	EnterpriseID  string    `json:"enterprise_id,omitempty"` // the organization (Enterprise Grid) that it is one of, empty without one
+	BotUserID     string    `json:"bot_user_id,omitempty"`   // our bot's there, noted with the organization
+	Admins        []string  `json:"admins"`                  // Slack user ids
+	AgentID       string    `json:"agent_id,omitempty"`      // at Anthropic, for managed sessions; likewise the environment
 	EnvironmentID string    `json:"environment_id,omitempty"`
 	VaultID       string    `json:"vault_id,omitempty"`
 	CreatedAt     time.Time `json:"created_at"`
@@ -151,10 +152,18 @@ func (t Tenant) Rename(name string, now time.Time) Change {
 	}}}
 }
 
-// MarkOwn notes whether a tenant that is there is the deployment's own workspace.
-func (t Tenant) MarkOwn(own bool, now time.Time) Change {
+// EnterprisePrefix begins the partitions of GSI1 in which the workspaces of an organization stand.
+const EnterprisePrefix = "ENTERPRISE#"
+
+// Belong notes the organization that a workspace is one of, and our bot's user id there. It is empty where the row says so, and of a
+// workspace that never was one of any. One that has left its organization is found by no event: those name theirs.
+func (t Tenant) Belong(enterprise, bot string, now time.Time) Change {
+	if t.EnterpriseID == enterprise && (enterprise == "" || t.BotUserID == bot) {
+		return Change{}
+	}
 	return Change{Tenant: t.ID, Writes: []Write{{
-		Row: t, Set: map[string]any{"own": own, "updated_at": moment(now)}, If: map[string]any{"team_id": t.TeamID},
+		Row: t, If: map[string]any{"team_id": t.TeamID},
+		Set: map[string]any{"enterprise_id": enterprise, "bot_user_id": bot, "GSI1PK": EnterprisePrefix + enterprise, "GSI1SK": t.ID, "updated_at": moment(now)},
 	}}}
 }
 

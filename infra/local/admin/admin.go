@@ -54,7 +54,7 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
 	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
-		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Own: true, Admins: []string{workspace.Suzuki}}
+		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{workspace.Suzuki}}
 		if _, err := rows.Bootstrap(ctx, own, time.Now()); err != nil {
 			return err
 		}

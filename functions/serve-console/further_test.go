@@ -1,0 +1,38 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/aggregate"
+	"ringi/shared/expect"
+	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/storetest"
+	"ringi/shared/tasks"
+)
+
+// An administrator of a further workspace sees at the budget of a day what bounds it whatever they save, and a contest that they
+// begin is bounded by it; at the deployment's own workspace nothing is said.
+func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
+	db := storetest.Start(t)
+	for _, locale := range []string{"ja", "en"} {
+		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
+			w := newWorld(t, db)
+			rows := tasks.New(w.db, w.table) // as the function has it that meets requests
+			expect.NoError(t, rows.CapFurther("2.50"))
+			expect.NoError(t, rows.NoteDeployment(t.Context(), aggregate.TenantID(own), w.Now()))
+			w.c.Begin = &beginner{w: w}
+			b := w.as(workspace.Suzuki)
+			b.locale = locale
+			said := fmt.Sprintf(settingsWords.In(locale).FurtherDay, "2.50")
+			if a := b.get("/console/settings"); a.status != 200 || strings.Contains(a.text(), said) != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.status, a.text())
+			}
+			if a := b.get("/console/contests/new"); a.status != 200 || strings.Contains(a.text(), "2.50") != further {
+				t.Errorf("%s, %s: %d %s", locale, own, a.status, a.text())
+			}
+		}
+	}
+}
