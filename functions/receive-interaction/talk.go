@@ -116,10 +116,7 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
-	text := card.TalkRefused(v.Err, v.Settings, v.Session.Origin())
-	if c.reasoned && !errors.Is(v.Err, aggregate.ErrNotFound) {
-		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
-	}
+	text := refused(card.TalkRefused(v.Err, v.Settings, v.Session.Origin()), c.reasoned, v.Err, v.Settings.Locale)
 	if c.home != "" {
 		if err := h.openTalk(ctx, c, *card.Told(text, v.Settings.Locale)); err != nil {
 			slog.WarnContext(ctx, "the person was not told", "session_id", c.ref.ID, "user", c.User, "err", err)

@@ -72,11 +72,16 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	}
 	v.Log(ctx, log)
 	metric.Count(metric.InteractionNoted, 1)
-	text := v.text()
-	if c.reasoned && !errors.Is(v.Err, aggregate.ErrNotFound) {
-		text += "\n" + card.ReasonNotTaken(v.Settings.Locale)
+	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
+}
+
+// refused is what people are told of a decision that was not made: whoever gave a reason for it, also that it was not taken,
+// unless nothing is there that it could be about.
+func refused(text string, reasoned bool, err error, locale string) string {
+	if !reasoned || errors.Is(err, aggregate.ErrNotFound) {
+		return text
 	}
-	h.sendEphemeral(ctx, c, v, text)
+	return text + "\n" + card.ReasonNotTaken(locale)
 }
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.

@@ -123,10 +123,7 @@ func (c *Console) installed(ctx context.Context, made signin.Installation) (tena
 	if err != nil {
 		return owner, err
 	}
-	row, err := c.Store.Integration(ctx, owner.ID, tenancy.SlackProvider)
-	if errors.Is(err, aggregate.ErrNotFound) {
-		row, err = tenancy.Integration{TenantID: owner.ID, Provider: tenancy.SlackProvider}, nil
-	}
+	row, err := c.Connect.Vault.Row(ctx, owner.ID, tenancy.SlackProvider)
 	switch {
 	case err != nil:
 		return owner, err

@@ -15,7 +15,7 @@ import (
 // returns aggregate.ErrConflict when somebody saved in between, aggregate.ErrField for an MCP
 // server's credential that names no address.
 func (v Vault) Connect(ctx context.Context, tenant, provider string, c Credential, metadata aggregate.JSON, by aggregate.Actor) error {
-	row, err := v.row(ctx, tenant, provider)
+	row, err := v.Row(ctx, tenant, provider)
 	if err != nil {
 		return fmt.Errorf("connect %s: %w", provider, err)
 	}
@@ -53,7 +53,7 @@ func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggre
 
 // Allow connects a provider without a credential of the tenant's: Slack, whose token is the deployment's.
 func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
-	row, err := v.row(ctx, tenant, provider)
+	row, err := v.Row(ctx, tenant, provider)
 	if err == nil {
 		_, err = v.Rows.SaveIntegration(ctx, row.Fresh("", "{}"), by, v.Now())
 	}
@@ -63,8 +63,8 @@ func (v Vault) Allow(ctx context.Context, tenant, provider string, by aggregate.
 	return nil
 }
 
-// row is the integration's row, or a new one if there is none.
-func (v Vault) row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
+// Row is the integration's row, or a new one if there is none.
+func (v Vault) Row(ctx context.Context, tenant, provider string) (tenancy.Integration, error) {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return tenancy.Integration{TenantID: tenant, Provider: provider}, nil
