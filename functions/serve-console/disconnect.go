@@ -57,7 +57,7 @@ func (c *Console) forget(ctx context.Context, v *viewer, provider string) error 
 	if !errors.Is(err, aggregate.ErrNotFound) {
 		return err
 	}
-	row := tenancy.Integration{TenantID: v.Tenant, Provider: provider}.Ended(tenancy.Disconnected, "")
+	row := tenancy.Integration{TenantID: v.Tenant, Provider: provider}.Ended(tenancy.Disconnected, tenancy.ByPerson)
 	_, err = c.Store.SaveIntegration(ctx, row, v.actor(), c.Now())
 	return err
 }

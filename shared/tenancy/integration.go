@@ -17,11 +17,13 @@ const (
 	Broken       IntegrationStatus = "error"
 )
 
-// IntegrationReason is why an integration is not connected any more; empty when a
-// person disconnected it.
+// IntegrationReason is why an integration is not connected any more. It is empty where a person disconnected it under an
+// earlier release.
 type IntegrationReason string
 
 const (
+	// ByPerson: an administrator disconnected it.
+	ByPerson IntegrationReason = "by_person"
 	// CredentialRefused: the vendor rejected the credentials.
 	CredentialRefused IntegrationReason = "refused"
 	// CredentialLost: a one-time refresh token was used, and the new token was lost.
@@ -74,7 +76,9 @@ func (i Integration) Ended(status IntegrationStatus, why IntegrationReason) Inte
 }
 
 // PutAway reports whether an administrator disconnected it: only an administrator connects it again.
-func (i Integration) PutAway() bool { return i.Status == Disconnected && i.StatusReason == "" }
+func (i Integration) PutAway() bool {
+	return i.Status == Disconnected && (i.StatusReason == ByPerson || i.StatusReason == "")
+}
 
 // IntegrationPrefix begins the sort keys of a tenant's integrations.
 const IntegrationPrefix = "INTEGRATION#"
@@ -129,7 +133,7 @@ func (i Integration) next(action aggregate.Action, id string, by aggregate.Actor
 	c := Change{Tenant: i.TenantID, Writes: []Write{{Row: i, Over: i.Rev - 1}}}
 	if action != "" {
 		about := map[string]any{"provider": i.Provider}
-		if i.StatusReason != "" {
+		if i.StatusReason != "" && i.StatusReason != ByPerson { // that is whose entry it is
 			about["reason"] = i.StatusReason
 		}
 		c.Audit = append(c.Audit, entry(i.TenantID, action, "integration", i.ID, about, by, now))

@@ -25,8 +25,8 @@ func TestWhatBecomesOfAnIntegrationIsRecorded(t *testing.T) {
 		"connected again":      {broken, broken.Fresh("one", "{}"), "", []string{`integration.connected {"provider":"freee"}`}, &now},
 		"failed":               {connected, func() Integration { x := connected; x.Status, x.StatusReason = Broken, CredentialRefused; return x }(), "", []string{`integration.failed {"provider":"freee","reason":"refused"}`}, nil},
 		"failed again":         {broken, broken, "", nil, nil},
-		"disconnected":         {connected, connected.Ended(Disconnected, ""), "", []string{`integration.disconnected {"provider":"freee"}`}, nil},
-		"given up":             {broken, broken.Ended(Disconnected, ""), "", []string{`integration.disconnected {"provider":"freee"}`}, nil},
+		"disconnected":         {connected, connected.Ended(Disconnected, ByPerson), "", []string{`integration.disconnected {"provider":"freee"}`}, nil},
+		"given up":             {broken, broken.Ended(Disconnected, ByPerson), "", []string{`integration.disconnected {"provider":"freee"}`}, nil},
 		"of nobody":            {Integration{}, Integration{TenantID: "T1", Status: Connected}, "provider", nil, &now},
 		"neither one nor else": {Integration{}, Integration{TenantID: "T1", Provider: "freee", Status: "maybe"}, "status", nil, nil},
 	} {
@@ -84,5 +84,14 @@ func TestSlackEndsWhatWasConnectedBefore(t *testing.T) {
 				t.Error(err, diff)
 			}
 		})
+	}
+}
+
+// Only what a person disconnected takes an administrator to connect again: not what Slack, a vendor or nobody ended.
+func TestWhatAPersonDisconnectedIsPutAway(t *testing.T) {
+	for why, want := range map[IntegrationReason]bool{ByPerson: true, "": true, AppUninstalled: false, TokensRevoked: false, CredentialRefused: false, CredentialLost: false} {
+		if (Integration{}).Ended(Disconnected, why).PutAway() != want || (Integration{}).Ended(Broken, why).PutAway() || (Integration{}).Fresh("", "{}").PutAway() {
+			t.Errorf("%q", why)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func (v Vault) ConnectOver(ctx context.Context, row tenancy.Integration, c Crede
 func (v Vault) Disconnect(ctx context.Context, tenant, provider string, by aggregate.Actor) error {
 	row, err := v.Rows.Integration(ctx, tenant, provider)
 	if err == nil {
-		_, err = v.Rows.SaveIntegration(ctx, row.Ended(tenancy.Disconnected, ""), by, v.Now())
+		_, err = v.Rows.SaveIntegration(ctx, row.Ended(tenancy.Disconnected, tenancy.ByPerson), by, v.Now())
 	}
 	if err != nil {
 		return fmt.Errorf("disconnect %s: %w", provider, err)

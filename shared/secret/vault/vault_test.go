@@ -134,7 +134,7 @@ func testConnecting(t *testing.T, w *world) {
 	}
 	expect.NoError(t, w.Disconnect(t.Context(), "TNEW", "mcp:rooms", admin))
 	ended := tenancy.ErrNotConnected{}
-	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != "" {
+	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != tenancy.ByPerson {
 		t.Errorf("%v", err)
 	}
 	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, aggregate.ErrNotFound) {
