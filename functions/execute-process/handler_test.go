@@ -33,6 +33,7 @@ func TestExecute(t *testing.T) {
 		{"a tool that is not allowed is not called", testNotAllowed},
 		{"a tool that is another than was approved is not called", testToolChanged},
 		{"an execution whose time is up fails", testTimeUp},
+		{"time in which there is no room to run is none of an execution's", testNoRoomBetweenSteps},
 		{"a run that is not the head's calls nothing", testSuperseded},
 		{"no call begins without time for it", testNoTime},
 		{"no call begins when its arguments took the time", testSlowArguments},
@@ -144,12 +145,23 @@ func testToolChanged(t *testing.T, w *world) {
 }
 
 func testTimeUp(t *testing.T, w *world) {
+	s := tenancy.DefaultSettings()
+	s.L4TimeoutSeconds = 45
+	w.Approved(s, w.read(1), w.lone(2))
+	w.h.Tools = &slow{Tools: w.h.Tools, w: w, takes: 50 * time.Second}
+	w.run()
+	w.ends(task.ExecutionFailed, task.ReasonTimeout, task.StepCompleted)
+	w.written(0)
+}
+
+// testNoRoomBetweenSteps: while Lambda has no room the time limit waits, too.
+func testNoRoomBetweenSteps(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.Begin()
-	w.later(7 * time.Minute)
+	w.later(time.Hour)
 	w.run()
-	w.ends(task.ExecutionFailed, task.ReasonTimeout)
-	w.written(0)
+	w.ends(task.ExecutionCompleted, "", task.StepCompleted)
+	w.written(1)
 }
 
 func testSuperseded(t *testing.T, w *world) {

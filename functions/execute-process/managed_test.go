@@ -16,6 +16,7 @@ import (
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/task"
+	"ringi/shared/tenancy"
 )
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
@@ -209,10 +210,12 @@ func testSessionCancelInPause(t *testing.T, m *sessionWorld) {
 
 func testSessionTimeUp(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks = 1000
-	m.approved(m.lone(1))
+	s := tenancy.DefaultSettings()
+	s.Executor, s.L4TimeoutSeconds = tenancy.ExecutorManaged, 120
+	m.Approved(s, m.lone(1))
 	m.agents.Before = func(op string) {
 		if op == agents.ListEvents {
-			m.later(12 * time.Hour)
+			m.later(10 * time.Second) // it thinks
 		}
 	}
 	m.through()

@@ -173,7 +173,15 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 	if a := sweep(t, w, soon); a.Head.Ended != nil {
 		t.Fatalf("ended %+v", a.Head.Ended)
 	}
-	a := sweep(t, w, 6*time.Minute)
+	if a := sweep(t, w, 12*time.Minute); a.Head.Ended != nil {
+		t.Fatalf("ended %+v while nothing was called", a.Head.Ended)
+	}
+	w.Claim("reads")
+	w.Later(6*time.Minute + time.Second)
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted}, w.Now())
+	})
+	a := sweep(t, w, soon)
 	if a.Head.Ended == nil || a.Head.Ended.Reason != task.ReasonTimeout || a.Execution().Status != task.ExecutionFailed {
 		t.Errorf("ended %+v", a.Head.Ended)
 	}
@@ -192,6 +200,8 @@ func testStuck(t *testing.T, w *pipelinetest.World) {
 
 // testNoRoom: an outage of Lambda's that lasts for as many runs as are given up otherwise, and some more.
 func testNoRoom(t *testing.T, w *pipelinetest.World) {
+	w.Approved(tenancy.DefaultSettings(), steps()...)
+	w.Begin()
 	for run := 1; run <= task.MaxRestarts+2; run++ {
 		w.NoRoom(run, w.Open())
 		a := sweep(t, w, 6*time.Minute)

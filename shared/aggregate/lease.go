@@ -12,6 +12,7 @@ type Lease struct {
 	Ended      bool       `json:"ended,omitempty"`         // what the row stands for had ended when this was written
 	Run        int        `json:"run"`                     // of whoever wrote it
 	Pauses     int        `json:"pauses"`                  // of that run
+	WaitedMS   int64      `json:"waited_ms,omitempty"`     // how long nobody came to take it, though it was free
 	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only asked us to wait
 }
 

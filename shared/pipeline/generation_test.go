@@ -86,6 +86,30 @@ func testVendorsTime(t *testing.T, server *pipelinetest.Server) {
 			t.Errorf("%+v, %v, want a pause that deserves its name", next, err)
 		}
 	})
+	t.Run("time without room to run is none of the vendor's hour", func(t *testing.T) {
+		w := server.World(t)
+		asks := func() aggregate.Next {
+			next := expect.Value(fail(w, task.Failure{Transient: true, RetryAfter: 25 * time.Minute}))(t)
+			w.Later(25 * time.Minute)
+			return next
+		}
+		if next := asks(); next.State != task.StatePause {
+			t.Fatalf("%+v", next)
+		}
+		for range 6 {
+			w.Later(25 * time.Minute)
+			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+				return a.PauseRun(a.Head.Run, w.Now().Add(5*time.Minute), w.Now())
+			})
+			w.Later(5 * time.Minute)
+		}
+		if next := asks(); next.State != task.StatePause {
+			t.Errorf("after three hours without room: %+v, parked %+v", next, w.Load().Head.Parked)
+		}
+		if next := asks(); next.State != task.StateFail {
+			t.Errorf("a vendor has more than its hour: %+v", next)
+		}
+	})
 	t.Run("a vendor that says five seconds for an hour is asked ever more rarely", func(t *testing.T) {
 		w := server.World(t)
 		rounds, began, longest := 0, w.Now(), time.Duration(0)

@@ -41,7 +41,7 @@ func (c *change) done() aggregate.Change {
 // progress records that the task has moved on, by a decision, a finished generation or a step's result: it resets the
 // count of restarts and clears a pause, a parked failure and its retries.
 func (c *change) progress() {
-	c.Head.Restarts, c.Head.PausedUntil, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, 0
+	c.Head.Restarts, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Parked, c.Head.Retried, c.Head.Retries = 0, nil, nil, nil, nil, 0
 }
 
 // startRun makes every run before this one superseded.
@@ -70,7 +70,7 @@ func (c *change) audit(by aggregate.Actor, action aggregate.Action, resourceType
 // failed one may begin again.
 func (c *change) end(t *Task, as TaskStatus, by aggregate.Actor, reason aggregate.Reason) error {
 	c.Head.Ended = &Ended{As: as, By: by.ID, At: c.Now, Reason: reason}
-	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = nil, nil, nil
+	c.Head.Parked, c.Head.PausedUntil, c.Head.TryingFrom, c.Head.Retried = nil, nil, nil, nil
 	c.closeChoice()
 	if t == nil {
 		c.RelyOn(&Task{})

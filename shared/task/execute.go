@@ -66,18 +66,38 @@ func (a *Aggregate) NextStep(e *Execution) *Step {
 	return nil
 }
 
-// Deadline is when the execution's time is up; waiting for people and for dead leases is excluded.
+// limit is how long the execution may take.
+func (e *Execution) limit() time.Duration {
+	return time.Duration(e.Terms.L4TimeoutSeconds) * time.Second
+}
+
+// Deadline is when the time of a managed session is up: it works also while nobody asks how far it is. Waiting for people, for dead
+// leases and for room to ask in is excluded.
 func (a *Aggregate) Deadline(e *Execution) time.Time {
 	if e.StartedAt == nil {
 		return e.CreatedAt.Add(1000 * time.Hour) // its time has not begun
 	}
-	return e.StartedAt.Add(time.Duration(e.Terms.L4TimeoutSeconds)*time.Second + time.Duration(e.WaitedMS)*time.Millisecond)
+	return e.StartedAt.Add(e.limit() + time.Duration(e.WaitedMS+a.SessionLease(e).WaitedMS)*time.Millisecond)
 }
 
-// TimeUp reports whether the execution's time is up at now. A call whose lease ran
-// out stops the clock until it is made again or settled.
+// called is how long the calls of an attempt that have completed took. What an earlier attempt did is not its time.
+func (a *Aggregate) called(e *Execution) (sum time.Duration) {
+	for _, s := range a.StepsOf(e) {
+		if s.Status == StepCompleted && !s.Reused {
+			sum += time.Duration(s.DurationMS) * time.Millisecond
+		}
+	}
+	return sum
+}
+
+// TimeUp reports whether the execution's time is up at now. It is the time of its calls: between them it waits for people, for
+// leases, or for a function that there is no room to run, which is nobody's failure. Of a managed session it is all the time
+// until Deadline; a call whose lease ran out stops that clock until it is made again or settled.
 func (a *Aggregate) TimeUp(e *Execution, now time.Time) bool {
-	deadline := a.Deadline(e)
+	if !e.Managed() {
+		return a.called(e) > e.limit()
+	}
+	deadline := a.Deadline(e).Add(a.late(e, now))
 	for _, s := range a.StepsOf(e) {
 		if s.Status == StepRunning {
 			deadline = deadline.Add(now.Sub(s.StartedAt))

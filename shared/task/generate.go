@@ -186,30 +186,32 @@ func (r *Retried) again(by aggregate.Actor) error {
 	return aggregate.ErrDecided{Status: "retried", By: r.By, At: r.At}
 }
 
-// MaxPausing is how long a generation may be put off, pause after pause.
+// MaxPausing is how long a vendor may put a generation off, pause after pause.
 const MaxPausing = time.Hour
 
 // TryingSince is since when a model was first asked for the generation that is running, or a request is to be
-// accepted. Time that the request waited before for people or for Slack does not count.
+// accepted. Time that the request waited before for people or for Slack does not count, nor time without room to run in, which
+// no vendor asked for.
 func (a *Aggregate) TryingSince() time.Time {
 	var again *time.Time
 	if r := a.Head.Retried; r != nil {
 		again = &r.At
 	}
 	if p := a.Process(); p != nil {
-		return latest(p.CreatedAt, again)
+		return latest(p.CreatedAt, again, from)
+	from := a.Head.TryingFrom
 	}
 	if p := a.Prompt(); p != nil {
 		if p.Contest.Over() {
-			return latest(p.CreatedAt, again, p.Contest.EndedAt)
+			return latest(p.CreatedAt, again, from, p.Contest.EndedAt)
 		}
-		return latest(p.CreatedAt, again)
+		return latest(p.CreatedAt, again, from)
 	}
 	var chosen *time.Time
 	if a.Choice != nil {
 		chosen = a.Choice.DecidedAt
 	}
-	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again)
+	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again, from)
 }
 
 // latest is the last of the given times; all but the first may be nil.

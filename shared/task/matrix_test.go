@@ -131,7 +131,7 @@ var states = []struct {
 	{"write failed", told(running, func(s *story) { s.do(s.claim, s.finish(done), s.claim, s.finish(failed)) })},
 	{"step waits", waitingStep},
 	{"step approved", told(waitingStep, func(s *story) { s.do(s.approveStep) })},
-	{"time is up", told(running, func(s *story) { s.do(s.claim, s.finish(done)); s.now = s.now.Add(time.Hour) })},
+	{"time is up", told(running, func(s *story) { s.do(s.claim); s.now = s.now.Add(time.Hour); s.do(s.finish(done)) })},
 	{"all steps done", allDone},
 	{"completed", told(allDone, func(s *story) { s.do(s.complete) })},
 	{"failed", told(running, func(s *story) { s.do(s.claim, s.finish(failed), s.fail) })},

@@ -25,6 +25,8 @@ func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, e
 	c := a.begin(now)
 	a.relyOnStage(c)
 	c.startRun()
+	tried := a.TryingSince().Add(latest(until, &c.Now).Sub(latest(a.Head.ChangedAt, a.Head.PausedUntil))).UTC().Truncate(time.Millisecond)
+	c.Head.TryingFrom = &tried
 	until = until.UTC().Truncate(time.Millisecond)
 	c.Head.PausedUntil, c.Head.PausedFor = &until, ReasonNoRoom
 	return c.done(), nil

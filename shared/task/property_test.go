@@ -47,14 +47,16 @@ func (w *world) step() {
 		w.click()
 	case 20: // a run died, and the relay or the sweeper meets its name
 		run := w.anyRun()
-		w.decide("relay: restart", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(run, now) })
-	case 21:
-		run := w.anyRun()
 		noRoom := rapid.Bool().Draw(w.rt, "no room")
-		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		w.decide("relay: restart", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			if noRoom {
 				return a.PauseRun(run, now.Add(5*time.Minute), now)
 			}
+			return a.RestartRun(run, now)
+		})
+	case 21:
+		run := w.anyRun()
+		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 			return a.GiveUp(run, ReasonRunFailed, now)
 		})
 	case 22:

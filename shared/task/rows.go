@@ -18,8 +18,10 @@ type Head struct {
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// PausedFor is ReasonNoRoom, or empty where the model or Slack is waited for.
 	PausedFor aggregate.Reason `json:"paused_for,omitempty"`
-	Retried   *Retried         `json:"retried,omitempty"`
-	Retries   int              `json:"retries,omitempty"` // of the generation that the task is at
+	// TryingFrom is since when the generation would have been tried, had its runs always found room; see TryingSince.
+	TryingFrom *time.Time `json:"trying_from,omitempty"`
+	Retried    *Retried   `json:"retried,omitempty"`
+	Retries    int        `json:"retries,omitempty"` // of the generation that the task is at
 	// LostContests are those that the task waits for no longer, and that are still to be told so.
 	LostContests []string `json:"lost_contests,omitempty"`
 
@@ -187,7 +189,7 @@ type Execution struct {
 	CreatedAt      time.Time           `json:"created_at"`
 	StartedAt      *time.Time          `json:"started_at,omitempty"`
 	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // also of a failure
-	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit excludes it.
+	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit of a session excludes it.
 	WaitedMS int64           `json:"waited_ms"`
 	Terms    aggregate.Terms `json:"terms"`
 }

@@ -168,7 +168,18 @@ func (a *Aggregate) HoldSession(run int, invocation string, until, now time.Time
 	if _, held := a.leased(e, invocation, now); held {
 		return nil, aggregate.ErrInFlight
 	}
-	return a.lease(e, invocation, until), nil
+	l := a.lease(e, invocation, until)
+	l.WaitedMS += a.late(e, now).Milliseconds()
+	return l, nil
+}
+
+// late is how long an attempt's session could have been taken at now, and nobody came, since its run found no room or died: whoever
+// has a session renews the lease before its end, and the next poll follows at once. A call that is out stops the clock by itself.
+func (a *Aggregate) late(e *Execution, now time.Time) time.Duration {
+	if slices.ContainsFunc(a.StepsOf(e), func(s *StepResult) bool { return s.Status == StepRunning }) {
+		return 0
+	}
+	return max(0, now.Sub(a.workedAt(e)))
 }
 
 // BindSession records which session the execution uses, before anything is sent to it, and that the execution has

@@ -343,3 +343,24 @@ func TestALeaseIsTakenAsRead(t *testing.T) {
 		s.leases(hold("mine"))
 	}
 }
+
+// A session works by itself, so that its time goes on between two polls, but not while there is no room for the next one.
+func TestASessionsTimeWaitsForRoom(t *testing.T) {
+	s := inSession(t).leases(hold("a"), rest("a"))
+	up := func() bool { a := s.load(); return a.OverLimit(s.now) || a.TimeUp(a.Execution(), s.now) }
+	s.now = s.now.Add(2 * time.Hour)
+	if up() {
+		t.Error("over while nobody polls it")
+	}
+	s.leases(hold("b"))
+	if up() {
+		t.Error("over when it is polled again")
+	}
+	for range 18 {
+		s.now = s.now.Add(20 * time.Second)
+		s.leases(hold("b"))
+	}
+	if !up() {
+		t.Error("not over after six minutes of work")
+	}
+}
