@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -25,12 +26,19 @@ type Contests interface {
 // others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.
 func (h *Handler) others(ctx context.Context, c click, trigger string) {
 	var a *task.Aggregate
+	c.Authors = true
 	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
 		a = now
-		return decision.Rejections()[task.CardPrompt].Unsaid()(now, id, by, p, at) // whoever may send it back may put another in its place
+		change, err := decision.Rejections()[task.CardPrompt].Unsaid()(now, id, by, p, at)
+		if err == nil { // whoever may send it back may put another in its place, if somebody is left who may approve theirs
+			err = p.Author(by, now.Head.Requester)
+		}
+		return change, err
 	})
+	refused, _ := errors.AsType[aggregate.ErrNotAllowed](v.Err)
 	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
-		return h.otherDraft(ctx, a, card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
+		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly, Alone: refused.Rule == aggregate.RuleAlone}
+		return h.otherDraft(ctx, a, o, v.Settings.Locale)
 	})
 }
 

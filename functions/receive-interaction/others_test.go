@@ -141,9 +141,13 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 			s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users}
 		})
 	}
-	list(workspace.Suzuki, workspace.Sato)
 	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
 	v := w.view(workspace.Suzuki)
+	list(workspace.Suzuki, workspace.Sato)
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	if seen := w.view(workspace.Suzuki); v.Submit == nil || seen.Submit != nil || !strings.Contains(text(seen), drafts["b"]) || !strings.Contains(text(seen), "それを承認できる人がほかにいない") {
+		t.Errorf("offered while another could approve it: %v, where nobody could: %v; %s", v.Submit != nil, seen.Submit != nil, text(seen))
+	}
 	w.told(w.post(w.submission(workspace.Suzuki, v)), workspace.Suzuki, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone}))
 	w.waits("taken by the only one who could approve it")
 	list(workspace.Suzuki, workspace.Tanaka)

@@ -81,7 +81,11 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 	named := c.naming(r.Context(), v, text+p.Content)
 	page.Text = named.Named(card.Prose(text))
 	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)
-	switch who := likely(t, v, task.ActReject); {
+	who := likely(t, v, task.ActReject)
+	if who == nil && t.task.IsOpen(p.ID) {
+		who = c.authors(r.Context(), t, v)
+	}
+	switch {
 	case !t.task.IsOpen(p.ID):
 		page.No = words.Over
 	case page.Gone:
@@ -92,6 +96,21 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 		page.No = t.surface.Note(who)
 	}
 	return c.show(w, r, v, document{Title: words.Title, Here: "tasks", Words: words, Data: page}, "draft.html")
+}
+
+// authors reports why the viewer may not put a version of their own in the place of the one that waits. What Slack doesn't say now
+// is asked again where they do.
+func (c *Console) authors(ctx context.Context, t telling, v *viewer) error {
+	if t.settings.AllowSelfApproval {
+		return nil
+	}
+	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole, Authors: true}
+	by, policy, err := c.People.Who(ctx, want, t.task.Request.Origin(), t.settings)
+	if err != nil {
+		slog.WarnContext(ctx, "who may approve another draft is not known", "task_id", t.task.Head.TaskID, "err", err)
+		return nil
+	}
+	return policy.Author(by, t.task.Head.Requester)
 }
 
 // naming shows those whom a text mentions by their names.

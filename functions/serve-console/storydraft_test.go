@@ -139,6 +139,9 @@ func strangersTakeNothing(t *testing.T, w *world) {
 		}
 		lacks(t, tt.by.get(path), "この案に替える</button>")
 	}
+	alone := w.as(workspace.Suzuki).get(path) // who would be its author, and is the only one who could approve it
+	lacks(t, alone, "この案に替える</button>")
+	holds(t, alone, "速い案", "それを承認できる人がほかにいない")
 	for _, bad := range []string{w.page() + "/drafts/x/y", strings.Replace(path, "/drafts/", "/drafts/x", 1)} {
 		w.as(workspace.Suzuki).get(bad).says(t, http.StatusNotFound)
 	}

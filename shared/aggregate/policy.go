@@ -70,6 +70,16 @@ func (p Policy) Approve(by Actor, requester string) error {
 	return nil
 }
 
+// ApproveAll is Approve of what these people ask for together.
+func (p Policy) ApproveAll(by Actor, requesters []string) error {
+	for _, requester := range requesters {
+		if err := p.Approve(by, requester); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Reject reports why by may not send it back. Rejecting one's own request is always fine.
 func (p Policy) Reject(by Actor, requester string) error { return p.approver(by) }
 

@@ -26,8 +26,9 @@ type OtherDraft struct {
 	Page   int    `json:"page"` // from 0: the best first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"`
-	// ReadOnly leaves the button out, for people who may not pick.
+	// ReadOnly leaves the button out, for people who may not pick; Alone says that it is since nobody could approve what they pick.
 	ReadOnly bool `json:"read_only,omitempty"`
+	Alone    bool `json:"alone,omitempty"`
 }
 
 // Other is the draft that the dialog's page shows, or the last one when there are not so many. It reports false when there is none.
@@ -51,7 +52,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, 
 		return view, false
 	}
 	of := len(p.Others())
-	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly}
+	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
 	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
 	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
@@ -66,6 +67,8 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, 
 	switch {
 	case !a.IsOpen(p.ID):
 		blocks = append(blocks, contextLine(d.w.ReviewOver))
+	case o.Alone:
+		blocks = append(blocks, contextLine(w.author))
 	case o.ReadOnly || !Stampable(draft.SubmissionContent):
 		blocks = append(blocks, contextLine(w.reads))
 	default:
@@ -154,7 +157,7 @@ const maxEnding, maxEndingName = 150, 60
 // contestTexts are the words of contests on cards.
 type contestTexts struct {
 	contesting                              string
-	won, picked, alone                      string
+	won, picked, alone, author              string
 	others, title, entry, page, pick, picks string
 	reads, reason, replaced                 string
 	ending, moreFailed, limited, feedback   string
@@ -167,6 +170,7 @@ var contestWords = language.InEach(contestTexts{
 	alone:  "コンテストでは使える案がなかったため、Ringi が下書きしました",
 	others: "他の案 ({n})", title: "他の案", entry: "🏁 {team} · {score} 点 · {place}", page: "{page} / {pages} 件目",
 	pick: "この案に替える", picks: "替えると、今の案は差し戻しになり、この案があらためて承認待ちになります", reads: "この案に替えることはできません。読むだけです",
+	author: "この案に替えると、あなたが出した案として扱われますが、それを承認できる人がほかにいないため、替えられません。読むだけです",
 	reason: "別の案 ({team}) を選んだため", replaced: "(別の案に変更)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ ほかに {n} チームが失敗しました", feedback: "採点した AI の講評 (100 点満点)",
 	skipped: map[string]string{
@@ -179,6 +183,7 @@ var contestWords = language.InEach(contestTexts{
 	alone:  "No draft of the contest could be used, so Ringi drafted this one",
 	others: "Other drafts ({n})", title: "Other drafts", entry: "🏁 {team} · {score} points · {place}", page: "{page} of {pages}",
 	pick: "Take this one", picks: "The present draft is sent back then, and this one waits for approval instead", reads: "This draft can't be put in the other's place. It is shown for reading only",
+	author: "Whoever picks another draft counts as its author, and nobody else could approve it, so this one can't be picked. It is shown for reading only",
 	reason: "Another draft was picked ({team})", replaced: " (another draft)",
 	ending: "⚠️ {team}: {why}", moreFailed: "⚠️ {n} more teams failed", feedback: "What the AI that scores said of it (out of 100)",
 	skipped: map[string]string{

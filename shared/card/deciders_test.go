@@ -41,7 +41,9 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 			t.Run(tt.name+" "+locale, func(t *testing.T) {
 				set := tenancy.DefaultSettings()
 				set.Approvers, set.AllowSelfApproval, set.Locale = tt.approvers, tt.self, locale
-				s := received(t).extracted().drafted(set)
+				opened := tenancy.DefaultSettings() // under which there was somebody
+				opened.Locale = locale
+				s := received(t).extracted().drafted(opened)
 				if tt.direct {
 					r := *s.Request
 					r.ChannelType = "im"

@@ -71,7 +71,7 @@ func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.
 	if w.Surface == aggregate.SurfaceConsole {
 		w.Team = o.Team
 	}
-	policy := policyOf(o.Team, s)
+	policy := s.Policy(o.Team)
 	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
 		by.Team = o.Team
 		return by, policy, nil
@@ -110,11 +110,6 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 		return true, nil
 	}
 	return false, err
-}
-
-// policyOf is the policy of a tenant's settings, with the people whom they list, but not those of its user groups.
-func policyOf(team string, s tenancy.Settings) aggregate.Policy {
-	return aggregate.Policy{Team: team, Mode: s.Approvers.Mode, Approvers: slices.Clone(s.Approvers.Users), AllowSelf: s.AllowSelfApproval}
 }
 
 // belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people

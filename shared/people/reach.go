@@ -74,7 +74,7 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 // not say, the Reach lacks.
 func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
 	r, err := p.Sight(ctx, team, user)
-	r.policy = policyOf(team, s)
+	r.policy = s.Policy(team)
 	var wg sync.WaitGroup
 	var whoErr, listErr error
 	wg.Go(func() { whoErr = p.asking.who(ctx, p.Slack, &r.by, team, p.Now()) })

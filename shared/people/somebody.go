@@ -31,21 +31,20 @@ type group struct {
 // nobody, with RuleNotMember where the channel has nobody else. It is for what is begun; who may decide is asked again at the
 // click. It returns errorclass.ErrUnverified when Slack can't be asked about a list.
 func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string) error {
-	policy := policyOf(o.Team, s)
-	if policy.Mode != aggregate.ApproversList {
-		if o.ChannelType != "im" {
-			return q.inChannel(ctx, slack, policy, o, now, askers)
-		}
-		return approves(policy, aggregate.Actor{Type: aggregate.ActorUser, ID: o.User, Team: o.Team, Member: true}, askers)
+	policy, err := s.Policy(o.Team), s.Nobody(o, askers...)
+	switch {
+	case err != nil:
+		return err
+	case policy.Mode != aggregate.ApproversList:
+		return q.inChannel(ctx, slack, policy, o, now, askers)
 	}
-	var err error
 	if policy.Approvers, err = q.listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
 		return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
 	}
 	looked := 0
 	for _, id := range policy.Approvers {
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: o.Team}
-		if approves(policy, by, askers) != nil {
+		if policy.ApproveAll(by, askers) != nil {
 			continue // whatever Slack says
 		}
 		if looked++; looked > mostLooked {
@@ -55,7 +54,7 @@ func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Ori
 		if err := q.who(ctx, slack, &by, o.Team, now); err != nil {
 			return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
 		}
-		if approves(policy, by, askers) == nil {
+		if policy.ApproveAll(by, askers) == nil {
 			return nil
 		}
 	}
@@ -65,7 +64,7 @@ func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Ori
 // inChannel is Somebody where the members of a channel approve. Whoever joins a channel may, so that it has nobody only where
 // Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal.
 func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string) error {
-	if p.AllowSelf || o.ChannelType == "mpim" { // who asks there is in it; a group's message has others
+	if p.AllowSelf || o.ChannelType == "im" || o.ChannelType == "mpim" { // who asks there is in it; a group's message has others
 		return nil
 	}
 	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
@@ -86,7 +85,7 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 			continue
 		}
 		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Member: true}
-		if err := q.who(ctx, slack, &by, o.Team, now); err != nil || approves(p, by, askers) == nil {
+		if err := q.who(ctx, slack, &by, o.Team, now); err != nil || p.ApproveAll(by, askers) == nil {
 			return nil
 		}
 	}
@@ -94,16 +93,6 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 		return nil
 	}
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
-}
-
-// approves reports why a person may not approve what these ask for, by the rule of a click.
-func approves(p aggregate.Policy, by aggregate.Actor, askers []string) error {
-	for _, asker := range askers {
-		if err := p.Approve(by, asker); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // listed are the listed people, with the members of the listed user groups.

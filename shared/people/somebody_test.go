@@ -68,7 +68,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 					for user := range d.users {
 						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
 						expect.NoError(t, err)
-						if approves(policy, by, askers) == nil {
+						if policy.ApproveAll(by, askers) == nil {
 							somebody = user
 						}
 					}
@@ -136,7 +136,7 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 					for user := range d.users {
 						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
 						expect.NoError(t, err)
-						somebody = somebody || approves(policy, by, []string{o.User, picks}) == nil
+						somebody = somebody || policy.ApproveAll(by, []string{o.User, picks}) == nil
 					}
 					by, policy, err := p.Who(t.Context(), Want{User: picks, Surface: aggregate.SurfaceConsole, Authors: true}, o, s)
 					expect.NoError(t, err)

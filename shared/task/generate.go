@@ -70,8 +70,14 @@ func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenan
 	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
 }
 
-// openGate asks about a version that a model made.
+// openGate asks about a version that a model made. Where these settings, which may have changed meanwhile, leave nobody who could
+// approve it, the task is parked instead: a gate that nobody may settle doesn't open.
 func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
+	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
+		c := a.park(ReasonNobodyApproves, "", now)
+		c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: s.Rev, Err: aggregate.ErrSettings})
+		return c, nil
+	}
 	c := a.begin(now)
 	c.progress()
 	err := c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
@@ -193,13 +199,13 @@ const MaxPausing = time.Hour
 // accepted. Time that the request waited before for people or for Slack does not count, nor time without room to run in, which
 // no vendor asked for.
 func (a *Aggregate) TryingSince() time.Time {
+	from := a.Head.TryingFrom
 	var again *time.Time
 	if r := a.Head.Retried; r != nil {
 		again = &r.At
 	}
 	if p := a.Process(); p != nil {
 		return latest(p.CreatedAt, again, from)
-	from := a.Head.TryingFrom
 	}
 	if p := a.Prompt(); p != nil {
 		if p.Contest.Over() {

@@ -22,10 +22,14 @@ func (a *Aggregate) Drafts(now time.Time) bool {
 }
 
 // ParkUndecidable parks a task whose next version nobody could approve, before a model is asked for it. It is no change
-// where no version is made next, or nobody is asked about it.
+// where no version is made next, or nobody is asked about it. The try that a person asked for is given back: no model was asked.
 func (a *Aggregate) ParkUndecidable(run int, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
 	if err := a.working(run); err != nil || !a.Drafts(now) || !a.WillAsk(s) {
 		return aggregate.Change{}, err
 	}
-	return a.park(ReasonNobodyApproves, "", now), nil
+	c := a.park(ReasonNobodyApproves, "", now)
+	if a.Head.Retried != nil {
+		c.Head.(*Head).Retries--
+	}
+	return c, nil
 }
