@@ -21,8 +21,9 @@ import (
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	o := driver.Options()
-	os.Exit(driver.Run(m, o, func(s *stack.Stack) { running = s }))
+	os.Exit(browser.Share(func() int {
+		return driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s })
+	}))
 }
 
 // windows are those that every page is looked at in.

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/driver"
+	"ringi/infra/local/browser"
 	"ringi/infra/local/stack"
 )
 
@@ -14,7 +15,9 @@ import (
 var running *stack.Stack
 
 func TestMain(m *testing.M) {
-	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
+	os.Exit(browser.Share(func() int {
+		return driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s })
+	}))
 }
 
 func start(t *testing.T) *stack.Stack {

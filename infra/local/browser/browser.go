@@ -42,25 +42,39 @@ type Tab struct {
 	window Window
 }
 
-// Start starts a Chromium, which ends with the test. Without one the test is
-// skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1,
-// as if somebody's name server said so.
+// Start starts a Chromium, which ends with the test; while Share runs, it is the one that Share's tests have in common. Without
+// one the test is skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1, as if somebody's name server said so.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
-	found := ""
+	path := installed(t)
+	b, end, err := common.browser(path, names)
+	if err != nil {
+		t.Fatalf("start Chromium: %v", err)
+	}
+	t.Cleanup(end)
+	return b
+}
+
+// installed is where a Chromium is on this machine.
+func installed(t testing.TB) string {
+	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
-			found = path
-			break
+			return path
 		}
 	}
-	if found == "" {
-		if os.Getenv("CI") != "" {
-			t.Fatal("no Chromium on this machine: install chromium")
-		}
-		t.Skip("no Chromium on this machine: install chromium to run the browser tests")
+	if os.Getenv("CI") != "" {
+		t.Fatal("no Chromium on this machine: install chromium")
 	}
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(found), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute))
+	t.Skip("no Chromium on this machine: install chromium to run the browser tests")
+	return ""
+}
+
+// launch starts the Chromium of a path, which runs until end.
+func launch(path string, names []string) (b *Browser, end func(), err error) {
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute),
+		// A person's tabs are one process, and none is started ahead of need.
+		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
 	var rules []string
 	for _, name := range names {
 		rules = append(rules, "MAP "+name+" 127.0.0.1")
@@ -68,14 +82,14 @@ func Start(t testing.TB, names ...string) *Browser {
 	if len(rules) > 0 {
 		opts = append(opts, chromedp.Flag("host-resolver-rules", strings.Join(rules, ",")))
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
-	t.Cleanup(cancel)
-	ctx, cancel = chromedp.NewContext(ctx)
-	t.Cleanup(cancel)
+	ctx, kill := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, leave := chromedp.NewContext(ctx)
+	end = func() { leave(); kill() }
 	if err := chromedp.Do(ctx); err != nil {
-		t.Fatalf("start Chromium: %v", err)
+		end()
+		return nil, nil, err
 	}
-	return &Browser{ctx}
+	return &Browser{ctx}, end, nil
 }
 
 // Open opens a page without any cookies or storage.

@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/shared/expect"
 )
@@ -20,6 +22,8 @@ const (
 	secret   = "8f742231b10e8888abcd99yyyzzz85a5"
 	botToken = "xoxb-sandbox"
 )
+
+func TestMain(m *testing.M) { os.Exit(browser.Share(m.Run)) }
 
 // request is one delivery as the app saw it, its signature checked.
 type request struct {

@@ -1,0 +1,53 @@
+package browser
+
+import "sync"
+
+// common is the Chromium that the tests of a package have in common, if they do.
+var common sharing
+
+type sharing struct {
+	mu  sync.Mutex
+	on  bool
+	one *Browser // nil until a test asks for it
+	end func()
+}
+
+// Share runs a package's tests with one Chromium for all of them, which ends with it: to start one takes longer than most tests.
+// One that finds names at other places is still a test's own.
+func Share(run func() int) int {
+	common.mu.Lock()
+	common.on = true
+	common.mu.Unlock()
+	defer common.close()
+	return run()
+}
+
+// browser is a test's own Chromium, or the common one; end is what the test does at its end.
+func (s *sharing) browser(path string, names []string) (b *Browser, end func(), err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.on || len(names) > 0 {
+		return launch(path, names)
+	}
+	if s.one == nil || s.one.ctx.Err() != nil { // one that died is replaced
+		s.stop()
+		if s.one, s.end, err = launch(path, nil); err != nil {
+			return nil, nil, err
+		}
+	}
+	return s.one, func() {}, nil
+}
+
+func (s *sharing) close() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.on = false
+	s.stop()
+}
+
+func (s *sharing) stop() {
+	if s.end != nil {
+		s.end()
+	}
+	s.one, s.end = nil, nil
+}
