@@ -19,9 +19,10 @@ import (
 )
 
 const (
-	idleStream   = 50 * time.Millisecond // between looks at a stream without news, of a reader that does not wait for them
-	newsWithin   = time.Second           // how long one look waits for news
-	waitHeader   = "X-Stack-Wait"        // says so to the local streams; DynamoDB's would not heed it
+	idleStream   = 50 * time.Millisecond  // between looks at a stream without news, of a reader that does not wait for them
+	newsWithin   = time.Second            // how long one look waits for news
+	gatherEvery  = 250 * time.Millisecond // between looks for what else belongs to a batch, as Lambda looks at a shard
+	waitHeader   = "X-Stack-Wait"         // says so to the local streams; DynamoDB's would not heed it
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 10 * time.Second
 )
@@ -121,7 +122,10 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 	for {
 		wait := newsWithin
 		if len(records) > 0 {
-			wait = max(0, min(wait, end.Sub(r.Now())))
+			if sleep.For(ctx, min(gatherEvery, end.Sub(r.Now()))) != nil {
+				return nil, nil, ctx.Err()
+			}
+			wait = 0
 		}
 		began, limit := time.Now(), int32(r.Mapping.BatchSize-len(records))
 		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit}, waiting(wait))
