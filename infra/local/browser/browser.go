@@ -42,8 +42,9 @@ type Tab struct {
 	window Window
 }
 
-// Start starts a Chromium, which ends with the test; while Share runs, it is the one that Share's tests have in common. Without
-// one the test is skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1, as if somebody's name server said so.
+// Start starts a Chromium, which ends with the test; while Share runs, it is the one that Share's tests have in common.
+// Without one the test is skipped on a laptop, and fails where CI is set. It finds names at 127.0.0.1, as if somebody's
+// name server said so.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
 	path := installed(t)
