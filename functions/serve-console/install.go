@@ -146,6 +146,13 @@ func (c *Console) further(ctx context.Context, made signin.Installation, by aggr
 		slog.WarnContext(ctx, "who may install the app", "err", err)
 		return tenancy.Tenant{}, connectFault{"silent", http.StatusBadGateway, tenancy.SlackProvider}
 	case !may:
+		row, err := c.Connect.Vault.Row(ctx, aggregate.TenantID(made.Team), tenancy.SlackProvider)
+		if err != nil {
+			return tenancy.Tenant{}, err
+		}
+		if row.Status == tenancy.Connected { // Slack hands out the token that works there once more
+			return tenancy.Tenant{}, notInstalled(ctx, made, "not-named")
+		}
 		return tenancy.Tenant{}, c.giveBack(ctx, made, "not-named")
 	}
 	if err := c.noteDeployment(ctx); err != nil {
@@ -168,6 +175,10 @@ func (c *Console) giveBack(ctx context.Context, made signin.Installation, why st
 	if err := c.SignIn.Revoke(ctx, made.Token); err != nil {
 		slog.WarnContext(ctx, "the token of a refused installation stays valid", "team", made.Team, "err", err)
 	}
+	return notInstalled(ctx, made, why)
+}
+
+func notInstalled(ctx context.Context, made signin.Installation, why string) error {
 	slog.WarnContext(ctx, "an installation was refused", "team", made.Team, "why", why)
 	return connectFault{why, http.StatusForbidden, tenancy.SlackProvider}
 }
