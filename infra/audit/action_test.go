@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,27 +25,31 @@ const (
 // acted is the receipt of an agent's action, whose outcome nobody saw at first.
 func acted(t *testing.T) Receipt {
 	t.Helper()
-	var rows []chain.Row
-	for i, e := range []struct{ action, resource, actor, details string }{
-		{"session.opened", conversation, "U0SATO", `null`},
-		{"action.proposed", actionID, "claude", `{"type":"test_run","hash":"%s","number":1}`},
-		{"action.approved", actionID, "U0SUZUKI", `{"type":"test_run","hash":"%s"}`},
-		{"action.started", actionID, "", `{"type":"test_run","hash":"%s","base_version":""}`},
-		{"action.started", actionID, "", `{"type":"test_run","hash":"%s","base_version":"v1"}`},
-		{"action.failed", actionID, "", `{"type":"test_run","hash":"%s","outcome":"unknown"}`},
-		{"action.late", actionID, "", `{"type":"test_run","hash":"%s","was":"unknown","status":"succeeded","version":"v2"}`},
-	} {
-		at := began().Add(time.Duration(i) * time.Second)
-		if strings.Contains(e.details, "%s") {
-			e.details = fmt.Sprintf(e.details, aggregate.HashOf(script))
+	return actedAs(t, actionProof{Status: "succeeded", ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}, []string{
+		"proposed", `"number":1`, "approved", "", "started", `"base_version":""`, "started", `"base_version":"v1"`,
+		"failed", `"outcome":"unknown"`, "late", `"was":"unknown","status":"succeeded","version":"v2"`,
+	})
+}
+
+// actedAs is the receipt of an action with these entries: the name of each, and what its details have beside type and hash.
+func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
+	t.Helper()
+	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}
+	rows := []chain.Row{row(0)}
+	for e := range slices.Chunk(entries, 2) {
+		at := began().Add(time.Duration(len(rows)) * time.Second)
+		details := fmt.Sprintf(`{"type":"test_run","hash":%q`, aggregate.HashOf(script))
+		if e[1] != "" {
+			details += "," + e[1]
 		}
 		content := expect.Value(chain.Canonical(map[string]any{
-			"action": e.action, "resource_id": e.resource, "task_id": conversation, "timestamp": aggregate.TimeText(at), "details": e.details, "actor_id": e.actor,
+			"action": "action." + e[0], "resource_id": actionID, "task_id": conversation, "timestamp": aggregate.TimeText(at), "details": details + "}", "actor_id": actors[e[0]],
 		}))(t)
 		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
-	r.Action = &actionProof{ID: actionID, Session: conversation, Type: "test_run", Status: "succeeded", Payload: script, ApprovedBy: "user", BaseVersion: "v1", Version: "v2"}
+	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, conversation, "test_run", script
+	r.Action = &claim
 	return r.part()
 }
 
@@ -86,6 +91,65 @@ func TestBothVerifiersFindEveryFalseClaimOfAnAction(t *testing.T) {
 	}
 	for n, got := range python(t, lines) {
 		if holds := len(got.Chain) == 0 && got.Claims == 0; holds != (names[n] == "") {
+			t.Errorf("%s: verify.py finds %+v", names[n], got)
+		}
+	}
+}
+
+// What an action was stands in each of its entries, and how far it came in that of its end: also where nobody approved it, and
+// where the entries of its approval and its start are left out.
+func TestBothVerifiersHoldAnActionAgainstEveryEntry(t *testing.T) {
+	unapproved := func(r *Receipt) {
+		r.Action.ApprovedBy, r.Action.BaseVersion = "", ""
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool {
+			return strings.Contains(x.Content, "action.approved") || strings.Contains(x.Content, "action.started")
+		})
+	}
+	notStarted := func(r *Receipt) {
+		r.Action.BaseVersion = ""
+		r.Rows = slices.DeleteFunc(r.Rows, func(x sealedRow) bool { return strings.Contains(x.Content, "action.started") })
+	}
+	approved := []string{"proposed", "", "approved", "", "cancelled", `"was":"approved"`}
+	begun := []string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, "cancelled", `"was":"executing"`}
+	failed := []string{"proposed", "", "approved", "", "started", `"base_version":"v1"`, "failed", ""}
+	lines, names := []byte{}, []string{}
+	for name, entries := range map[string][]string{
+		"rejected": {"proposed", "", "rejected", ""}, "expired": {"proposed", "", "expired", ""}, "closed": {"proposed", "", "cancelled", `"reason":"closed"`},
+		"withdrawn": {"proposed", "", "cancelled", `"was":"pending"`}, "approved, withdrawn": approved, "begun, withdrawn": begun, "failed": failed,
+	} {
+		claim := actionProof{Status: "cancelled"}
+		if slices.Contains(entries, "approved") {
+			claim.ApprovedBy = "user"
+		}
+		if slices.Contains(entries, "started") {
+			claim.BaseVersion = "v1"
+		}
+		if name == "failed" {
+			claim.Status = "failed"
+		}
+		changes := map[string]func(r *Receipt){
+			"": func(*Receipt) {}, "another payload": func(r *Receipt) { r.Action.Payload = `{"script":"rm -rf /"}` },
+			"another type": func(r *Receipt) { r.Action.Type = "shell_command" },
+		}
+		if claim.ApprovedBy != "" {
+			changes["approved by nobody"] = unapproved
+		}
+		if claim.BaseVersion != "" {
+			changes["never started"] = notStarted
+		}
+		base := expect.Value(json.Marshal(actedAs(t, claim, entries)))(t)
+		for what, change := range changes {
+			var r Receipt
+			expect.NoError(t, json.Unmarshal(base, &r))
+			change(&r)
+			if out, err := printed(t, r); (err == nil) != (what == "") {
+				t.Errorf("%s, %s: %v\n%s", name, what, err, out)
+			}
+			names, lines = append(names, name+", "+what), append(append(lines, expect.Value(json.Marshal(r))(t)...), '\n')
+		}
+	}
+	for n, got := range python(t, lines) {
+		if holds := len(got.Chain) == 0 && got.Claims == 0; holds != strings.HasSuffix(names[n], ", ") {
 			t.Errorf("%s: verify.py finds %+v", names[n], got)
 		}
 	}

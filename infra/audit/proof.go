@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -115,8 +116,8 @@ func (p *executed) check() {
 		p.write(w)
 	}
 	p.reused()
+	p.listed()
 	p.handed()
-	p.missing()
 }
 
 // ended holds how it is said to have ended against the entry of its end, which alone says what it wrote: whoever leaves the
@@ -174,8 +175,8 @@ func (p *executed) picked(what string, s stamped, e entry) {
 			p.wrong("the %s is not the draft that was picked: the entry's hash is %s", what, by.details.Hash)
 		}
 	}
-	if by.ActorID != s.Picked {
-		p.wrong("the %s is said to be picked by %q, its entry says %q", what, s.Picked, by.ActorID)
+	if by.ActorID != s.Picked || e.details.PickedBy != "" && e.details.PickedBy != s.Picked {
+		p.wrong("the %s is said to be picked by %q, its entry says %q", what, s.Picked, cmp.Or(e.details.PickedBy, by.ActorID))
 	}
 	if s.Team != "" {
 		p.say("  the draft of team %s of a contest", s.Team)
@@ -203,22 +204,35 @@ func (p *executed) write(w writeCall) {
 		p.wrong("the stamped steps have no %s that calls %s", w.Step, w.Tool)
 		return
 	}
-	if w.Gated {
+	switch {
+	case w.Gated:
 		p.gated(w, hash)
-	} else {
-		if p.steps[at].Checked {
-			p.wrong("%s: the stamped steps want a person to see its arguments first, and nobody is said to have", w.Step)
-		}
+	case p.steps[at].Checked:
+		p.wrong("%s: the stamped steps want a person to see its arguments first, and nobody is said to have", w.Step)
+	case len(p.stampsOf(w.Step)) > 0:
+		p.wrong("%s: a person was shown its arguments, and nobody is said to have been", w.Step)
+	default:
 		p.follows(w, p.steps[at])
 	}
-	if sealed, ok := p.end.details.Writes[w.Step]; !ok {
-		p.lacks("no entry seals the arguments that %s was called with", w.Step)
-	} else if sealed != hash {
+	p.called(w, hash)
+}
+
+// called holds a write against the end: that it was called, with which arguments, and how it ended.
+func (p *executed) called(w writeCall, hash string) {
+	d := p.end.details
+	switch sealed, ok := d.Writes[w.Step]; {
+	case ok && sealed != hash:
 		p.wrong("%s was called with other arguments: the sealed hash is %s", w.Step, sealed)
+	case !ok && d.listsWrites():
+		p.wrong("%s was not called: the entry of the end lists every write that was, and not this one", w.Step)
+		return
+	case !ok:
+		p.lacks("no entry seals that %s was called, and with which arguments: it is of an earlier release", w.Step)
 	}
-	if status := p.endOf(w.Step); status == "" {
+	switch status := p.endOf(w.Step); {
+	case status == "" && d.Ends == nil:
 		p.lacks("no entry seals how %s ended: it is of an earlier release", w.Step)
-	} else if status != w.Status {
+	case status != w.Status:
 		p.wrong("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute", w.Step, w.Status, status)
 	}
 }
@@ -244,7 +258,7 @@ func (p *executed) reused() {
 		p.say("write %s: an earlier attempt made it, and this one did not", step)
 	}
 	sealed := p.end.details.Reused
-	if p.end.details.Ends == nil && sealed == nil && len(p.Reused) > 0 && p.end.details.Writes != nil {
+	if p.end.details.Ends == nil && sealed == nil && len(p.Reused) > 0 {
 		p.lacks("no entry seals which writes an earlier attempt made: it is of an earlier release")
 		return
 	}
@@ -255,9 +269,17 @@ func (p *executed) reused() {
 
 // handed holds a request that an agent made against the entry of its conversation.
 func (p *executed) handed() {
-	h := p.Request
+	h, sealed := p.Request, p.end.details.HandedOver
 	if h == nil {
+		if sealed == nil {
+			p.lacks("no entry seals whether an agent made the request: it is of an earlier release")
+		} else if of := sealed["session_id"]; of != "" {
+			p.wrong("an agent made the request in the conversation %s, and that is left out", of)
+		}
 		return
+	}
+	if of := sealed["session_id"]; sealed != nil && of != h.Session {
+		p.wrong("the request is said to be made in the conversation %s, the entry of the end says %q", h.Session, of)
 	}
 	hash := aggregate.HashOf(h.Text)
 	p.say("the request was made in the conversation %s for %s", h.Session, h.User)
@@ -283,7 +305,7 @@ func (p *executed) handed() {
 const handOverAction = "session.handed_over"
 
 func (p *executed) gated(w writeCall, hash string) {
-	all := slices.DeleteFunc(p.all("step.approved", p.ID), func(e entry) bool { return e.details.Step != w.Step })
+	all := p.stampsOf(w.Step)
 	if len(all) == 0 {
 		p.wrong("no entry step.approved is of %s", w.Step)
 		return
@@ -294,6 +316,11 @@ func (p *executed) gated(w writeCall, hash string) {
 	default:
 		p.say("  these very arguments: %s", e.by())
 	}
+}
+
+// stampsOf are the entries of stamps on the arguments of a step.
+func (p *executed) stampsOf(step string) []entry {
+	return slices.DeleteFunc(p.all("step.approved", p.ID), func(e entry) bool { return e.details.Step != step })
 }
 
 // follows resolves the arguments of a write once more that had no stamp of its own.
@@ -331,11 +358,23 @@ type errExpired struct{ step string }
 
 func (e errExpired) Error() string { return "the result of " + e.step + " has expired" }
 
-// missing finds writes that were sealed and are left out.
-func (p *executed) missing() {
+// listed finds writes that were sealed and are left out, and those that are claimed twice: an attempt makes each once.
+func (p *executed) listed() {
+	times := map[string]int{}
+	for _, w := range p.Writes {
+		times[w.Step]++
+	}
 	for _, step := range slices.Sorted(maps.Keys(p.end.details.Writes)) {
-		if !slices.ContainsFunc(p.Writes, func(w writeCall) bool { return w.Step == step }) {
+		if times[step] == 0 {
 			p.wrong("%s was called, and what it was called with is missing", step)
+		}
+	}
+	for _, step := range p.Reused {
+		times[step]++
+	}
+	for _, step := range slices.Sorted(maps.Keys(times)) {
+		if times[step] > 1 {
+			p.wrong("%s is said to be called %d times: an attempt makes a write once, or takes it over", step, times[step])
 		}
 	}
 }

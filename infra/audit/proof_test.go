@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -20,17 +23,22 @@ const (
 	conversation = "6f0f5a52-6d62-4d3c-9d0e-0a1b2c3d4e5f"
 	request      = "勤怠を集計して\n#人事 に送って"
 	policy       = "勤怠を集計し、結果を #人事 に送る <@U0SUZUKI>"
+	failed       = "execution.failed"
 	employees    = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
 )
 
 // theSteps are in the bytes that were stamped.
 const theSteps = `[{"stepId":"step-1","order":1,"tool":"list_employees","toolInput":{},"effect":"read"},` +
 	`{"stepId":"step-2","order":2,"tool":"write_rows","toolInput":{"rows":[["x",{"$ref":"step-1.result.employees.0.n"}]],"to":"s1","big":12345678901234567890},"effect":"write"},` +
-	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true}]`
+	`{"stepId":"step-3","order":3,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write","requiresHumanCheck":true},` +
+	`{"stepId":"step-5","order":5,"tool":"send_message","toolInput":{"to":"b@example.jp"},"effect":"write"},` +
+	`{"stepId":"step-6","order":6,"tool":"send_message","toolInput":{"to":{"$ref":"step-1.result.employees.0.email"}},"effect":"write"}]`
 
+// What was written; step-6 was not called.
 const (
 	rowsWritten = `{"big":12345678901234567890,"rows":[["x",1.50]],"to":"s1"}`
 	messageSent = `{"to":"a@example.jp"}`
+	secondSent  = `{"to":"b@example.jp"}`
 )
 
 // theEntries are the task's, with their details as text or as an object: both stand in the table.
@@ -43,12 +51,14 @@ func theEntries() []chain.Row {
 		{"session.handed_over", conversation, "claude", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
-		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5}},
+		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5, "picked_by": "U0SATO"}},
 		{"process.approved", "S1", "U0TANAKA", fmt.Sprintf(`{"hash":%q,"version":1}`, aggregate.HashOf(theSteps))},
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3", "arguments_hash": aggregate.HashOf(messageSent)}},
-		{"execution.failed", execution, "", map[string]any{
-			"attempt": 1, "writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent)},
-			"ends": map[string]any{"completed": []string{"step-2"}, "unknown": []string{"step-3"}}, "reused": []string{"step-4"},
+		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5", "arguments_hash": aggregate.HashOf(secondSent)}},
+		{failed, execution, "", map[string]any{
+			"attempt": 1, "handed_over": map[string]any{"session_id": conversation}, "reused": []string{"step-4"},
+			"writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent), "step-5": aggregate.HashOf(secondSent)},
+			"ends":   map[string]any{"completed": []string{"step-2", "step-5"}, "unknown": []string{"step-3"}},
 		}},
 		{"execution.late", execution, "", map[string]any{"attempt": 1, "step": "step-3", "status": "completed", "was": "unknown"}},
 	} {
@@ -82,6 +92,7 @@ func proved(t *testing.T) Receipt {
 		Writes: []writeCall{
 			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten, Results: map[string]string{"step-1": employees}},
 			{Step: "step-3", Tool: "send_message", Status: "completed", Arguments: messageSent, Gated: true},
+			{Step: "step-5", Tool: "send_message", Status: "completed", Arguments: secondSent, Gated: true},
 		},
 	}
 	return r.part()
@@ -108,7 +119,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 			t.Errorf("%q is not said:\n%s", want, out)
 		}
 	}
-	if len(r.Rows) != 8 || len(r.Links) == 0 {
+	if len(r.Rows) != 9 || len(r.Links) == 0 {
 		t.Errorf("%d rows, %d links", len(r.Rows), len(r.Links))
 	}
 }
@@ -144,14 +155,25 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 		"what was known before the truth came": func(r *Receipt) { r.Execution.Writes[1].Status = "unknown" },
 		"a write said to be reused":            func(r *Receipt) { r.Execution.Reused = append(r.Execution.Reused, "step-9") },
 		"a reused write left out":              func(r *Receipt) { r.Execution.Reused = nil },
-		"another version":                      func(r *Receipt) { r.Execution.Policy.Version = 3 },
-		"another team":                         func(r *Receipt) { r.Execution.Policy.Team = "速攻チーム" },
-		"a pick left out":                      func(r *Receipt) { r.Execution.Policy.Picked = "" },
-		"a pick of another":                    func(r *Receipt) { r.Execution.Policy.Picked = "U0SUZUKI" },
-		"a pick that was not":                  func(r *Receipt) { r.Execution.Steps.Picked = "U0SATO" },
-		"a request with other words":           func(r *Receipt) { r.Execution.Request.Text += "!" },
-		"a request for another":                func(r *Receipt) { r.Execution.Request.User = "U0SUZUKI" },
-		"a request of another conversation":    func(r *Receipt) { r.Execution.Request.Session = taskID },
+		"a write that nobody made": func(r *Receipt) {
+			r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: messageSent, Results: map[string]string{"step-1": employees}})
+		},
+		"a write that nobody made, of any arguments": func(r *Receipt) {
+			r.Execution.Writes = append(r.Execution.Writes, writeCall{Step: "step-6", Tool: "send_message", Status: "completed", Arguments: `{"to":"mallory"}`, Expired: []string{"step-1"}})
+		},
+		"a write said twice":                          func(r *Receipt) { r.Execution.Writes = append(r.Execution.Writes, r.Execution.Writes[0]) },
+		"a stamp that was given left out":             func(r *Receipt) { r.Execution.Writes[2].Gated = false },
+		"a pick left out with its entry":              func(r *Receipt) { r.Execution.Policy.Picked, r.Rows = "", slices.Delete(r.Rows, 2, 3) },
+		"a request of an agent said to be a person's": func(r *Receipt) { r.Execution.Request = nil },
+		"the same, its entry left out":                func(r *Receipt) { r.Execution.Request, r.Rows = nil, r.Rows[1:] },
+		"another version":                             func(r *Receipt) { r.Execution.Policy.Version = 3 },
+		"another team":                                func(r *Receipt) { r.Execution.Policy.Team = "速攻チーム" },
+		"a pick left out":                             func(r *Receipt) { r.Execution.Policy.Picked = "" },
+		"a pick of another":                           func(r *Receipt) { r.Execution.Policy.Picked = "U0SUZUKI" },
+		"a pick that was not":                         func(r *Receipt) { r.Execution.Steps.Picked = "U0SATO" },
+		"a request with other words":                  func(r *Receipt) { r.Execution.Request.Text += "!" },
+		"a request for another":                       func(r *Receipt) { r.Execution.Request.User = "U0SUZUKI" },
+		"a request of another conversation":           func(r *Receipt) { r.Execution.Request.Session = taskID },
 		"a check that nobody made": func(r *Receipt) {
 			r.Execution.Writes[1].Gated, r.Execution.Writes[1].Results = false, map[string]string{"step-1": employees}
 		},
@@ -177,6 +199,65 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 	for n, got := range python(t, lines.Bytes()) {
 		if holds := len(got.Chain) == 0 && got.Claims == 0; holds != want[n] {
 			t.Errorf("%s: verify.py finds %+v", names[n], got)
+		}
+	}
+}
+
+// ended is what proves the execution with other details of its end.
+func ended(t *testing.T, details map[string]any) Receipt {
+	t.Helper()
+	rows := theEntries()
+	for i := range rows {
+		var members map[string]any
+		expect.NoError(t, json.Unmarshal(rows[i].Content, &members))
+		if members["action"] == failed {
+			members["details"] = details
+			rows[i].Content = expect.Value(chain.Canonical(members))(t)
+		}
+	}
+	r := newSealer(t).seal(t, rows, 5).receipt()
+	r.Execution = proved(t).Execution
+	return r.part()
+}
+
+// An end that lists no writes says that there was none. What an entry of an earlier release has not is said.
+func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
+	earlier, nothing := map[string]any{"attempt": 1}, map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}}
+	hashes := map[string]any{"attempt": 1, "writes": map[string]any{"step-3": aggregate.HashOf(messageSent)}}
+	reused := map[string]any{"attempt": 1, "reused": []string{"step-4"}}
+	claim := func(r *Receipt, writes []writeCall, reused ...string) {
+		r.Execution.Writes, r.Execution.Reused, r.Execution.Request = writes, reused, nil
+	}
+	for name, tt := range map[string]struct {
+		end    map[string]any
+		change func(r *Receipt)
+		want   string // empty: it holds, and nothing is lacking
+		holds  bool
+	}{
+		"none":                        {nothing, func(r *Receipt) { claim(r, nil) }, "", true},
+		"a write":                     {nothing, func(r *Receipt) { claim(r, r.Execution.Writes[:1]) }, "step-2 was not called", false},
+		"a reused one":                {nothing, func(r *Receipt) { claim(r, nil, "step-4") }, "the writes of earlier attempts", false},
+		"a conversation":              {nothing, func(r *Receipt) { r.Execution.Writes, r.Execution.Reused = nil, nil }, "the entry of the end says", false},
+		"earlier, a write":            {earlier, func(r *Receipt) { claim(r, r.Execution.Writes[:1]) }, "no entry seals that step-2 was called", true},
+		"earlier, its end":            {earlier, func(r *Receipt) { claim(r, r.Execution.Writes[:1]) }, "no entry seals how step-2 ended", true},
+		"earlier, one twice":          {earlier, func(r *Receipt) { claim(r, append(r.Execution.Writes[:1:1], r.Execution.Writes[0])) }, "step-2 is said to be called 2 times", false},
+		"earlier, called and reused":  {earlier, func(r *Receipt) { claim(r, r.Execution.Writes[:1], "step-2") }, "step-2 is said to be called 2 times", false},
+		"earlier, reused":             {earlier, func(r *Receipt) { claim(r, nil, "step-4") }, "no entry seals which writes an earlier attempt made", true},
+		"earlier, the request":        {earlier, func(r *Receipt) { claim(r, nil) }, "no entry seals whether an agent made the request", true},
+		"earlier, with hashes":        {hashes, func(r *Receipt) { claim(r, r.Execution.Writes[:2]) }, "step-2 was not called", false},
+		"earlier, with reused writes": {reused, func(r *Receipt) { claim(r, r.Execution.Writes[:1], "step-4") }, "step-2 was not called", false},
+	} {
+		r := ended(t, tt.end)
+		tt.change(&r)
+		out, err := printed(t, r)
+		if holds := err == nil; holds != tt.holds || !strings.Contains(out, tt.want) || tt.want == "" && strings.Contains(out, "no entry seals") {
+			t.Errorf("%s: holds %t, want %t and %q:\n%s", name, holds, tt.holds, tt.want, out)
+		}
+		file := filepath.Join(t.TempDir(), "receipt.json")
+		expect.NoError(t, os.WriteFile(file, expect.Value(json.Marshal(r))(t), 0o600))
+		other, err := exec.Command("python3", "verify.py", file).Output()
+		if holds := err == nil; holds != tt.holds || !strings.Contains(string(other), tt.want) || tt.want == "" && strings.Contains(string(other), "no entry seals") {
+			t.Errorf("%s: verify.py: holds %t, want %t and %q:\n%s", name, holds, tt.holds, tt.want, other)
 		}
 	}
 }

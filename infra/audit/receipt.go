@@ -146,6 +146,9 @@ type details struct {
 	Writes        map[string]string   `json:"writes"`
 	Ends          map[string][]string `json:"ends"` // steps by status
 	Reused        []string            `json:"reused"`
+	HandedOver    map[string]string   `json:"handed_over"` // empty: by nobody; nil: of an earlier release
+	PickedBy      string              `json:"picked_by"`
+	Was           string              `json:"was"`
 	Status        string              `json:"status"`
 	Team          string              `json:"team"`
 	Task          string              `json:"task"`
@@ -154,6 +157,9 @@ type details struct {
 	Rule          string              `json:"rule"`
 	BaseVersion   *string             `json:"base_version"`
 }
+
+// listsWrites reports whether an end names every write that was called. Earlier releases left that out where there was none.
+func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
 
 // number is a version of a policy or of steps, 0 where there is none.
 func (d details) number() (n int) {

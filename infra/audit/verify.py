@@ -322,23 +322,42 @@ class Execution(Claims):
         self.end = ended[0]["details"] if ended else {}
         self.sealed = self.end.get("writes") or {}
         self.steps = json.loads(claim["steps"]["text"])
-        for write in claim["writes"] or []:
+        # An end names every write that was called. Earlier releases left that out where there was none.
+        self.lists = any(self.end.get(member) is not None for member in ("writes", "ends", "reused"))
+        writes, reused = claim["writes"] or [], claim.get("reused") or []
+        for write in writes:
             self.write(write)
-        self.reused(claim.get("reused") or [])
-        if claim.get("handed_over"):
-            self.handed(claim["handed_over"])
-        for step in sorted(self.sealed.keys() - {w["step"] for w in claim["writes"] or []}):
-            self.found.append("%s was called, and what it was called with is missing" % step)
+        self.reused(reused)
+        self.listed([w["step"] for w in writes], reused)
+        self.handed(claim.get("handed_over"))
 
     def reused(self, claimed):
         for step in claimed:
             self.said.append("write %s: an earlier attempt made it, and this one did not" % step)
-        if self.sealed and "ends" not in self.end and "reused" not in self.end and claimed:
+        if self.end.get("ends") is None and self.end.get("reused") is None and claimed:
             self.lacks.append("no entry seals which writes an earlier attempt made: it is of an earlier release")
         elif sorted(claimed) != sorted(self.end.get("reused") or []):
             self.found.append("the writes of earlier attempts are said to be %s, the entry says %s" % (claimed, self.end.get("reused") or []))
 
+    def listed(self, writes, reused):
+        for step in sorted(self.sealed.keys() - set(writes)):
+            self.found.append("%s was called, and what it was called with is missing" % step)
+        for step in sorted(set(writes + reused)):
+            times = (writes + reused).count(step)
+            if times > 1:
+                self.found.append("%s is said to be called %d times: an attempt makes a write once, or takes it over" % (step, times))
+
     def handed(self, h):
+        sealed = self.end.get("handed_over")
+        of = (sealed or {}).get("session_id") or ""
+        if not h:
+            if sealed is None:
+                self.lacks.append("no entry seals whether an agent made the request: it is of an earlier release")
+            elif of:
+                self.found.append("an agent made the request in the conversation %s, and that is left out" % of)
+            return
+        if sealed is not None and of != h["session_id"]:
+            self.found.append("the request is said to be made in the conversation %s, the entry of the end says %r" % (h["session_id"], of))
         digest = sha256(h["text"])
         self.said += ["the request was made in the conversation %s for %s" % (h["session_id"], h["user"]), "  request " + h["text"], "  sha256 " + digest]
         entries = [
@@ -385,7 +404,7 @@ class Execution(Claims):
                 self.lacks.append("the entry of the pick has no hash: it is of an earlier release")
             elif want != sha256(stamped["text"]):
                 self.found.append("the %s is not the draft that was picked" % what)
-        if (by.get("actor_id") or "") != picker:
+        if (by.get("actor_id") or "") != picker or (approved.get("picked_by") or picker) != picker:
             self.found.append("the %s is said to be picked by another person than its entry says" % what)
         if team:
             self.said.append("  the draft of team %s of a contest" % team)
@@ -399,28 +418,39 @@ class Execution(Claims):
         if not planned:
             self.found.append("the stamped steps have no %s that calls %s" % (step, w["tool"]))
             return
+        stamps = [e for e in self.of("step.approved", self.claim["id"]) if e["details"].get("step") == step]
         if w["gated"]:
-            stamps = [e for e in self.of("step.approved", self.claim["id"]) if e["details"].get("step") == step]
             if not stamps:
                 self.found.append("no entry step.approved is of %s" % step)
             elif stamps[0]["details"].get("arguments_hash") != digest:
                 self.found.append("%s: other arguments were stamped" % step)
             else:
                 self.said.append("  these very arguments: " + by(stamps[0]))
+        elif planned[0].get("requiresHumanCheck"):
+            self.found.append("%s: the stamped steps want a person to see its arguments first, and nobody is said to have" % step)
+        elif stamps:
+            self.found.append("%s: a person was shown its arguments, and nobody is said to have been" % step)
         else:
-            if planned[0].get("requiresHumanCheck"):
-                self.found.append("%s: the stamped steps want a person to see its arguments first, and nobody is said to have" % step)
             self.follows(w, planned[0])
-        if step not in self.sealed:
-            self.lacks.append("no entry seals the arguments that %s was called with" % step)
-        elif self.sealed[step] != digest:
-            self.found.append("%s was called with other arguments" % step)
+        self.called(w, digest)
+
+    def called(self, w, digest):
+        step = w["step"]
+        if step in self.sealed:
+            if self.sealed[step] != digest:
+                self.found.append("%s was called with other arguments" % step)
+        elif self.lists:
+            self.found.append("%s was not called: the entry of the end lists every write that was, and not this one" % step)
+            return
+        else:
+            self.lacks.append("no entry seals that %s was called, and with which arguments: it is of an earlier release" % step)
         ends = [status for status, steps in (self.end.get("ends") or {}).items() if step in steps]
         ends += [e["details"].get("status") for e in self.of("execution.late", self.claim["id"]) if e["details"].get("step") == step]
-        if not ends:
+        if not ends and self.end.get("ends") is None:
             self.lacks.append("no entry seals how %s ended: it is of an earlier release" % step)
-        elif ends[-1] != w["status"]:
-            self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (step, w["status"], ends[-1]))
+        elif ends[-1:] != [w["status"]]:
+            found = ends[-1] if ends else ""
+            self.found.append("%s is said to be %s, it is sealed as %s: what comes late is sealed within a minute" % (step, w["status"], found))
 
     def follows(self, w, planned):
         def result(step):
@@ -452,39 +482,55 @@ class Action(Claims):
         self.claim, self.id, digest = claim, claim["id"], sha256(claim["payload"])
         self.said.append("action %s of the conversation %s, %s: %s" % (self.id, claim["session_id"], claim["type"], claim["status"]))
         self.said += ["  payload " + claim["payload"], "  sha256 " + digest]
+        # Type and payload are in each of the action's entries, also in that of its end, which has to be there.
+        self.own = [
+            e for e in self.entries
+            if e.get("action", "").startswith("action.") and (e.get("resource_id"), e.get("task_id")) == (self.id, self.about)
+        ]
+        for e in self.own:
+            if e["details"].get("hash") != digest:
+                self.found.append("the payload is not that of %s" % e["action"])
+            if e["details"].get("type") != claim["type"]:
+                self.found.append("the action is said to be %s, its entry %s says %s" % (claim["type"], e["action"], e["details"].get("type")))
         self.approved(digest)
-        self.started(digest)
+        self.started()
         self.ended()
+
+    def reached(self, *was):
+        """Whether the entries of its end say that the action had come so far, whoever leaves those of its approval and its start out."""
+        return any(
+            e["action"] in ("action.completed", "action.failed", "action.late") or e["action"] == "action.cancelled" and e["details"].get("was") in was
+            for e in self.own
+        )
 
     def approved(self, digest):
         entries, claimed = self.of("action.approved", self.id), self.claim.get("approved_by") or ""
         if not entries:
             if claimed:
                 self.found.append("the action is said to be approved by %s, and no entry says so" % claimed)
-            self.said.append("  nobody approved it")
+            elif self.reached("approved", "executing"):
+                self.found.append("the action was approved, and the entry of that is left out")
+            else:
+                self.said.append("  nobody approved it")
             return
         d = entries[0]["details"]
         if claimed != ("auto" if d.get("rule") else "user"):
             self.found.append("the action is said to be approved by %r, its entry says otherwise" % claimed)
-        elif d.get("type") != self.claim["type"]:
-            self.found.append("the action is said to be %s, its entry says %s" % (self.claim["type"], d.get("type")))
         elif d.get("hash") != digest:
-            self.found.append("the payload is not what was approved")
+            pass  # it was found
         elif d.get("rule"):
             self.said.append("  this very payload: approved at %s by the rule %s" % (entries[0]["timestamp"], d["rule"]))
         else:
             self.said.append("  this very payload: " + by(entries[0]))
 
-    def started(self, digest):
+    def started(self):
         entries, base = self.of("action.started", self.id), self.claim.get("base_version") or ""
         if not entries:
-            if base or self.claim["status"] in ("succeeded", "executing"):
+            if base or self.claim["status"] == "executing" or self.reached("executing"):
                 self.found.append("no entry says that the action was started")
             return
         if not self.of("action.approved", self.id):
             self.found.append("the action was started, and nobody approved it")
-        if any(e["details"].get("hash") != digest for e in entries):
-            self.found.append("another payload was started")
         sealed = entries[-1]["details"].get("base_version")
         if sealed is None:
             self.lacks.append("no entry seals the files that it began with: it is of an earlier release")

@@ -297,7 +297,7 @@ func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
 		}
 	}
 	s.do(approve(tanaka))
-	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "経理" || d["score"] != 80.0 {
+	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "経理" || d["score"] != 80.0 || d["picked_by"] != suzuki {
 		t.Errorf("approved as %v", d)
 	}
 	_, err := s.try(s.pick(person(suzuki)))

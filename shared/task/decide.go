@@ -80,7 +80,11 @@ func decided(row Gated, details map[string]any) map[string]any {
 func (a *Aggregate) approved(c *change, row Gated, hash string, by aggregate.Actor) error {
 	switch row := row.(type) {
 	case *Prompt:
-		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(map[string]any{"version": row.Version, "hash": hash})))
+		details := map[string]any{"version": row.Version, "hash": hash}
+		if row.Author != "" {
+			details["picked_by"] = row.Author
+		}
+		c.audit(by, AuditPromptApproved, "prompt", row.ID, decided(row, row.Entry.details(details)))
 	case *Process:
 		prompt := a.Prompt()
 		if prompt == nil || prompt.Status != aggregate.Approved {

@@ -72,9 +72,11 @@ func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, 
 }
 
 // writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its arguments and
-// how it ended by now, and which writes an earlier attempt had made. An entry is sealed, and a step's row is not.
+// how it ended by now, and which writes an earlier attempt had made; and the conversation in which an agent made the request.
+// An entry is sealed, and a step's row is not. That there was none is said, too: then nobody can claim one.
 func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
-	writes, ends, reused := map[string]string{}, map[StepStatus][]string{}, []string{}
+	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
+	var reused []string
 	for i, s := range a.StepsOf(e) {
 		switch {
 		case s.Access != aggregate.Write:
@@ -85,9 +87,10 @@ func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[st
 			writes[s.StepID], ends[end] = s.Arguments.Hash(), append(ends[end], s.StepID)
 		}
 	}
-	if len(writes) > 0 {
-		details["writes"], details["ends"] = writes, ends
+	if session, ok := a.HandedOver(); ok {
+		handed["session_id"] = session
 	}
+	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
 	if len(reused) > 0 {
 		details["reused"] = reused
 	}

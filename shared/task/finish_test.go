@@ -224,7 +224,7 @@ func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
 	}
 	s.do(s.fail)
 	last := s.audit[len(s.audit)-1]
-	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 || !strings.Contains(string(last.Details), want) || strings.Contains(string(last.Details), "writes") {
+	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 || !strings.Contains(string(last.Details), want) || !strings.Contains(string(last.Details), `"ends":{},`) || !strings.Contains(string(last.Details), `"writes":{}`) {
 		t.Errorf("%v are reused, the entry says %s", reused, last.Details)
 	}
 }
