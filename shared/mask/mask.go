@@ -3,11 +3,16 @@
 // may show. Letters and digits become *, but for an address's first letter and domain
 // and a phone number's last two digits: whoever knows the whole sees which one it is.
 //
-// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times.
+// Texts are masked. Of numbers of JSON only a My Number is: the others are amounts, ids and times. One that begins with 0 has
+// eleven digits as a number, and so an amount or an id of eleven digits is hidden where the last happens to check the others,
+// as one of twelve is: about each eleventh. A My Number that begins with 00 stays: as a number it has ten digits, as the
+// seconds of a time, telephones and ids do.
 package mask
 
 import (
 	"encoding/json"
+	"fmt"
+	"math"
 	"strings"
 )
 
@@ -41,13 +46,22 @@ func Scalar(v any) any {
 	case string:
 		return Text(v)
 	case json.Number:
-		if whole := numberForm().FindString(v.String()) == v.String(); whole {
-			if hidden, ok := myNumber(v.String(), "", ""); ok {
+		if n, ok := twelve(v); ok {
+			if hidden, ok := myNumber(n, "", ""); ok {
 				return hidden
 			}
 		}
 	}
 	return v
+}
+
+// twelve are the digits of a whole number of eleven or twelve, however it is written.
+func twelve(v json.Number) (string, bool) {
+	n, err := v.Float64() // exact: it holds whole numbers of 15 digits
+	if err != nil || n != math.Trunc(n) || n < 1e10 || n >= 1e12 {
+		return "", false
+	}
+	return fmt.Sprintf("%012.0f", n), true
 }
 
 // All hides the personal data in a decoded JSON value, in the names of members too.

@@ -138,6 +138,33 @@ func TestJSON(t *testing.T) {
 	}
 }
 
+// A number has no leading zero, and more than one way to be written.
+func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
+	for n, hidden := range map[string]bool{
+		"123456789018": true, "123456789018.0": true, "123456789018.00": true, "1.23456789018e11": true, "1.23456789018E+11": true, "1234567890180e-1": true,
+		"12345678903": true, "12345678903.0": true, "1.2345678903e10": true, // 012345678903
+		"12345678901": false, "12345678902": false, "123456789012.0": false, "123456789018.5": false, "-123456789018": false, "-12345678903": false,
+		"1234567890": false, "1776522807": false, "9012345678": false, "1234567892": false, "0": false, "1e11": false, "1e999999999": false, "0.12345678903": false, "202604180910": false,
+	} {
+		want := any(json.Number(n))
+		if hidden {
+			want = "************"
+		}
+		if got := mask.Scalar(json.Number(n)); got != want {
+			t.Errorf("%s is shown as %v", n, got)
+		}
+	}
+	masked := 0
+	for n := range 10_000 {
+		if _, number := mask.Scalar(json.Number(fmt.Sprint(10_000_000_000 + 7_919*n))).(json.Number); !number {
+			masked++
+		}
+	}
+	if masked < 800 || masked > 1_200 {
+		t.Errorf("%d of 10,000 numbers of eleven digits are taken for a My Number", masked)
+	}
+}
+
 func decode(t *testing.T, text string) any {
 	t.Helper()
 	d := json.NewDecoder(strings.NewReader(text))
