@@ -77,6 +77,15 @@ func TestEveryPageCanBeReadByEverybody(t *testing.T) {
 	driver.SummedUp(t, games, played)
 	competed := "/console/contests/" + played.ID
 
+	t.Run("and every link of a page", func(t *testing.T) {
+		t.Parallel()
+		opened := followLinks(t, "/console", talked, competed)
+		for _, shape := range []string{"/console/tasks/*?", "/console/sessions/*?", "/console/contests/*/compare?", "/console/contests/*/sent/*?", "/console/contests/board?team", "/console/audit?action"} {
+			if opened[shape] == 0 {
+				t.Errorf("no page links to %s: %v", shape, opened)
+			}
+		}
+	})
 	b := browser.Start(t)
 	for _, w := range windows {
 		t.Run(w.name, func(t *testing.T) {
