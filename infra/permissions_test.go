@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/contest"
 	"ringi/shared/kinds"
+	"ringi/shared/session"
 	"ringi/shared/tenancy"
 )
 
@@ -111,7 +112,7 @@ var needs = []struct {
 
 // permissionRules are about who may do what.
 func permissionRules() []rule {
-	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, sealRule, sandboxRule}
+	return []rule{ownRoleRule, actionRule, auditRule, rowRule, noteRule, objectRule, needRule, encryptionContextRule, pipelineCallRule, kindRule, commitRule, sealRule, sandboxRule}
 }
 
 func ownRoleRule(s *stack, wrong func(string, ...any)) {
@@ -277,13 +278,16 @@ var reading = []string{
 // administered are the rows that administrators change at the console, and the one that whoever installs the app or signs in brings up to date.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
-// hears reports whether a statement lets keep what is said to agents, and stop them.
+// hears reports whether a statement lets keep what is said to agents, and stop them: it is of the policy with all that
+// commits to conversations write, or reads them and the settings.
 func hears(st statement, action string) bool {
 	switch action {
 	case "dynamodb:GetItem":
 		return slices.Equal(st.rows, []string{"TENANT#*", "SESSION#*"})
-	case "dynamodb:PutItem":
-		return slices.Equal(st.rows, []string{"SESSION#*", "MESSAGES#*", "AUDIT#*"})
+	case "dynamodb:ConditionCheckItem":
+		return slices.Equal(st.rows, []string{"TENANT#*"})
+	case "dynamodb:PutItem", "dynamodb:UpdateItem":
+		return slices.Equal(st.rows, committed(session.Kind))
 	}
 	return slices.Equal(st.rows, []string{"SESSION#*"})
 }

@@ -42,6 +42,7 @@ func TestWithTheTable(t *testing.T) {
 	t.Run("one call, then the answer", func(t *testing.T) { testOneCall(t, db) })
 	t.Run("delivered five times at once, it is one task", func(t *testing.T) { testAtOnce(t, db) })
 	t.Run("what an agent is told is told once", func(t *testing.T) { testTold(t, db) })
+	t.Run("an agent is stopped after many actions", func(t *testing.T) { testStopAfterMany(t, db) })
 }
 
 // testOneCall: nothing but one transaction stands between a message

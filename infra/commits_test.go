@@ -1,0 +1,59 @@
+package infra_test
+
+import (
+	"slices"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/kinds"
+	"ringi/shared/session"
+	"ringi/shared/task"
+)
+
+// committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters and
+// the audit log. Lines of a command's output are put beside, without a commit.
+func committed(of ...aggregate.Kind) (rows []string) {
+	for _, k := range of {
+		rows = append(rows, k.Prefix+"*")
+		for _, list := range k.Lists {
+			if list != session.LogList {
+				rows = append(rows, list+"*")
+			}
+		}
+	}
+	return append(rows, "QUOTA#*", "AUDIT#*")
+}
+
+// commitRule: whoever moves the head of an aggregate may write all that any decision on it writes, be it one that this function
+// comes to once a year.
+func commitRule(s *stack, wrong func(string, ...any)) {
+	for id := range s.functions {
+		role := s.role(id)
+		for _, k := range kinds.All() {
+			if !s.allowsRow(role, "dynamodb:UpdateItem", k.Prefix+"*") {
+				continue
+			}
+			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
+			if k.Name == session.Kind.Name { // answered messages and old actions leave; answers rely on the settings
+				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
+			}
+			if k.Name == task.Kind.Name { // what is relied on, of the task and of the settings and tools
+				needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*", "TENANT#*"}
+			}
+			for action, rows := range needs {
+				for _, row := range rows {
+					if !s.allowsRow(role, action, row) {
+						wrong("%s decides on a %s and may not %s on %s, which a decision may write or rely on", id, k.Name, action, row)
+					}
+				}
+			}
+		}
+	}
+}
+
+// allowsRow reports whether a role's statements allow an action on the rows of the table with such partition keys.
+func (s *stack) allowsRow(role, action, row string) bool {
+	return slices.ContainsFunc(s.statements(role), func(st statement) bool {
+		return st.effect == "Allow" && slices.Contains(st.actions, action) && slices.Contains(st.resources, s.table.ID+".Arn") &&
+			(slices.Contains(st.rows, row) || st.conditions["ForAllValues:StringLike"] == nil)
+	})
+}
