@@ -53,6 +53,13 @@ func (b *Bench) Handler(next http.Handler) http.Handler {
 // judge notes what allows a request, or says why it is refused.
 func (b *Bench) judge(caller string, role Role, q Request) string {
 	v := role.Judge(q)
+	if same := b.Account.Same; same != nil {
+		for _, q.Resource = range same(role, q) {
+			if v = role.Judge(q); v.Allowed {
+				break
+			}
+		}
+	}
 	if !v.Allowed {
 		b.Notes.addRefused(caller, q)
 		return b.Account.refusal(role, caller, q, v)

@@ -26,6 +26,8 @@ type Account struct {
 	PartitionKeys map[string]string
 	// Waiting are the ARNs of the state machines that wait for task tokens.
 	Waiting []string
+	// Same are the resources that roles may name for the one of a request: tests have many of each; nil: just that.
+	Same func(Role, Request) []string
 }
 
 func (a Account) arn(service, resource string) string {

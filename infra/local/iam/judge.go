@@ -63,6 +63,11 @@ func (s Statement) matches(policy string, q Request) (out []Right) {
 	return out
 }
 
+// About reports whether a statement is on an action.
+func (s Statement) About(action string) bool {
+	return slices.ContainsFunc(s.Actions, func(a string) bool { return like(strings.ToLower(a), strings.ToLower(action)) })
+}
+
 // holds compares what a call says; have is nil when it says nothing: then ForAllValues and what is negated hold.
 func (c condition) holds(have []string) bool {
 	wanted := func(h string) bool {

@@ -24,19 +24,7 @@ func (s *Stack) bench(names template.Names, parameters map[string]string) (*iam.
 			return nil, err
 		}
 	}
-	account := iam.Account{Region: Region, ID: Account, PartitionKeys: map[string]string{}}
-	for _, t := range s.Template.Tables {
-		account.PartitionKeys[t.Name] = t.Key.Hash
-		for _, x := range t.Indexes {
-			account.PartitionKeys[t.Name+"/index/"+x.Name] = x.Key.Hash
-		}
-	}
-	for _, m := range s.Template.Machines {
-		if strings.Contains(m.Definition, ".waitForTaskToken") {
-			account.Waiting = append(account.Waiting, m.ARN)
-		}
-	}
-	return &iam.Bench{Account: account, Roles: roles, Notes: notes, Log: s.log}, nil
+	return &iam.Bench{Account: s.Template.Account(names), Roles: roles, Notes: notes, Log: s.log}, nil
 }
 
 // connect holds what AWS does with the roles of functions and of state machines, but not by calls of theirs, against those

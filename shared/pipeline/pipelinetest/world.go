@@ -70,7 +70,7 @@ const machine = `{"StartAt":"Ask","States":{"Ask":{"Type":"Task","Resource":"arn
 func (s *Server) World(t testing.TB) *World {
 	t.Helper()
 	n := worlds.Add(1)
-	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: http.DefaultTransport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
+	w := &World{Story: Story{T: t, By: Approver()}, Transport: &FaultyTransport{next: s.Transport}, plain: s.Config, Bucket: fmt.Sprintf("results-%d", n)}
 	w.Config = s.Config
 	w.Config.HTTPClient = &http.Client{Transport: w.Transport}
 	w.Config.Retryer = func() aws.Retryer { return retry.AddWithMaxBackoffDelay(retry.NewStandard(), 5*time.Millisecond) }

@@ -3,11 +3,13 @@ package storetest
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync/atomic"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
@@ -21,9 +23,12 @@ import (
 
 // Server is the one database of a test binary.
 type Server struct {
-	DB     *dynamodb.Client
-	Config aws.Config // of every other service that the server stands in for
+	DB        *dynamodb.Client
+	Config    aws.Config        // of every other service that the server stands in for
+	Transport http.RoundTripper // of both; in tests of a function it judges what the function's code asks for
 }
+
+const region, accessKey = "us-east-1", "local"
 
 // tables counts those of all tests, since they share the server.
 var tables atomic.Int32
@@ -32,8 +37,11 @@ var tables atomic.Int32
 func Start(t testing.TB) *Server {
 	t.Helper()
 	endpoint := moto.ForTests(t)
-	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
-	return &Server{DB: dynamodb.NewFromConfig(cfg), Config: cfg}
+	cfg := aws.Config{Region: region, BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider(accessKey, "local", "")}
+	s := &Server{Transport: judged(t, awshttp.NewBuildableClient().GetTransport())}
+	cfg.HTTPClient = &http.Client{Transport: s.Transport}
+	s.DB, s.Config = dynamodb.NewFromConfig(cfg), cfg
+	return s
 }
 
 // Store returns one over an empty table, made as template.yaml describes it, and the table's name.

@@ -1,0 +1,180 @@
+package storetest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/infra/local/iam"
+	"ringi/infra/local/process"
+	"ringi/infra/local/template"
+)
+
+// judging is a transport that judges the calls which a function's code makes in its own tests by its role, as the local
+// stack does. What the role doesn't allow is answered as AWS answers it, and fails the test.
+type judging struct {
+	next     http.RoundTripper
+	function string // whose tests these are
+	bench    *iam.Bench
+	mu       sync.Mutex
+	refused  []string
+}
+
+// judged is next, judged if these are the tests of a function.
+func judged(t testing.TB, next http.RoundTripper) http.RoundTripper {
+	t.Helper()
+	function := tested()
+	if function == "" {
+		return next
+	}
+	bench, err := ofTemplate()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, has := bench.Roles[function]; !has {
+		t.Fatalf("template.yaml has no role of %s", function)
+	}
+	j := &judging{next: next, function: function, bench: bench}
+	t.Cleanup(func() {
+		for _, call := range j.refusals() {
+			t.Errorf("the role of %s doesn't allow %s", function, call)
+		}
+	})
+	return j
+}
+
+// tested is the logical id of the function whose package this process tests, "" if it is none's.
+func tested() string {
+	folder, err := os.Getwd()
+	if err != nil || filepath.Base(filepath.Dir(folder)) != "functions" {
+		return ""
+	}
+	id := ""
+	for word := range strings.SplitSeq(filepath.Base(folder), "-") {
+		id += strings.ToUpper(word[:1]) + word[1:]
+	}
+	return id + "Function"
+}
+
+// ofTemplate are the roles of all that template.yaml may deploy.
+var ofTemplate = sync.OnceValues(func() (*iam.Bench, error) {
+	root, err := process.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	names, everything := template.Names{Stack: "ringi", Region: region, Account: "123456789012"}, map[string]string{"Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	path := filepath.Join(root, "template.yaml")
+	described, err := template.Read(path, names, everything)
+	if err != nil {
+		return nil, err
+	}
+	roles, err := template.Roles(path, names, everything)
+	if err != nil {
+		return nil, err
+	}
+	notes, err := iam.TakeNotes()
+	if err != nil {
+		return nil, err
+	}
+	account := described.Account(names)
+	account.Same = same
+	return &iam.Bench{Account: account, Roles: roles, Notes: notes, Log: slog.New(slog.DiscardHandler)}, nil
+})
+
+func (j *judging) RoundTrip(r *http.Request) (answer *http.Response, err error) {
+	if !byFunction() {
+		return j.next.RoundTrip(r)
+	}
+	asked, out := r.Clone(r.Context()), r
+	asked.Header.Set("Authorization", strings.Replace(r.Header.Get("Authorization"), "="+accessKey+"/", "="+j.function+"/", 1))
+	if r.Body == nil {
+		asked.Body = http.NoBody
+	} else if r.Method == http.MethodPost {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		out = r.Clone(r.Context())
+		out.Body = io.NopCloser(bytes.NewReader(body))
+		asked.Body = io.NopCloser(bytes.NewReader(tableOfTest.ReplaceAll(body, []byte(`"ringi-Table"`))))
+	}
+	said := httptest.NewRecorder()
+	j.bench.Handler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if answer, err = j.next.RoundTrip(out); err == nil {
+			w.WriteHeader(answer.StatusCode)
+		}
+	})).ServeHTTP(said, asked)
+	if err != nil || answer != nil && answer.StatusCode == said.Code {
+		return answer, err
+	}
+	if answer != nil {
+		answer.Body.Close()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.refused = append(j.refused, fmt.Sprintf("%s %s: %s", r.Header.Get("X-Amz-Target"), r.URL.Path, said.Body))
+	return said.Result(), nil
+}
+
+func (j *judging) refusals() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.refused
+}
+
+// tableOfTest is a table's name in a call: each test has one of its own.
+var tableOfTest = regexp.MustCompile(`"rows-[0-9]+"`)
+
+// same is the resource of a function's that one stands for which a test has made: those that the statements on the action name.
+func same(role iam.Role, q iam.Request) []string {
+	if strings.HasPrefix(q.Action, "dynamodb:") {
+		return []string{q.Resource}
+	}
+	var all []string
+	_, key, isObject := strings.Cut(strings.TrimPrefix(q.Resource, "arn:aws:s3:::"), "/")
+	for _, p := range role.Policies {
+		for _, s := range p.Statements {
+			for _, to := range s.Resources {
+				if bucket, _, _ := strings.Cut(to.Pattern, "/"); s.Deny || !s.About(q.Action) {
+					continue
+				} else if isObject && strings.HasPrefix(q.Action, "s3:") {
+					all = append(all, bucket+"/"+key)
+				} else {
+					all = append(all, to.Pattern)
+				}
+			}
+		}
+	}
+	return all
+}
+
+// byFunction reports whether the code of a function asks for the call that is made: of the function's frames and the test's,
+// its own stand nearest behind AWS's client. In a goroutine that shared code began there are neither: nobody knows for whom.
+func byFunction() bool {
+	callers := make([]uintptr, 200) // of which the client takes some seventy
+	frames, behind := runtime.CallersFrames(callers[:runtime.Callers(2, callers)]), false
+	for {
+		f, more := frames.Next()
+		behind = behind || strings.HasPrefix(f.Function, "github.com/aws/")
+		switch file := filepath.ToSlash(f.File); {
+		case !behind:
+		case strings.HasSuffix(file, "_test.go"), strings.HasSuffix(filepath.Dir(file), "test"):
+			return false
+		case strings.Contains(file, "/functions/"):
+			return true
+		}
+		if !more {
+			return false
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/aws/smithy-go"
+
+	"ringi/infra/local/iam"
+	"ringi/infra/local/process"
+	"ringi/shared/expect"
+)
+
+// observed is a test whose errors are looked at.
+type observed struct {
+	testing.TB
+	errors []string
+	ends   []func()
+}
+
+func (o *observed) Errorf(format string, args ...any) {
+	o.errors = append(o.errors, fmt.Sprintf(format, args...))
+}
+func (o *observed) Cleanup(end func()) { o.ends = append(o.ends, end) }
+
+// TestWhatARoleRefusesFailsTheTest: in the tests of close-task, whose role writes tasks and no settings.
+func TestWhatARoleRefusesFailsTheTest(t *testing.T) {
+	t.Setenv(iam.NotesVariable, "") // what is refused here is no finding
+	t.Chdir(filepath.Join(expect.Value(process.ModuleRoot())(t), "functions", "close-task"))
+	for name, tt := range map[string]struct {
+		put    func(ctx context.Context, db *dynamodb.Client, table, key string) error
+		key    string
+		refuse string // part of what the test is told; "" for nothing
+	}{
+		"its code, what it may":     {putByItsCode, "TASK#t#1", ""},
+		"its code, what it may not": {putByItsCode, "TENANT#t", "dynamodb:PutItem"},
+		"the test":                  {put, "TENANT#t", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &observed{TB: t}
+			server := Start(o)
+			_, table := server.Store(t)
+			err := tt.put(t.Context(), server.DB, table, tt.key)
+			for _, end := range o.ends {
+				end()
+			}
+			told := strings.Join(o.errors, "\n")
+			var api smithy.APIError
+			if refused := errors.As(err, &api) && api.ErrorCode() == "AccessDeniedException"; refused != (tt.refuse != "") {
+				t.Errorf("the call returned %v", err)
+			}
+			if (told != "") != (tt.refuse != "") || !strings.Contains(told, tt.refuse) || told != "" && !strings.HasPrefix(told, "the role of CloseTaskFunction doesn't allow") {
+				t.Errorf("the test was told %q", told)
+			}
+		})
+	}
+}
+
+func put(ctx context.Context, db *dynamodb.Client, table, key string) error {
+	_, err := db.PutItem(ctx, row(table, key))
+	return err
+}
+
+func row(table, key string) *dynamodb.PutItemInput {
+	return &dynamodb.PutItemInput{TableName: &table, Item: map[string]types.AttributeValue{
+		"PK": &types.AttributeValueMemberS{Value: key}, "SK": &types.AttributeValueMemberS{Value: "x"},
+	}}
+}
+
+// What stands below is a function's code, by its place.
+//
+//line /ringi/functions/close-task/handler.go:1
+func putByItsCode(ctx context.Context, db *dynamodb.Client, table, key string) error {
+	_, err := db.PutItem(ctx, row(table, key))
+	return err
+}
