@@ -6,7 +6,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
@@ -43,7 +46,11 @@ func rights(_ context.Context, args []string, s streams) error {
 	if err != nil {
 		return err
 	}
-	wrong, err := iam.Unused(roles, f.Arg(0), unused)
+	packages, err := tested(root)
+	if err != nil {
+		return err
+	}
+	wrong, err := iam.Unused(roles, f.Arg(0), packages, unused)
 	if err != nil {
 		return err
 	}
@@ -55,4 +62,21 @@ func rights(_ context.Context, args []string, s streams) error {
 	}
 	fmt.Fprintf(s.out, "each right of %d roles was used, or has a reason\n", len(roles))
 	return nil
+}
+
+// tested are the folders of the module that have tests, and its root, from which some tests start a stack.
+func tested(root string) (folders []string, err error) {
+	folders = []string{root}
+	err = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != root && strings.HasPrefix(d.Name(), "."):
+			return fs.SkipDir
+		case strings.HasSuffix(path, "_test.go"):
+			folders = append(folders, filepath.Dir(path))
+		}
+		return nil
+	})
+	return slices.Compact(folders), err
 }

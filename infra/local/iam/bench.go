@@ -64,7 +64,7 @@ func (b *Bench) judge(caller string, role Role, q Request) string {
 		b.Notes.addRefused(caller, q)
 		return b.Account.refusal(role, caller, q, v)
 	}
-	b.Notes.add(caller, q, v.By)
+	b.Notes.add(caller, v.By)
 	return ""
 }
 

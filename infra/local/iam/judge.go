@@ -12,8 +12,17 @@ type Request struct {
 	Context          map[string][]string
 }
 
-// Right is one action on one resource that a statement allows.
+// Right is one action on one resource that a statement allows. The same type stands for one value of a statement's condition,
+// and for one statement of a managed policy that a function carries.
 type Right struct{ Policy, Sid, Action, Resource string }
+
+// value is a right's by which a statement names rows, attributes or what else a condition looks at.
+func value(policy, sid, key, value string) Right { return Right{policy, sid, key + "=" + value, "-"} }
+
+// carries is one statement of a managed policy, as one function carries it.
+func carries(function, policy, sid string) Right {
+	return Right{function, "carries", policy + "/" + sid, "-"}
+}
 
 func (r Right) String() string {
 	return fmt.Sprintf("%s\t%s\t%s\t%s", r.Policy, r.Sid, r.Action, r.Resource)
@@ -23,7 +32,7 @@ func (r Right) String() string {
 type Verdict struct {
 	Allowed bool
 	Denied  string  // the Sid of the statement that denies it
-	By      []Right // that allow it
+	By      []Right // that allow it, and the values that their conditions compare with
 }
 
 // Judge says whether the role may do what is asked for: an explicit Deny wins, and without an Allow it may not.
@@ -55,12 +64,36 @@ func (s Statement) matches(policy string, q Request) (out []Right) {
 			}
 		}
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	for _, c := range s.conditions {
-		if len(out) > 0 && !c.holds(q.Context[c.key]) {
+		if !c.holds(q.Context[c.key]) {
 			return nil
+		}
+		for _, v := range c.named() {
+			if slices.ContainsFunc(q.Context[c.key], func(have string) bool { return c.is(v, have) }) {
+				out = append(out, value(policy, s.Sid, c.key, v))
+			}
 		}
 	}
 	return out
+}
+
+// named are the values that allow something; others only say that there must be some, or which not.
+func (c condition) named() []string {
+	if c.operator == null || c.operator == stringNotEquals {
+		return nil
+	}
+	return c.values
+}
+
+// is compares one value of the condition with one that a call says.
+func (c condition) is(value, have string) bool {
+	if c.operator == stringLike {
+		return like(value, have)
+	}
+	return value == have
 }
 
 // About reports whether a statement is on an action.
@@ -71,12 +104,7 @@ func (s Statement) About(action string) bool {
 // holds compares what a call says; have is nil when it says nothing: then ForAllValues and what is negated hold.
 func (c condition) holds(have []string) bool {
 	wanted := func(h string) bool {
-		return slices.ContainsFunc(c.values, func(v string) bool {
-			if c.operator == stringLike {
-				return like(v, h)
-			}
-			return v == h
-		})
+		return slices.ContainsFunc(c.values, func(v string) bool { return c.is(v, h) })
 	}
 	switch {
 	case c.operator == null:

@@ -1,7 +1,6 @@
 package iam
 
 import (
-	"bufio"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -34,10 +33,17 @@ var shared = sync.OnceValues(func() (*Notes, error) {
 		return nil, err
 	}
 	// What the same program noted before, in the same place, is of an older one.
-	name := strings.ReplaceAll(strings.Trim(filepath.ToSlash(here), "/"), "/", "-") + "." + filepath.Base(os.Args[0])
-	f, err := os.Create(filepath.Join(folder, name))
+	f, err := os.Create(filepath.Join(folder, noteName(here)+noteEnd+filepath.Base(os.Args[0])))
 	return &Notes{seen: map[string]bool{}, file: f}, err
 })
+
+// noteEnd ends the name of a package's folder in that of its notes.
+const noteEnd = "@"
+
+// noteName is a folder as the name of a file.
+func noteName(folder string) string {
+	return strings.ReplaceAll(strings.Trim(filepath.ToSlash(folder), "/"), "/", "+")
+}
 
 // TakeNotes are the notes of this process, nil if nobody asks for any.
 func TakeNotes() (*Notes, error) {
@@ -48,18 +54,13 @@ func TakeNotes() (*Notes, error) {
 	return n, nil
 }
 
-// add notes what allowed a request of a function, the kinds of rows that it is about and, where it writes some attributes
-// of a row, which.
-func (n *Notes) add(function string, q Request, by []Right) {
+// add notes what allowed a request of a function.
+func (n *Notes) add(function string, by []Right) {
 	if n == nil {
 		return
 	}
-	about := kinds(q)
-	if q.Action == "dynamodb:UpdateItem" {
-		about = append(about, q.Context[attributes]...)
-	}
 	for _, right := range by {
-		n.write(fmt.Sprintf("%s\t%s\t%s", function, right, strings.Join(about, " ")))
+		n.write(fmt.Sprintf("%s\t%s", function, right))
 	}
 }
 
@@ -92,39 +93,41 @@ func kinds(q Request) (all []string) {
 	return slices.Compact(all)
 }
 
-// used are the rights that all files of a folder note, with which function carries which managed policy to a use, and
-// lines about what was refused.
-func used(folder string) (all map[Right]bool, wrong []string, err error) {
+// used are the rights that all files of a folder note, with which function uses a statement, and lines about what was refused.
+// The notes of a package that has no tests any more do not count: they are deleted.
+func used(folder string, packages []string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
-	if err != nil || len(files) == 0 {
-		return nil, nil, fmt.Errorf("%s has no notes of rights: the tests of stacks make them when %s names it", folder, NotesVariable)
+	if err != nil {
+		return nil, nil, err
 	}
 	all = map[Right]bool{}
 	for _, name := range files {
-		f, err := os.Open(name)
+		of, _, _ := strings.Cut(filepath.Base(name), noteEnd)
+		if !slices.ContainsFunc(packages, func(p string) bool { return noteName(p) == of }) {
+			if err := os.Remove(name); err != nil {
+				return nil, nil, err
+			}
+			continue
+		}
+		text, err := os.ReadFile(name)
 		if err != nil {
 			return nil, nil, err
 		}
-		defer f.Close()
-		lines := bufio.NewScanner(f)
-		for lines.Scan() {
-			column := strings.Split(lines.Text(), "\t")
-			if len(column) < 5 {
-				return nil, nil, fmt.Errorf("%s: %q is no note", name, lines.Text())
+		for line := range strings.Lines(string(text)) {
+			column := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+			if len(column) != 5 {
+				return nil, nil, fmt.Errorf("%s: %q is no note", name, line)
 			}
 			if column[1] == refused {
-				wrong = append(wrong, "was refused: "+lines.Text())
+				wrong = append(wrong, "was refused: "+strings.TrimSuffix(line, "\n"))
 				continue
 			}
 			all[Right{column[1], column[2], column[3], column[4]}] = true
-			all[carries(column[0], column[1])] = true
+			all[carries(column[0], column[1], column[2])] = true
 		}
-		if err := lines.Err(); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
+	}
+	if len(all) == 0 {
+		return nil, nil, fmt.Errorf("%s has no notes of rights: tests make them when %s names it", folder, NotesVariable)
 	}
 	return all, wrong, nil
 }
-
-// carries stands for all that a managed policy gives to one function.
-func carries(function, policy string) Right { return Right{function, "carries", policy, "-"} }

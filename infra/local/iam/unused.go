@@ -7,35 +7,74 @@ import (
 	"strings"
 )
 
-// granted are the rights that roles give: each action of a statement on each of its resources, and each managed policy to
-// each function.
+// granted are the rights that roles give: each action of a statement on each of its resources, each value of its conditions,
+// and to each function each statement of a managed policy.
 func granted(roles map[string]Role) map[Right]bool {
 	all := map[Right]bool{}
 	for owner, role := range roles {
 		for _, p := range role.Policies {
 			for _, s := range p.Statements {
+				if s.Deny {
+					continue
+				}
 				for _, a := range s.Actions {
 					for _, r := range s.Resources {
-						if !s.Deny {
-							all[Right{p.Name, s.Sid, a, r.Name}] = true
-						}
+						all[Right{p.Name, s.Sid, a, r.Name}] = true
 					}
 				}
-			}
-			if p.Managed {
-				all[carries(owner, p.Name)] = true
+				for _, c := range s.conditions {
+					for _, v := range c.named() {
+						all[value(p.Name, s.Sid, c.key, v)] = true
+					}
+				}
+				if p.Managed {
+					all[carries(owner, p.Name, s.Sid)] = true
+				}
 			}
 		}
 	}
 	return all
 }
 
-// Unused compares what roles grant with what the notes of a folder say was used. reasons has a line for each right that
-// nothing uses: policy, Sid, action and resource, in which * stands for any text, a colon, and why it is granted. A line
-// that begins with a question mark is for rights that chance uses, or doesn't. It returns what is wrong: rights without a
-// reason, reasons that no right needs any more, and what was refused.
-func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err error) {
-	was, wrong, err := used(folder)
+// reason is why rights are granted that nothing uses.
+type reason struct {
+	line    string
+	column  [4]string // policy, Sid, action and resource
+	actions []string  // of the third column
+	chance  bool      // whether they are used is chance
+}
+
+func readReason(line string) (r reason, err error) {
+	r.line = line
+	pattern, why, _ := strings.Cut(line, ": ")
+	column := strings.Fields(pattern)
+	if len(column) > 0 && column[0] == "?" {
+		r.chance, column = true, column[1:]
+	}
+	if len(column) != len(r.column) || why == "" {
+		return r, fmt.Errorf("%q is no reason: policy Sid action resource: why", line)
+	}
+	copy(r.column[:], column)
+	r.actions = strings.Split(column[2], ",")
+	for _, a := range r.actions {
+		if strings.Contains(a, "*") && !strings.Contains(a, "=") {
+			return r, fmt.Errorf("%q is no reason: %s would be one for actions that are granted later, too", line, a)
+		}
+	}
+	return r, nil
+}
+
+// about reports whether it is the reason of a right by one of its actions.
+func (r reason) about(action string, x Right) bool {
+	return action == x.Action && like(r.column[0], x.Policy) && like(r.column[1], x.Sid) && like(r.column[3], x.Resource)
+}
+
+// Unused compares what roles grant with what the notes of a folder say was used by tests of packages, which are folders. reasons
+// has a line for rights that nothing uses: policy, Sid, actions with commas between, and resource, a colon, and why it is granted;
+// * stands for any text, but in actions. A line that begins with a question mark is for rights that chance uses, or doesn't. It
+// returns what is wrong: rights without a reason, reasons that no right needs any more, and what was refused.
+func Unused(roles map[string]Role, folder string, packages []string, reasons string) (wrong []string, err error) {
+	was, wrong, err := used(folder, packages)
 	if err != nil {
 		return nil, err
 	}
@@ -46,28 +85,25 @@ func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err 
 		if line == "" || strings.HasPrefix(line, "# ") {
 			continue
 		}
-		pattern, why, _ := strings.Cut(line, ": ")
-		column := strings.Fields(pattern)
-		chance := len(column) > 0 && column[0] == "?"
-		if chance {
-			column = column[1:]
+		r, err := readReason(line)
+		if err != nil {
+			return nil, err
 		}
-		if len(column) != 4 || why == "" {
-			return nil, fmt.Errorf("%q is no reason: policy Sid action resource: why", line)
-		}
-		needed := false
-		for right := range all {
-			if !right.like(column) {
-				continue
+		for _, action := range r.actions {
+			needed := false
+			for right := range all {
+				if !r.about(action, right) {
+					continue
+				}
+				if was[right] && !r.chance {
+					wrong = append(wrong, fmt.Sprintf("is used, and has a reason why not: %s", right))
+				}
+				needed = needed || !was[right] || r.chance
+				excused[right] = true
 			}
-			if was[right] && !chance {
-				wrong = append(wrong, fmt.Sprintf("is used, and has a reason why not: %s", right))
+			if !needed {
+				wrong = append(wrong, fmt.Sprintf("no right needs the reason for %s: %s", action, line))
 			}
-			needed = needed || !was[right] || chance
-			excused[right] = true
-		}
-		if !needed {
-			wrong = append(wrong, fmt.Sprintf("no right needs the reason: %s", line))
 		}
 	}
 	for right := range maps.Keys(all) {
@@ -77,8 +113,4 @@ func Unused(roles map[string]Role, folder, reasons string) (wrong []string, err 
 	}
 	slices.Sort(wrong)
 	return wrong, nil
-}
-
-func (r Right) like(column []string) bool {
-	return like(column[0], r.Policy) && like(column[1], r.Sid) && like(column[2], r.Action) && like(column[3], r.Resource)
 }
