@@ -178,7 +178,8 @@ func testAgentsAreSetOnThePage(t *testing.T, w *world) {
 		settingsJA.Columns["agents.capabilities"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAbility)]: {"agents.capabilities", "|code, root|"},
 		settingsJA.Columns["agents.auth_ref"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAuthRef)]:     {"agents.auth_ref", "|sk-proj-1|"},
 		settingsJA.Rules[tenancy.Rule(agent.RuleAutoShell)]:                                                  {"auto_actions.argv", "bash *|"},
-		settingsJA.Rules[tenancy.Rule(agent.RuleAutoCode)]:                                                   {"auto_actions.argv", "python3 -c *|"},
+		settingsJA.Rules[tenancy.Rule(agent.RuleAutoStar)]:                                                   {"auto_actions.argv", "python3 -c *|"},
+		settingsJA.Rules[tenancy.Rule(agent.RuleAutoOption)]:                                                 {"auto_actions.argv", "go test -exec *|"},
 		settingsJA.Rules[tenancy.Rule(agent.RuleAutoWorkspace)]:                                              {"auto_actions.workspace", "|"},
 	} {
 		if a := b.post("/console/settings", row(change...)); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), says) {

@@ -89,7 +89,7 @@ var settingsJA = settingsTexts{
 	MoreRows: map[string]string{
 		"mcp_servers":  "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。",
 		"agents":       "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。",
-		"auto_actions": "ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べ、* は任意の文字です。空白を含む語は \" \" で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。作業フォルダーの名前は、会話のページにあります。",
+		"auto_actions": "ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は \" \" で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。作業フォルダーの名前は、会話のページにあります。",
 	},
 	Columns: map[string]string{
 		"mcp_servers.name": "名前", "mcp_servers.url": "アドレス",
@@ -166,8 +166,9 @@ var settingsJA = settingsTexts{
 		tenancy.Rule(agent.RuleSecure): "https:// で始まるアドレスか、この環境で許可されたアドレスにしてください。", tenancy.Rule(agent.RuleElsewhere): "この環境で許可されていないアドレスです。", tenancy.Rule(agent.RuleNoPlace): "アドレスを入れられるのは、提供元が HTTP かローカルのときだけです。",
 		tenancy.Rule(agent.RuleAuthRef): "鍵の名前を、半角の英数字と . _ - で 64 文字までで入れてください。鍵そのものは入れないでください。", tenancy.Rule(agent.RuleMetadata): "表示名などの情報は 20 個まで、それぞれ 500 文字までです。",
 		tenancy.Rule(agent.RuleAutoType): "承認なしにできるのは test_run (テスト) だけです。", tenancy.Rule(agent.RuleAutoArgv): "コマンドは 1 語から 32 語、1 語は 200 文字までで、最初の語に * は使えません。",
-		tenancy.Rule(agent.RuleAutoCode):  "インタープリターや、パッケージを実行するコマンド (python3、node、npx、go run など) には * を使えません。エージェントが書いたコードが、だれにも承認されずに動いてしまうためです。pytest tests/* のように、テストのコマンドそのものを入れてください。",
-		tenancy.Rule(agent.RuleAutoShell): "シェルや、ほかのプログラムを起動するコマンドは承認なしにできません。", tenancy.Rule(agent.RuleAutoWorkspace): "作業フォルダーの名前を 200 文字までで入れてください。",
+		tenancy.Rule(agent.RuleAutoStar):   "* は、次のコマンドに渡す名前にだけ使えます: " + agent.OpenCommands() + "。ほかのコマンドは、* を使わずに全部の語を入れてください。* にコードや別のプログラムが入ると、だれにも承認されずに動いてしまうためです。",
+		tenancy.Rule(agent.RuleAutoOption): "* と一緒に使えるオプションは、-run、-k、-Dtest のように、テストを選ぶものか表示を変えるものだけです。オプションの名前に * は使えません。",
+		tenancy.Rule(agent.RuleAutoShell):  "シェルや、ほかのプログラムを起動するコマンドは承認なしにできません。", tenancy.Rule(agent.RuleAutoWorkspace): "作業フォルダーの名前を 200 文字までで入れてください。",
 		settingsyaml.RuleSyntax: "YAML として読めません。", settingsyaml.RuleLarge: "ファイルが大きすぎます ({max} バイトまで)。", settingsyaml.RuleUnknown: "この名前の設定はありません。", settingsyaml.RuleTwice: "同じ設定が 2 回あります。",
 		settingsyaml.RuleAlias: "& や * で始まる書き方は使えません。", settingsyaml.RuleOwn: "ワークスペースごとの設定なので、ファイルからは変えられません。この行を消してください。",
 		settingsyaml.RuleFlag: "true か false にしてください。", settingsyaml.RuleWhole: "整数にしてください。", settingsyaml.RuleNumber: "数にしてください。", settingsyaml.RuleText: "文字にしてください。",

@@ -18,7 +18,7 @@ var settingsEN = settingsTexts{
 	MoreRows: map[string]string{
 		"mcp_servers":  "A server whose row you empty is removed. Connections and permissions of tools have pages of their own.",
 		"agents":       "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. A row that is emptied is removed. Never enter a key itself.",
-		"auto_actions": "Only tests that match a row begin without approval. Commands are compared word by word, * stands for any characters, and a word with spaces stands in \" \". Shell commands and writing files always need approval. A conversation’s page says what its work folder is called.",
+		"auto_actions": "Only tests that match a row begin without approval. Commands are compared word by word, * stands for one or more of A-Z, a-z, 0-9 and _ . / : @ -, and a word with spaces stands in \" \". Shell commands and writing files always need approval. A conversation’s page says what its work folder is called.",
 	},
 	Columns: map[string]string{
 		"mcp_servers.name": "Name", "mcp_servers.url": "Address",
@@ -95,8 +95,9 @@ var settingsEN = settingsTexts{
 		tenancy.Rule(agent.RuleSecure): "It must begin with https://, or be an address that is allowed here.", tenancy.Rule(agent.RuleElsewhere): "This address is not allowed here.", tenancy.Rule(agent.RuleNoPlace): "Only the providers HTTP and Local have an address.",
 		tenancy.Rule(agent.RuleAuthRef): "Enter the name of a key: up to 64 of A-Z, a-z, 0-9, . _ and -. Never enter a key itself.", tenancy.Rule(agent.RuleMetadata): "There may be 20 such values of up to 500 characters.",
 		tenancy.Rule(agent.RuleAutoType): "Only test_run (tests) can go without approval.", tenancy.Rule(agent.RuleAutoArgv): "A command has 1 to 32 words of up to 200 characters; the first one takes no *.",
-		tenancy.Rule(agent.RuleAutoCode):  "Interpreters and runners of packages (python3, node, npx, go run and the like) take no *: code that the agent wrote would run without anybody's approval. Enter the test command itself, such as pytest tests/*.",
-		tenancy.Rule(agent.RuleAutoShell): "Shells, and commands that start other programs, always need approval.", tenancy.Rule(agent.RuleAutoWorkspace): "Enter the name of a work folder of up to 200 characters.",
+		tenancy.Rule(agent.RuleAutoStar):   "A * is only for names that these commands are given: " + agent.OpenCommands() + ". Spell every other command without *: code, or another program, in the place of a * would run without anybody's approval.",
+		tenancy.Rule(agent.RuleAutoOption): "Beside a * there may only be options like -run, -k or -Dtest, which choose tests or change what is shown. An option's name takes no *.",
+		tenancy.Rule(agent.RuleAutoShell):  "Shells, and commands that start other programs, always need approval.", tenancy.Rule(agent.RuleAutoWorkspace): "Enter the name of a work folder of up to 200 characters.",
 		settingsyaml.RuleSyntax: "This can't be read as YAML.", settingsyaml.RuleLarge: "The file is too large (at most {max} bytes).", settingsyaml.RuleUnknown: "There is no setting of this name.", settingsyaml.RuleTwice: "The setting is there twice.",
 		settingsyaml.RuleAlias: "Anchors and aliases (& and *) are not taken.", settingsyaml.RuleOwn: "Each workspace has its own: a file can't change it. Delete this line.",
 		settingsyaml.RuleFlag: "It must be true or false.", settingsyaml.RuleWhole: "It must be a whole number.", settingsyaml.RuleNumber: "It must be a number.", settingsyaml.RuleText: "It must be a text.",

@@ -236,7 +236,7 @@ func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 		p.define(&Console{}, &viewer{Admin: admin, Locale: "ja"}, s)
 		var told []agentWarning
 		if admin {
-			told = []agentWarning{{Row: 2, Field: settingsJA.Columns["auto_actions.argv"], Limit: settingsJA.Rules[tenancy.Rule(agent.RuleAutoCode)]}}
+			told = []agentWarning{{Row: 2, Field: settingsJA.Columns["auto_actions.argv"], Limit: settingsJA.Rules[tenancy.Rule(agent.RuleAutoStar)]}}
 		}
 		expect.Same(t, told, p.Warnings)
 		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "main"}}, p.Rules)

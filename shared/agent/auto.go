@@ -2,6 +2,7 @@ package agent
 
 import (
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,7 +13,8 @@ import (
 // shell reads.
 type AutoRule struct {
 	Type ActionType `json:"type"` // test_run
-	// Argv has one pattern for each element of a command: the text itself, in which * stands for any characters.
+	// Argv has one pattern for each element of a command: the text itself, in which * stands for one or more of A-Z, a-z,
+	// 0-9 and _./:@-
 	Argv      []string `json:"argv"`
 	Workspace string   `json:"workspace"`
 }
@@ -22,32 +24,49 @@ const (
 	RuleAutoType      Rule = "auto_type"
 	RuleAutoArgv      Rule = "auto_argv"
 	RuleAutoShell     Rule = "auto_shell"
-	RuleAutoCode      Rule = "auto_code"
+	RuleAutoStar      Rule = "auto_star"
+	RuleAutoOption    Rule = "auto_option"
 	RuleAutoWorkspace Rule = "auto_workspace"
 )
 
-// starters are programs that read commands, or start a program that they are given: what runs would not be what the rule says.
-var starters = []string{
+// shells are programs that read commands, or start a program that they are given. The list can't be complete, and nothing
+// rests on it: what begins by a rule without * is what an administrator wrote.
+var shells = []string{
 	"sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh", "fish", "ash", "busybox", "pwsh", "powershell", "cmd", "env", "sudo", "doas", "su", "xargs", "nohup", "setsid",
 	"timeout", "time", "nice", "ionice", "stdbuf", "script", "eval", "exec", "command", "parallel", "watch", "find", "awk", "gawk", "sed", "ssh", "chroot", "unshare", "nsenter", "strace",
 	"toybox", "flock", "setpriv", "runuser", "prlimit", "taskset", "chrt", "numactl", "systemd-run", "bwrap", "firejail", "tmux", "screen", "entr", "ltrace", "gdb", "expect",
 }
 
-// runners are programs whose arguments are code, or name what is run: interpreters, and runners of packages. Each element of
-// a rule for one is the text itself, so that what begins is what an administrator wrote.
-var runners = []string{
-	"python", "pypy", "ipython", "node", "nodejs", "ts-node", "tsx", "ruby", "jruby", "irb", "perl", "raku", "php", "lua", "luajit", "tclsh", "wish", "r", "rscript", "julia", "java", "jshell",
-	"groovy", "kotlin", "scala", "scala-cli", "clojure", "clj", "bb", "elixir", "iex", "erl", "escript", "ghci", "runghc", "runhaskell", "ocaml", "guile", "racket", "sbcl", "sqlite3", "psql", "mysql",
-	"npx", "pnpx", "bunx", "corepack", "uv", "uvx", "pipx", "pipenv", "poetry", "pdm", "hatch", "rye", "bundle", "conda", "mamba", "micromamba", "pyenv", "rbenv", "nvm", "fnm", "volta", "asdf", "mise",
-	"nix", "nix-shell", "docker", "podman", "nerdctl",
+// open is a command whose rules may have a *.
+type open struct {
+	command string
+	// names says that the command reads what is no option as the name of a file, a package or a test of the workspace. Another
+	// command reads it as something to do.
+	names bool
+	// options are what may stand beside a *, or hold one behind their =. None names a program, a plugin, a file to write or a
+	// file of more options.
+	options string
 }
 
-// running are, of tools that do other things too, the words by which they run what they are given; an empty one stands for
-// a file that is named instead of a word.
-var running = map[string][]string{
-	"go": {"run", "tool", "generate"}, "npm": {"exec", "x", "explore"}, "pnpm": {"exec", "dlx"}, "yarn": {"exec", "dlx", "node", "run"}, "bun": {"", "run", "x", "exec"}, "deno": {"", "run", "eval", "repl", "x", "task"},
-	"cargo": {"run", "install"}, "dotnet": {"run", "exec", "fsi", "script", "tool"}, "mix": {"run", "do", "eval", "cmd"}, "swift": {"", "run", "repl"}, "dart": {"", "run"}, "zig": {"run"}, "crystal": {"", "run", "eval"},
-	"composer": {"exec", "run-script"}, "rails": {"runner", "r", "console", "c"},
+// opens are test runners, linters and build commands to which no name is code. What runs is what stands in the workspace, which
+// people approved. No command is here that hands its arguments to another program (make, npm), that takes code or a plugin
+// by name (node, deno), or that stands in the workspace itself.
+var opens = []open{
+	{"go test", true, "-v -race -short -cover -failfast -json -run -skip -bench -count -timeout"}, {"go vet", true, ""}, {"go build", true, ""},
+	{"pytest", true, "-q -v -vv -x -s -k -m --maxfail"}, {"jest", true, "-t --ci --verbose"}, {"vitest run", true, "-t"}, {"rspec", true, "-e --fail-fast"},
+	{"cargo test", true, "--lib --release -p --package --test"}, {"cargo build", false, "--lib --release --package"}, {"cargo check", false, "--lib --package"},
+	{"mvn test", false, "-q -Dtest"}, {"gradle test", false, "--tests"},
+	{"gofmt", true, "-l -d -s"}, {"staticcheck", true, ""}, {"golangci-lint run", true, ""}, {"ruff check", true, ""}, {"flake8", true, ""}, {"mypy", true, ""}, {"eslint", true, ""},
+	{"ls", true, "-l -a -la"}, {"cat", true, "-n"}, {"head", true, "-n"}, {"tail", true, "-n"}, {"wc", true, "-l"},
+}
+
+// OpenCommands are those whose rules may have a *, as people read them.
+func OpenCommands() string {
+	var all []string
+	for _, o := range opens {
+		all = append(all, o.command)
+	}
+	return strings.Join(all, ", ")
 }
 
 // Faults are what is wrong with the rule.
@@ -55,13 +74,8 @@ func (r AutoRule) Faults() (all []Fault) {
 	if r.Type != TestRun {
 		all = append(all, Fault{"type", RuleAutoType})
 	}
-	switch {
-	case len(r.Argv) == 0 || len(r.Argv) > 32 || slices.ContainsFunc(r.Argv, func(s string) bool { return s == "" || len(s) > 200 }) || strings.Contains(r.Argv[0], "*"):
-		all = append(all, Fault{"argv", RuleAutoArgv})
-	case starts(r.Argv[0]):
-		all = append(all, Fault{"argv", RuleAutoShell})
-	case runsAnything(r.Argv):
-		all = append(all, Fault{"argv", RuleAutoCode})
+	if rule := argvRule(r.Argv); rule != "" {
+		all = append(all, Fault{"argv", rule})
 	}
 	if r.Workspace == "" || len(r.Workspace) > 200 {
 		all = append(all, Fault{"workspace", RuleAutoWorkspace})
@@ -69,81 +83,71 @@ func (r AutoRule) Faults() (all []Fault) {
 	return all
 }
 
-func starts(program string) bool { return slices.Contains(starters, nameOf(program)) }
-
-// runsAnything reports whether a * in a rule's patterns stands for code, or for what is run.
-func runsAnything(patterns []string) bool {
-	open := func(pattern string) bool { return strings.Contains(pattern, "*") }
-	if !slices.ContainsFunc(patterns, open) {
-		return false
+// argvRule is the rule that patterns break; empty when they break none.
+func argvRule(patterns []string) Rule {
+	starred := func(p string) bool { return strings.Contains(p, "*") }
+	switch {
+	case len(patterns) == 0 || len(patterns) > 32 || slices.ContainsFunc(patterns, func(p string) bool { return p == "" || len(p) > 200 }) || starred(patterns[0]):
+		return RuleAutoArgv
+	case slices.Contains(shells, nameOf(patterns[0])):
+		return RuleAutoShell
+	case !slices.ContainsFunc(patterns, starred):
+		return ""
 	}
-	program, rest := nameOf(patterns[0]), patterns[1:]
-	words, several := running[program]
-	if !several {
-		return slices.Contains(runners, program)
+	for _, o := range opens {
+		if words := strings.Fields(o.command); len(patterns) > len(words) && slices.Equal(patterns[:len(words)], words) {
+			return o.rule(patterns[len(words):])
+		}
 	}
-	// The first word says what such a tool does, and alone does no harm; a word of running may stand behind options that take one.
-	first := slices.IndexFunc(rest, func(p string) bool { return !strings.HasPrefix(p, "-") })
-	return first < 0 || open(rest[first]) && (len(rest) > 1 || slices.Contains(words, "")) ||
-		slices.ContainsFunc(rest, func(p string) bool { return slices.Contains(words, p) })
+	return RuleAutoStar
 }
 
-// versioned is a name with a version: python3.11-dbg, but no script1.sh.
+// rule is the rule that a command's further patterns break. A sign that some commands read a file of options by is no name.
+func (o open) rule(patterns []string) Rule {
+	for _, p := range patterns {
+		name, _, _ := strings.Cut(p, "=")
+		if option := strings.HasPrefix(p, "-") || strings.HasPrefix(p, "@"); option && !slices.Contains(strings.Fields(o.options), name) {
+			return RuleAutoOption
+		} else if !option && !o.names {
+			return RuleAutoStar
+		}
+	}
+	return ""
+}
+
+// versioned is a name with a version: zsh-5.9, but no script1.sh.
 var versioned = lazy.Regexp(`^(\D+?)[-._]?\d[\d.]*(-[a-z]+)?$`)
 
 // nameOf is a program's name without its folder and its version.
 func nameOf(program string) string {
 	name := strings.TrimSuffix(strings.ToLower(path.Base(program)), ".exe")
-	if m := versioned().FindStringSubmatch(name); m != nil && !slices.Contains(runners, name) {
+	if m := versioned().FindStringSubmatch(name); m != nil {
 		return m[1]
 	}
 	return name
 }
 
-// telling are the signs by which programs read more than a name from an argument: make runs what X:=$(shell …) says. A * stands
-// for none of them.
-const telling = "=$`\n\r"
-
 // Allows reports whether the rule lets a command begin: it has as many elements as the rule, and each fits its pattern. A
-// pattern that begins with * takes no option, and no pattern takes a path that leads upwards, nor a sign of telling's.
+// rule with a fault lets none.
 func (r AutoRule) Allows(t ActionType, argv []string, workspace string) bool {
-	if len(r.Faults()) > 0 || t != TestRun || r.Workspace != workspace || len(argv) != len(r.Argv) || starts(argv[0]) {
-		return false
-	}
-	for i, pattern := range r.Argv {
-		if !fits(pattern, argv[i]) {
-			return false
-		}
-	}
-	return true
+	return len(r.Faults()) == 0 && t == TestRun && r.Workspace == workspace && slices.EqualFunc(r.Argv, argv, fits)
 }
 
+// fits reports whether a text is the pattern's. Where a * begins the pattern, the text is no option and no file of options;
+// no * leads out of the workspace.
 func fits(pattern, text string) bool {
 	parts := strings.Split(pattern, "*")
 	if len(parts) == 1 {
 		return pattern == text
 	}
-	if parts[0] == "" && strings.HasPrefix(text, "-") || slices.Contains(strings.Split(text, "/"), "..") {
+	if parts[0] == "" && strings.IndexAny(text, "-@/") == 0 || slices.Contains(strings.Split(text, "/"), "..") {
 		return false
 	}
-	for _, sign := range telling {
-		if strings.Count(text, string(sign)) > strings.Count(pattern, string(sign)) {
-			return false
-		}
+	for i, part := range parts {
+		parts[i] = regexp.QuoteMeta(part)
 	}
-	last := len(parts) - 1
-	if len(text) < len(parts[0])+len(parts[last]) || !strings.HasPrefix(text, parts[0]) || !strings.HasSuffix(text, parts[last]) {
-		return false
-	}
-	text = text[len(parts[0]) : len(text)-len(parts[last])]
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(text, part)
-		if !found {
-			return false
-		}
-		text = rest
-	}
-	return true
+	form, err := regexp.Compile(`\A` + strings.Join(parts, `[A-Za-z0-9_./:@-]+`) + `\z`)
+	return err == nil && form.MatchString(text)
 }
 
 // AutoApproved is the first of the rules that lets a command begin; -1 without one.

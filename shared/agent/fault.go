@@ -51,7 +51,8 @@ var Limits = map[Rule]string{
 	RuleAutoType:      "must be test_run: nothing else is ever approved by a rule",
 	RuleAutoArgv:      "must have 1 to 32 patterns of 1 to 200 characters, the first one without *",
 	RuleAutoShell:     "must not begin with a shell, or with a program that starts what it is given",
-	RuleAutoCode:      "must have no * for an interpreter or a runner of packages: what runs would be the agent's, which nobody approved",
+	RuleAutoStar:      "may have * only for names that these commands are given: " + OpenCommands() + "; every other command is spelled without *",
+	RuleAutoOption:    "must have beside * only options like -run, -k or -Dtest, spelled whole, that choose tests or what is printed",
 	RuleAutoWorkspace: "must be the name of a workspace, 1 to 200 characters",
 }
 

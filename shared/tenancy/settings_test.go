@@ -71,8 +71,8 @@ var bounds = []struct {
 		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
 	}, []int{0}, []int{1, 2, 3}},
 	{"auto_actions[0].argv", func(s *Settings, n int) {
-		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "*"}, {"sh", "x"}, {}, {"npx", "*"}}[n], Workspace: "w"}}
-	}, []int{0}, []int{1, 2, 3}},
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}[n], Workspace: "w"}}
+	}, []int{0}, []int{1, 2, 3, 4}},
 }
 
 func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
