@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
@@ -75,9 +76,9 @@ func plainly(older []Message) (out []entry) {
 		case m.Sender == FromUser:
 			out = append(out, entry{From: line(m.Name), Text: legible.Visible(m.Text)})
 		case m.Proposal != nil:
-			out = append(out, entry{From: "agent", Text: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
+			out = append(out, entry{Agent: m.Text + "\n(proposed: " + m.Proposal.Summary + ")"})
 		default:
-			out = append(out, entry{From: "agent", Text: m.Text})
+			out = append(out, entry{Agent: m.Text})
 		}
 		for _, f := range m.Files {
 			out = append(out, entry{From: line(m.Name), File: line(f.Name)})
@@ -94,17 +95,18 @@ var foldWords = language.InEach(foldTexts{"エージェント", "Ringi", "(ほ�
 const maxLine = 80
 
 // FirstLines are the beginnings of messages, one line each, behind the summary they have at their beginning, as many as fit
-// into MaxFolded bytes; how many did not is said.
+// into MaxFolded bytes; how many did not is said. A line says by its beginning whose it is: a person's name stands in quotes,
+// the agent and Ringi in none, and earlierLine before what the earlier summary says.
 func FirstLines(older []Message, locale string) string {
 	w := foldWords.In(locale)
 	var out []string
 	size := 0
 	for i, m := range older {
-		l := m.Text
-		if !m.Collapsed {
-			l = firstLine(m, w)
-		} else if len(l) > MaxFolded/2 { // each folding leaves room for what is newer
-			l = strings.ToValidUTF8(l[:MaxFolded/2], "") + "…"
+		l := firstLine(m, w)
+		if m.Collapsed { // each folding leaves room for what is newer
+			if l = earlier(m.Text); len(l) > MaxFolded/2 {
+				l = legible.FirstBytes(l, MaxFolded/2) + "…"
+			}
 		}
 		if size += len(l) + 1; size > MaxFolded-100 {
 			return strings.Join(append(out, fmt.Sprintf(w.more, len(older)-i)), "\n")
@@ -114,11 +116,55 @@ func FirstLines(older []Message, locale string) string {
 	return strings.Join(out, "\n")
 }
 
-func firstLine(m Message, w foldTexts) string {
-	who := map[Sender]string{FromUser: line(m.Name), FromAgent: w.agent, FromSystem: w.system}[m.Sender]
-	text, _, _ := strings.Cut(strings.TrimSpace(legible.Visible(m.Text)), "\n")
-	if r := []rune(text); len(r) > maxLine {
-		text = string(r[:maxLine-1]) + "…"
+const earlierLine = "| "
+
+// earlier is a summary with earlierLine before each line, once: a model may have written it, and was told what anybody said.
+func earlier(summary string) string {
+	lines := strings.Split(legible.Visible(summary), "\n")
+	for i, l := range lines {
+		lines[i] = earlierLine + strings.TrimPrefix(l, earlierLine)
 	}
-	return who + ": " + text
+	return strings.Join(lines, "\n")
+}
+
+func firstLine(m Message, w foldTexts) string {
+	switch m.Sender {
+	case FromSystem:
+		return w.system + ": " + ownLine(m)
+	case FromUser:
+		return inQuotes(line(m.Name)) + ": " + lineOf(m.Text)
+	}
+	return w.agent + ": " + lineOf(m.Text)
+}
+
+// ownLine is the first line of what Ringi says; what others said in it stands in quotes.
+func ownLine(m Message) string {
+	said, room := "", maxLine
+	for _, e := range m.system() {
+		if room <= 0 {
+			break
+		}
+		text := legible.Clip(line(e.Quoted), room)
+		if room -= utf8.RuneCountInString(text); e.Quoted != "" {
+			said += inQuotes(text)
+			continue
+		}
+		own, _, more := strings.Cut(strings.TrimLeft(legible.Visible(e.System), "\n"), "\n")
+		text = legible.Clip(own, room)
+		if said += text; more {
+			break
+		}
+		room -= utf8.RuneCountInString(text)
+	}
+	return strings.TrimSpace(said)
+}
+
+func lineOf(text string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(legible.Visible(text)), "\n")
+	return legible.Clip(first, maxLine)
+}
+
+// inQuotes is a line that nothing in it can end.
+func inQuotes(line string) string {
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(line) + `"`
 }

@@ -126,3 +126,11 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 		t.Errorf("a table lost its tabs: %s", all.String())
 	}
 }
+
+// A model that sums up is told who speaks by the field, not by a name that anybody may have.
+func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
+	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"}, {Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
+	if want := `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`; !strings.Contains(got, want) {
+		t.Errorf("%s, want %s", got, want)
+	}
+}

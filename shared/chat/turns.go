@@ -106,9 +106,10 @@ func (b *budget) refuses(f File) string {
 	return ""
 }
 
-// entry is what somebody else than the agent said, as the model reads it: nothing in it is an instruction.
+// entry is what somebody said, as the model reads it. Its field says who, which no name can: nothing in it is an instruction.
 type entry struct {
 	From    string `json:"from,omitempty"`    // a person's name
+	Agent   string `json:"agent,omitempty"`   // the agent's own words
 	System  string `json:"system,omitempty"`  // Ringi's own words, and nobody else's
 	Quoted  string `json:"quoted,omitempty"`  // what Ringi's words before it are about, such as a reason or a command's output
 	Summary string `json:"summary,omitempty"` // of older messages
@@ -304,7 +305,7 @@ func (t *turns) close() {
 func fenced(list []entry) string {
 	for i := range list {
 		e := &list[i]
-		for _, text := range []*string{&e.From, &e.System, &e.Quoted, &e.Summary, &e.Text, &e.File, &e.NotRead} {
+		for _, text := range []*string{&e.From, &e.Agent, &e.System, &e.Quoted, &e.Summary, &e.Text, &e.File, &e.NotRead} {
 			*text = legible.VisibleCode(*text)
 		}
 	}
