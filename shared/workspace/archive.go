@@ -38,8 +38,8 @@ func (t *Tree) read(h *tar.Header, in io.Reader) error {
 	case tar.TypeDir:
 		return t.add(strings.TrimSuffix(h.Name, "/"), entry{folder: true})
 	case tar.TypeSymlink:
-		if h.Linkname == "" {
-			return refuse("the link %q has no target", h.Name)
+		if err := checkTarget(h.Name, h.Linkname); err != nil {
+			return err
 		}
 		return t.add(h.Name, entry{link: h.Linkname})
 	case tar.TypeReg:

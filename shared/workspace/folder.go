@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"slices"
-	"strings"
 )
 
 // Unpack writes the tree into an empty folder. Links come last, so that no file is written through one.
@@ -86,12 +85,14 @@ func Pack(root *os.Root, owned func(fs.FileInfo) bool) (t *Tree, left []string, 
 		}
 	}
 	for _, p := range out {
-		k.skip(p, "a link that leads out of the workspace")
+		k.skip(p, leadsOut)
 		delete(k.tree.entries, p)
 	}
 	slices.Sort(k.left)
 	return k.tree, k.left, nil
 }
+
+const leadsOut = "a link that leads out of the workspace, or too far in it"
 
 func (k *packer) skip(p, why string) { k.left = append(k.left, fmt.Sprintf("%q: %s", p, why)) }
 
@@ -142,7 +143,11 @@ func (k *packer) add(p string) (folder bool, err error) {
 		if err != nil {
 			return false, fmt.Errorf("workspace: read link %q: %w", p, err)
 		}
-		return false, k.tree.add(p, entry{link: strings.ToValidUTF8(link, "\x00")})
+		if checkTarget(p, link) != nil {
+			k.skip(p, leadsOut)
+			return false, nil
+		}
+		return false, k.tree.add(p, entry{link: link})
 	case 0:
 		return false, k.addFile(p)
 	default:

@@ -23,6 +23,7 @@ const (
 	MaxPath    = 512      // bytes of a path
 	MaxArchive = 64 << 20 // bytes of an archive: files, headers and padding
 	maxHops    = 40       // links followed on the way to one target, as Linux does
+	maxNames   = 256      // names in all of these links together, which bounds what MaxEntries links take to follow
 )
 
 // ErrRefused is wrapped by every error about files that can't be part of a workspace: a path that leaves it, a link to
@@ -164,45 +165,60 @@ func (t *Tree) checkLinks() error {
 	return nil
 }
 
-// checkLink follows a link name by name, as the kernel would: a target that stays inside when it is read as text may
-// still lead out once another link stands in it.
-func (t *Tree) checkLink(p, link string) error {
-	if len(link) > MaxPath || !utf8.ValidString(link) || strings.ContainsFunc(link, unreadable) {
+// checkTarget refuses where a link points to if that alone can't be inside of a workspace.
+func checkTarget(p, link string) error {
+	switch {
+	case link == "":
+		return refuse("the link %q has no target", p)
+	case strings.HasPrefix(link, "/"):
+		return refuse("the link %q leads out of the workspace", p)
+	case len(link) > MaxPath || namesOf(link) > MaxDepth || !utf8.ValidString(link) || strings.ContainsFunc(link, unreadable):
 		return refuse("the link %q has a target that is too long or can't be read", p)
 	}
-	var at []string
-	if dir := path.Dir(p); dir != "." {
-		at = strings.Split(dir, "/")
-	}
-	ahead := strings.Split(link, "/")
-	if strings.HasPrefix(link, "/") {
-		return refuse("the link %q leads out of the workspace", p)
-	}
-	for hops := 0; len(ahead) > 0; {
-		name := ahead[0]
-		ahead = ahead[1:]
+	return nil
+}
+
+func namesOf(p string) int { return strings.Count(p, "/") + 1 }
+
+// checkLink follows a link name by name, as the kernel would: a target that stays inside when it is read as text may
+// still lead out once another link stands in it. A link that is refused is refused in the way of another one, too.
+func (t *Tree) checkLink(p, link string) error {
+	at, ahead := parent(p), []string{link} // of several links, the one that is followed last
+	for hops, names := 0, namesOf(link); len(ahead) > 0; {
+		last := len(ahead) - 1
+		name, rest, more := strings.Cut(ahead[last], "/")
+		if ahead[last] = rest; !more {
+			ahead = ahead[:last]
+		}
 		switch name {
 		case "", ".":
 			continue
 		case "..":
-			if len(at) == 0 {
+			if at == "" {
 				return refuse("the link %q leads out of the workspace", p)
 			}
-			at = at[:len(at)-1]
+			at = parent(at)
 			continue
 		}
-		next, ok := t.entries[path.Join(append(slices.Clone(at), name)...)]
-		if !ok || next.link == "" {
-			at = append(at, name)
+		next := strings.TrimPrefix(at+"/"+name, "/")
+		e := t.entries[next]
+		if e.link == "" {
+			if at = next; len(at) > MaxPath || namesOf(at) > MaxDepth {
+				return refuse("the link %q leads to a path that is too long or too deep", p)
+			}
 			continue
 		}
-		if hops++; hops > maxHops || strings.HasPrefix(next.link, "/") {
-			return refuse("the link %q leads in a circle or out of the workspace", p)
+		hops++
+		if names += namesOf(e.link); hops > maxHops || names > maxNames {
+			return refuse("the link %q leads in a circle, or over too many other links", p)
 		}
-		ahead = append(strings.Split(next.link, "/"), ahead...)
+		ahead = append(ahead, e.link)
 	}
 	return nil
 }
+
+// parent is the folder that a path is in; empty for the workspace's own.
+func parent(p string) string { return p[:max(strings.LastIndex(p, "/"), 0)] }
 
 // Paths are those of all files, in order; folders and links are left out.
 func (t *Tree) Paths() []string {

@@ -47,6 +47,13 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 	for i := range many {
 		many[i] = header(fmt.Sprintf("f%d", i), "")
 	}
+	// chain is links that each lead over the next one, with a target of so many names.
+	chain := func(links, names int) (list []*tar.Header) {
+		for i := range links {
+			list = append(list, header(fmt.Sprintf("l%d", i), fmt.Sprintf("l%d%s", i+1, strings.Repeat("/x", names-1))))
+		}
+		return list
+	}
 	tests := []struct {
 		name    string
 		headers []*tar.Header
@@ -71,6 +78,17 @@ func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
 		{"a circle", []*tar.Header{header("a", "b"), header("b", "a")}, false},
 		// Read as text "p/q/up/../x" stays inside; but up is the root.
 		{"a link that leads out by another", []*tar.Header{header("p/q/up", "../.."), header("out", "p/q/up/../x")}, false},
+		{"a link up from a folder with a dot", []*tar.Header{header("a./b", "../../x")}, false},
+		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
+		{"a link with as many names as may be", chain(1, workspace.MaxDepth), true},
+		{"a link with one more", chain(1, workspace.MaxDepth+1), false},
+		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", workspace.MaxDepth-2)+"x")}, true},
+		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", workspace.MaxDepth-1)+"x")}, false},
+		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"), header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
+		{"as many links in a row as may be", chain(41, 1), true},
+		{"one more", chain(42, 1), false},
+		{"as many names in a row of links as may be", chain(32, 8), false}, // too deep
+		{"too many names in a row of links", chain(20, 30), false},
 		{"a device", []*tar.Header{{Name: "d", Typeflag: tar.TypeChar}}, false},
 		{"a pipe", []*tar.Header{{Name: "d", Typeflag: tar.TypeFifo}}, false},
 		{"a hard link", []*tar.Header{header("a", ""), {Name: "d", Linkname: "a", Typeflag: tar.TypeLink}}, false},
@@ -200,12 +218,13 @@ func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
 	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "p", "q"), 0o755))
 	expect.NoError(t, os.Symlink("../..", filepath.Join(dir, "p", "q", "up")))
 	expect.NoError(t, os.Symlink("p/q/up/../x", filepath.Join(dir, "out")))
+	expect.NoError(t, os.Symlink(strings.Repeat("./", workspace.MaxDepth)+"closed", filepath.Join(dir, "far")))
 	expect.NoError(t, exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run())
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "bad\nname"), nil, 0o644))
 	expect.NoError(t, os.WriteFile(filepath.Join(dir, "closed"), []byte("kept"), 0o000))
 	packed, left, err := workspace.Pack(root, all)
 	expect.NoError(t, err)
-	if len(left) != 5 || !slices.ContainsFunc(left, func(s string) bool { return strings.Contains(s, `"out"`) }) {
+	if len(left) != 6 || !slices.ContainsFunc(left, func(s string) bool { return strings.Contains(s, `"out"`) }) {
 		t.Errorf("left out are %q", left)
 	}
 	expect.Same(t, []string{"closed"}, packed.Paths())
