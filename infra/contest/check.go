@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -59,7 +60,7 @@ func (p program) print(r teamconfig.Report) {
 			state = "1 error"
 		}
 	}
-	fmt.Fprintf(p.out, "%s: %s\n", r.File, state)
+	fmt.Fprintf(p.out, "%s: %s\n", still(r.File), state)
 	for _, e := range r.Errors {
 		fmt.Fprintf(p.out, "  %s\n", line(e))
 	}
@@ -77,11 +78,16 @@ func line(s teamconfig.Said) string {
 
 // json prints a value and exits with code.
 func (p program) json(v any, code int) int {
-	e := json.NewEncoder(p.out)
+	var text bytes.Buffer
+	e := json.NewEncoder(&text)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	if err := e.Encode(v); err != nil {
-		fmt.Fprintln(p.problem, err)
+	err := e.Encode(v)
+	if err == nil {
+		_, err = p.out.Write(quietJSON(text.Bytes()))
+	}
+	if err != nil {
+		fmt.Fprintln(p.problem, still(err.Error()))
 		return exitFailed
 	}
 	return code

@@ -120,7 +120,7 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 	}
 	if g.models, err = p.open(g.names, x.model); err != nil {
 		valid = false
-		fmt.Fprintln(p.problem, err)
+		fmt.Fprintln(p.problem, legible.Visible(err.Error()))
 	}
 	if having(config, submission.WebSearch) {
 		g.listed, found = p.connect(ctx, file, all)
@@ -216,7 +216,7 @@ func (p program) plan(x execution, g *game) int {
 	for _, t := range plan.Teams {
 		fmt.Fprintf(p.out, "  %s: %s\n", still(t.TeamID), counted(t.Members, "member"))
 	}
-	fmt.Fprintf(p.out, "models: %s\n", strings.Join(plan.Models, ", "))
+	fmt.Fprintf(p.out, "models: %s\n", still(strings.Join(plan.Models, ", ")))
 	if len(plan.Tools) > 0 {
 		fmt.Fprintf(p.out, "tools: %s\n", still(strings.Join(plan.Tools, ", ")))
 	}
@@ -316,5 +316,5 @@ type traced struct {
 
 func (t traced) line() ([]byte, error) {
 	b, err := json.Marshal(t)
-	return append(b, '\n'), err
+	return append(quietJSON(b), '\n'), err
 }

@@ -13,6 +13,8 @@ import (
 	"unicode"
 
 	"ringi/shared/contest"
+	"ringi/shared/expect"
+	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 )
@@ -179,8 +181,32 @@ func TestWhatCantBeWrittenIsSaid(t *testing.T) {
 }
 
 func TestALineMovesNoCursor(t *testing.T) {
-	if got := oneLine("a\x1b[2J\r\nb\u009bc " + strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b") || len([]rune(got)) != maxLine {
+	if got := oneLine("a\x1b[2J\r\nb\u009bc\u202e\u2066\u200b\u2028 " + strings.Repeat("x", 100)); strings.ContainsAny(got, "\x1b\r\n\u009b\u202e\u2066\u200b\u2028") || len([]rune(got)) != maxLine {
 		t.Errorf("%q", got)
+	}
+}
+
+// What a terminal obeys, or people can't see, is written as its number: a program reads the same value.
+func TestJSONSaysNothingToATerminal(t *testing.T) {
+	const value = "a\u009b2J\u009d0;t\u009c\u202e\u2066\u200b\x7f\x1b\U000e0041\U000f0000\n\tb<稟議>\u2028😀"
+	var out, problem bytes.Buffer
+	if code := (program{out: &out, problem: &problem}).json(map[string]string{"submission_content": value}, 7); code != 7 {
+		t.Errorf("%d %s", code, problem.String())
+	}
+	line := expect.Value(traced{Event: round.Event{Text: value}}.line())(t)
+	var is map[string]string
+	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))
+	var event struct {
+		Text string `json:"text"`
+	}
+	expect.NoError(t, json.Unmarshal(line, &event))
+	if is["submission_content"] != value || event.Text != value {
+		t.Errorf("%q and %q are read", is, event.Text)
+	}
+	for _, text := range []string{out.String(), string(line)} {
+		if i := strings.IndexFunc(text, legible.Ignorable); i >= 0 || !strings.Contains(text, "稟議") || !strings.Contains(text, "😀") {
+			t.Errorf("at %d: %q", i, text)
+		}
 	}
 }
 

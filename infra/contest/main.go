@@ -15,6 +15,8 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+
+	"ringi/shared/legible"
 )
 
 // What the command's exit says.
@@ -66,6 +68,6 @@ func (p program) run(ctx context.Context, args []string) int {
 
 // misused says what is wrong with how the command was called.
 func (p program) misused(format string, a ...any) int {
-	fmt.Fprintf(p.problem, format+"\n", a...)
+	fmt.Fprintln(p.problem, legible.Visible(fmt.Sprintf(format, a...)))
 	return exitMisused
 }

@@ -8,6 +8,9 @@ import (
 	"sync"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"ringi/shared/legible"
 	"ringi/shared/round"
@@ -82,14 +85,29 @@ func oneLine(s string) string {
 // still is a text on one line, without what moves a terminal's cursor or says something to it: names come from files.
 func still(s string) string { return strings.Join(strings.Fields(quiet(s)), " ") }
 
-// quiet is a text with a blank for each character that is for the terminal, line ends too.
+// quiet is a text as people see it, with a blank for each character that is for the terminal, line ends too.
 func quiet(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r < ' ' || r >= 0x7f && r < 0xa0 {
+	return legible.Visible(strings.Map(func(r rune) rune {
+		if unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp) {
 			return ' '
 		}
 		return r
-	}, s)
+	}, s))
+}
+
+// quietJSON is an encoded value in which what a terminal obeys, and what people can't see, stands as its number: the same value.
+func quietJSON(b []byte) []byte {
+	var out []byte
+	for _, r := range string(b) {
+		if !legible.Ignorable(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // points is a score of 0.0 to 1.0 as people see it.
