@@ -32,32 +32,36 @@ function still(change) {
   }
 }
 
-// decisions are an element's forms, by what they send: all but the key of the session.
+// decisions are an element's forms, each with what it sends: all but the key of the session.
 function decisions(el) {
   const sent = (form) => [...form.querySelectorAll('input[type="hidden"]:not([name="form"])')].map((x) => `${x.name}=${x.value}`);
-  const named = (form) => [[form.getAttribute("action"), ...sent(form)].join("\n"), form];
-  return new Map([...el.querySelectorAll('form[method="post"]')].map(named));
+  return [...el.querySelectorAll('form[method="post"]')].map((form) => ({ form, sends: [form.getAttribute("action"), ...sent(form)].join("\n") }));
 }
 
-// close ends a form of a decision that is over: nothing in it goes, so that the keyboard stays where it is.
-function close(form) {
-  form.dataset.over = "1";
+// close ends a form of a decision that is over, or opens it again: nothing in it goes, so that the keyboard stays where it is.
+function close(form, over) {
+  if (over === Boolean(form.dataset.over)) return;
+  if (over) form.dataset.over = "1";
+  else delete form.dataset.over;
   for (const field of form.elements) {
-    field.readOnly = true;
+    field.readOnly = over;
     if (!field.matches("button")) continue;
-    field.ariaDisabled = "true";
-    field.setAttribute("aria-describedby", "since");
+    field.ariaDisabled = over ? "true" : null;
+    if (over) field.setAttribute("aria-describedby", "since");
+    else field.removeAttribute("aria-describedby");
   }
 }
 
 // settle is for an element in which something can be decided: that stands there as it was read. No form takes the place of
-// another or comes by itself. One whose decision is over is closed, and a line says who decided, and leads to what waits now.
+// another or comes by itself. One whose decision is over is closed, until that very decision can be made again. As long as one
+// is closed, or another is offered, a line says who decided, and leads to what waits now.
 function settle(el, next) {
   const shown = decisions(el), now = decisions(next);
+  const among = (all) => (x) => all.some((y) => y.sends === x.sends);
   const line = el.querySelector(".since"), said = document.createElement("p");
-  for (const [sent, form] of shown) if (!now.has(sent)) close(form);
+  for (const x of shown) close(x.form, !among(now)(x));
   if (!next.dataset.live) delete el.dataset.live;
-  if (shown.size !== now.size || [...now.keys()].some((sent) => !shown.has(sent))) {
+  if (!shown.every(among(now)) || !now.every(among(shown))) {
     said.append(document.importNode(next.querySelector("template").content, true));
   }
   if (said.innerHTML === line.innerHTML) return;
@@ -71,7 +75,7 @@ function settle(el, next) {
 function refresh(el, page) {
   const next = page.getElementById(el.id);
   if (!next) return;
-  if (decisions(el).size + decisions(next).size > 0) return settle(el, next);
+  if (decisions(el).length + decisions(next).length > 0) return settle(el, next);
   const focus = document.activeElement, stand = el.contains(focus) ? counterpart(focus, el, next) : null;
   const over = el.querySelector("a[href]:hover, details[id] > summary:hover"), same = over && counterpart(over, el, next);
   if (busy(el, stand) || over && !same) return;
@@ -87,8 +91,13 @@ function refresh(el, page) {
   });
 }
 
+let asked = 0; // how often refreshAll did
+const shows = new Map(); // which of these times an element's content is of, by its id
+
 // refreshAll asks once for each address, and says what waits for a decision on this page: the answer has what became of it.
+// One that comes after the answer to a later question changes nothing.
 async function refreshAll(elements) {
+  const time = ++asked;
   const asks = document.querySelector("[data-asks]")?.dataset.asks || "1", pages = new Map();
   for (const el of elements) {
     const address = el.dataset.live;
@@ -97,6 +106,8 @@ async function refreshAll(elements) {
       if (!answer.ok) throw new Error(String(answer.status));
       pages.set(address, new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
+    if (time < (shows.get(el.id) ?? 0)) continue;
+    shows.set(el.id, time);
     refresh(el, pages.get(address));
   }
 }
