@@ -44,7 +44,7 @@ type Payloads interface {
 type Handler struct {
 	Store    Store
 	Payloads Payloads
-	Open     func(d agent.Definition, limited bool) (chat.Wire, error)
+	Open     func(d agent.Definition, s tenancy.Settings) (chat.Wire, error)
 	Prompts  func(ref aggregate.Ref) model.Keep                                                       // keeps what models are sent
 	Who      func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
 	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what these ask for together there.
@@ -128,7 +128,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: reason.InTalk(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
 		}, nil)
 	}
-	wire, err := t.Open(d, t.settings.MaxSessionCost() > 0)
+	wire, err := t.Open(d, t.settings)
 	if err != nil {
 		return t.failed(ctx, err, session.Answer{})
 	}

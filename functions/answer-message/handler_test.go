@@ -109,7 +109,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
-		Open:    func(agent.Definition, bool) (chat.Wire, error) { return w.vendor, nil },
+		Open:    func(agent.Definition, tenancy.Settings) (chat.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil

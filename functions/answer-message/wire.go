@@ -47,8 +47,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	names, asking, large := &people.Names{}, &people.Requesters{}, result.Open(cfg, env.Results)
 	return &Handler{
 		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) }, Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
-		Open: func(d agent.Definition, limited bool) (chat.Wire, error) {
-			return models.OpenAgent(d, env.Model, limited)
+		Open: func(d agent.Definition, s tenancy.Settings) (chat.Wire, error) {
+			return models.OpenAgent(d, env.Model, s)
 		},
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,
 		Who: func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) {

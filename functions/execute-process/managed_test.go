@@ -41,6 +41,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 		"a cancel interrupts the session":                          testSessionCancel,
 		"a session whose time is up is told to stop":               testSessionTimeUp,
 		"a model of another vendor is refused":                     testOtherVendor,
+		"a model of unknown price has no session under a limit":    testUnpriced,
 		"a key that is missing is said":                            testNoKey,
 		"a vendor that is busy is waited for":                      testBusy,
 		"the agent is made anew when the vendor has it no more":    testAgentGone,
@@ -222,6 +223,21 @@ func testSessionTimeUp(t *testing.T, m *sessionWorld) {
 	m.ends(task.ExecutionFailed, task.ReasonTimeout)
 	if n := m.session().Interrupts; n != 1 {
 		t.Errorf("%d interrupts", n)
+	}
+}
+
+func testUnpriced(t *testing.T, m *sessionWorld) {
+	m.h.Model = "claude-unheard-of"
+	settings := expect.Value(m.Store.Settings(t.Context(), m.Ref.Tenant))(t)
+	settings.MaxCostDayUSD = 3
+	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
+	m.approved(m.lone(1))
+	m.run()
+	if e := m.ends(task.ExecutionFailed, task.ReasonModelUnpriced); e.ErrorDetail != "claude-unheard-of" {
+		t.Errorf("it says %q", e.ErrorDetail)
+	}
+	if n := len(m.agents.Sessions()); n != 0 {
+		t.Errorf("%d sessions", n)
 	}
 }
 

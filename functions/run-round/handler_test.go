@@ -54,7 +54,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 // play plays all rounds of a team, as its branch of the state machine does.
 func (w *world) play(a *contest.Aggregate, place int, late time.Duration) (outcome string) {
 	h := &Handler{
-		Store: w.store, Models: provider.Wires{Instead: "demo", Demo: round.Demo{}, Limited: true},
+		Store: w.store, Models: provider.Wires{Instead: "demo", Demo: round.Demo{}},
 		Now: func() time.Time { return time.Now().Add(late) },
 	}
 	ref := a.Ref()

@@ -43,7 +43,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	s, values := kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)
 	h := &Handler{
 		Store:   contests.Of(s, values),
-		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}, Limited: true},
+		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}},
 		Prompts: func(ref aggregate.Ref) model.Keep { return values.Prompts(ref) },
 		Reads:   newReads(cfg, env, s).Open,
 		Now:     time.Now,

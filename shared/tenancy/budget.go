@@ -74,8 +74,11 @@ func (s Settings) MostOfDay(sums Sums) (most aggregate.MicroUSD) {
 // HasBudgets reports whether a day or a month has a limit.
 func (s Settings) HasBudgets() bool { return s.MaxCostDay() > 0 || s.MaxCostMonth() > 0 }
 
-// CostsLimited reports whether any limit of costs has to be held.
+// CostsLimited reports whether any limit has to be held of what a task costs.
 func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.HasBudgets() }
+
+// SessionCostsLimited reports whether any limit has to be held of what a session with an agent costs.
+func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.HasBudgets() }
 
 // budget is a limit in dollars as the settings have it.
 type budget struct {

@@ -15,16 +15,17 @@ import (
 	"ringi/shared/model/price"
 	"ringi/shared/modelname"
 	"ringi/shared/secret"
+	"ringi/shared/tenancy"
 )
 
 // OpenAgent makes the wire of an agent; nothing is called yet. instead is the deployment's MODEL: where it is the demo, every
-// agent is. limited says that the costs of sessions are: then an agent whose model's price nobody knows gives an *model.Error
-// of kind Unpriced, because the limit could not be held.
-func (c Config) OpenAgent(d agent.Definition, instead string, limited bool) (chat.Wire, error) {
+// agent is. Where the settings limit what sessions cost, an agent whose model's price nobody knows gives an *model.Error of
+// kind Unpriced, because the limit could not be held.
+func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (chat.Wire, error) {
 	if n, err := modelname.Parse(instead); err == nil && n.Provider == modelname.Demo {
 		return chat.Demo{}, nil
 	}
-	if limited && !price.Known(string(d.Provider)+":"+d.Model) {
+	if s.SessionCostsLimited() && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
 	}
 	return speaking{c, d}, nil

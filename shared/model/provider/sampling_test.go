@@ -27,7 +27,6 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	for name, vendor := range map[string]string{
 		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
 	} {
-		c.Limited = true
 		w := expect.Value(c.Open(name))(t)
 		got, err := w.Say(t.Context(), chat.Request{System: "s", MaxTokens: 10, Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}, func(string) {})
 		if err != nil || got.Usage.Provider != vendor || got.Usage.Model != name[strings.LastIndex(name, ":")+1:] {

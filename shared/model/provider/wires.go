@@ -17,8 +17,9 @@ type Wires struct {
 	Config
 	Instead string    // the model that stands for every other; empty: none does
 	Demo    chat.Wire // the demo's
-	// Limited says that costs are: a model whose price nobody knows is not opened then, because the limit could not be held.
-	Limited bool
+	// Unlimited says that nothing bounds what a contest costs. Else a model whose price nobody knows is not opened, because
+	// the contest's budget could not be held.
+	Unlimited bool
 }
 
 // Open makes the wire of a model; nothing is called yet. Its errors are *model.Error: of kind UnknownModel for a name of no
@@ -33,7 +34,7 @@ func (w Wires) Open(name string) (chat.Wire, error) {
 		return w.Demo, nil
 	case n.Provider == modelname.Bedrock:
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.UnknownModel, Err: errNoTalk}
-	case w.Limited && !price.Known(n.String()):
+	case !w.Unlimited && !price.Known(n.String()):
 		return nil, &model.Error{Provider: n.Provider, Model: n.Model, Kind: model.Unpriced}
 	}
 	return keyed{w.Config, n}, nil

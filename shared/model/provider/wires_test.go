@@ -15,7 +15,7 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	var paths []string
 	s := vendor(t, &paths)
 	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
-	w := provider.Wires{Config: config(s, k), Demo: chat.Demo{}}
+	w := provider.Wires{Config: config(s, k), Demo: chat.Demo{}, Unlimited: true}
 	hello := chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "hello"}}}}, MaxTokens: 10}
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
@@ -34,11 +34,6 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 		if e := new(model.Error); !errors.As(second(w.Open(name)), &e) || e.Kind != kind {
 			t.Errorf("%s: %v", name, e)
 		}
-	}
-	limited := w
-	limited.Limited = true
-	if e := new(model.Error); !errors.As(second(limited.Open("openai:ft:unheard-of")), &e) || e.Kind != model.Unpriced {
-		t.Errorf("a model that can't be limited: %v", e)
 	}
 	instead := w
 	instead.Instead = "demo"
