@@ -147,19 +147,26 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 	return at, cmp.Or(note, card.NoteAccepted), nil
 }
 
-// fromMessage makes a request of a message that somebody wrote, with the text that the person sent: the message itself is what
-// its cards stand below, as if it had mentioned Ringi, and whoever chose it in its menu asks for it.
+// fromMessage makes a request of a message that somebody wrote, with the text that the person sent, who asks for it. If that is
+// what the message says, its cards stand below it, as if it had mentioned Ringi. Else they stand below a message of Ringi's
+// that repeats the text: nobody's message has them as if it had said that.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
 		slog.InfoContext(ctx, "whether Ringi can post there", "channel", of.Channel, "reaches", reaches, "err", err)
 	}
-	if !reaches {
-		out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}, locale)
+	w := wanted{team: p.Team.ID, user: p.User.ID, text: text, once: "message " + of.Channel + " " + of.TS}
+	switch said := aggregate.HashOf(text); {
+	case !reaches:
+		out := h.request(ctx, w, locale)
 		if out.note == card.NoteAccepted {
 			out.note = card.NoteElsewhere
 		}
 		return out
+	case said != of.Shown:
+		w.channel, w.elsewhere = of.Channel, true
+		w.once = strings.Join([]string{w.once, w.user, said}, " ")
+		return h.request(ctx, w, locale)
 	}
 	r := task.Request{
 		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: channelType(of.Channel),

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/card"
 	"ringi/shared/intake"
 )
 
@@ -29,7 +30,7 @@ func (m message) seen() string {
 	if len(own.lines) == 0 {
 		own = previews
 	}
-	return strings.Join(own.lines, "\n")
+	return card.Readable(strings.Join(own.lines, "\n"))
 }
 
 // decoded is a part of a message that another app made, nil for what is no JSON.

@@ -135,7 +135,9 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 	out := h.fromMessage(ctx, p, of, text, workspace)
 	switch out.note {
 	case card.NoteAccepted, card.NoteRepeated:
-		h.note(ctx, of, p.User.ID, out.note, person)
+		if out.note == card.NoteRepeated || out.ts == of.TS { // else its first message is there to see
+			h.note(ctx, of, p.User.ID, out.note, person)
+		}
 	case card.NoteElsewhere: // where Ringi can't post, it can't tell: the message in the person's direct messages does
 	default:
 		return out.note

@@ -8,6 +8,8 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
+	"ringi/shared/legible"
 	"ringi/shared/slackapi/outgoing"
 )
 
@@ -49,6 +51,7 @@ type RequestOf struct {
 	Channel string `json:"channel"`
 	TS      string `json:"ts"`
 	Thread  string `json:"thread,omitempty"`
+	Shown   string `json:"shown"` // the hash of what the dialog shows of it
 }
 
 // MessageRequestModal shows what is asked for where somebody makes a request of a message: the person sends what stands in it
@@ -56,8 +59,8 @@ type RequestOf struct {
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
 	w := askWordsOf(locale)
 	view := RequestModal(locale)
-	about, _ := json.Marshal(of) // of strings it can't fail
-	view.PrivateMetadata, view.Blocks.BlockSet = string(about), nil
+	view.Blocks.BlockSet = nil
+	all := text
 	for n := 0; n == 0 || text != "" && n < maxTexts; n++ {
 		var part string
 		part, text = cutTyped(text)
@@ -73,6 +76,9 @@ func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewReque
 	if text != "" {
 		view.Blocks.BlockSet = append(view.Blocks.BlockSet, slack.NewContextBlock("", label(w.TextCut)))
 	}
+	of.Shown = aggregate.HashOf(Readable(strings.TrimSuffix(all, text)))
+	about, _ := json.Marshal(of) // of strings it can't fail
+	view.PrivateMetadata = string(about)
 	return view
 }
 
@@ -84,13 +90,17 @@ func requestField(n int) string {
 	return fmt.Sprint(RequestTextBlock, "_", n+1)
 }
 
+// Readable is a text as a dialog shows it, and as it is asked for then: what people don't see is in neither, and nothing
+// stands where nobody looks for it, behind many empty lines.
+func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
+
 // RequestTyped is the text of a request's fields, which value says.
 func RequestTyped(value func(block string) string) string {
 	var text strings.Builder
 	for n := range maxTexts {
 		text.WriteString(value(requestField(n)))
 	}
-	return text.String()
+	return Readable(text.String())
 }
 
 // cutTyped cuts off what one field takes, which Slack counts as browsers do.
