@@ -79,6 +79,8 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 		"in a channel":                             {"channel", channel, false, "", false},
 		"in a channel of one's own":                {"channel C0ALONE", channel, false, task.ReasonNoMember, false},
 		"in one of one's own, and one may":         {"channel C0ALONE", channel, true, "", false},
+		"in a group's direct message":              {"channel C0GROUP", channel, true, task.ReasonGroupMessage, false},
+		"in one that a list decides":               {"channel C0GROUP", list(others, []string{}), false, "", false},
 		"a mention, which names no kind":           {"", channel, false, "", false},
 		"a list of oneself":                        {"channel", list(own, []string{}), false, task.ReasonNoApprover, false},
 		"a list of nobody":                         {"channel", list([]string{}, []string{}), true, task.ReasonNoApprover, false},

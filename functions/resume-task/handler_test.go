@@ -125,6 +125,9 @@ func (d answers) Self(context.Context) (slackapi.Self, error) {
 }
 func (d answers) TeamName(context.Context) (string, error) { return d.name, d.nameless }
 func (answers) Members(_ context.Context, channel string, _ int) ([]string, bool, error) {
+	if channel == "C0GROUP" { // a group direct message
+		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
+	}
 	return []string{pipelinetest.Requester}, channel != "C0ALONE", nil
 }
 func (answers) UsergroupMembers(_ context.Context, group string) ([]string, error) {

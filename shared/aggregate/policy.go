@@ -39,7 +39,8 @@ type Rule string
 const (
 	RuleForeign   Rule = "foreign_workspace" // the person belongs to another workspace
 	RuleGuest     Rule = "guest"
-	RuleNotMember Rule = "not_a_member" // of the channel
+	RuleNotMember Rule = "not_a_member"     // of the channel
+	RuleUnlisted  Rule = "place_not_listed" // whose members the app may not know: a group direct message
 	RuleNotListed Rule = "not_an_approver"
 	RuleNobody    Rule = "no_approvers" // the list is empty
 	RuleSelf      Rule = "self_approval"
@@ -48,7 +49,7 @@ const (
 )
 
 // Rules are all of them.
-var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone}
+var Rules = []Rule{RuleForeign, RuleGuest, RuleNotMember, RuleUnlisted, RuleNotListed, RuleNobody, RuleSelf, RuleNotParty, RuleAlone}
 
 // Policy is who may decide, read from the settings at the click.
 type Policy struct {

@@ -28,8 +28,9 @@ type group struct {
 
 // Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
 // aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list has
-// nobody, with RuleNotMember where the channel has nobody else. It is for what is begun; who may decide is asked again at the
-// click. It returns errorclass.ErrUnverified when Slack can't be asked about a list.
+// nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where nobody can be found to be a member. It
+// is for what is begun; who may decide is asked again at the click. It returns errorclass.ErrUnverified when Slack can't be
+// asked about a list.
 func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string) error {
 	policy, err := s.Policy(o.Team), s.Nobody(o, askers...)
 	switch {
@@ -62,14 +63,21 @@ func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Ori
 }
 
 // inChannel is Somebody where the members of a channel approve. Whoever joins a channel may, so that it has nobody only where
-// Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal.
+// Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal. A group direct message is told from a
+// channel by the scope alone that the app does not have: a mention there names no type, and its id may begin like a channel's
+// (https://docs.slack.dev/reference/events/app_mention). No listing of a person's channels shows it to memberOf.
 func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string) error {
-	if p.AllowSelf || o.ChannelType == "im" || o.ChannelType == "mpim" { // who asks there is in it; a group's message has others
+	if o.ChannelType == "im" { // who asks there is all of it
 		return nil
 	}
 	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
-	if err != nil {
+	switch {
+	case slackapi.Code(err) == slackapi.CodeMissingScope:
+		return aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}
+	case err != nil:
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
+		return nil
+	case p.AllowSelf: // who asks there is in it
 		return nil
 	}
 	looked := 0

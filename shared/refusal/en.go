@@ -32,6 +32,7 @@ func english() *words {
 			aggregate.RuleForeign:   "People of other workspaces can't do this.",
 			aggregate.RuleGuest:     "Guests can't approve, reject or try again.",
 			aggregate.RuleNotMember: "Only members of the channel where this was asked can approve or reject. Please join it and try again.",
+			aggregate.RuleUnlisted:  "Ringi can't see who is a member here, so nobody could approve this. Please ask for it in a channel.",
 			aggregate.RuleNotListed: "You aren't listed as an approver. Please ask someone who is.",
 			aggregate.RuleNobody:    "No approver is listed, so nobody can approve. Please ask an administrator to add one.",
 			aggregate.RuleSelf:      "You can't approve your own request. Please ask another approver.",

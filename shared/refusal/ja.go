@@ -32,6 +32,7 @@ func japanese() *words {
 			aggregate.RuleForeign:   "別のワークスペースの方は操作できません。",
 			aggregate.RuleGuest:     "ゲストの方は承認・却下・再実行できません。",
 			aggregate.RuleNotMember: "依頼があったチャンネルのメンバーだけが承認・却下できます。参加してから、もう一度お試しください。",
+			aggregate.RuleUnlisted:  "ここのメンバーを Ringi が確認できないため、承認できる人がいません。チャンネルで依頼してください。",
 			aggregate.RuleNotListed: "あなたは承認者に登録されていません。登録されている承認者に依頼してください。",
 			aggregate.RuleNobody:    "承認者が 1 人も登録されていないため、誰も承認できません。管理者に登録を依頼してください。",
 			aggregate.RuleSelf:      "自分の依頼は自分で承認できません。ほかの承認者に依頼してください。",

@@ -25,17 +25,18 @@ const (
 	ReasonBecameReason aggregate.Reason = "became_rejection_reason"
 
 	// Why a request was refused.
-	ReasonGuest      aggregate.Reason = "guest"
-	ReasonStranger   aggregate.Reason = "stranger"           // of another workspace
-	ReasonWorkspace  aggregate.Reason = "unknown_workspace"  // Ringi is not installed there for this deployment
-	ReasonOnlyAskers aggregate.Reason = "only_askers_decide" // and they may not approve their own requests
-	ReasonNoApprover aggregate.Reason = "no_approver"        // the list of approvers has nobody who may
-	ReasonNoMember   aggregate.Reason = "no_other_member"    // the channel has nobody else who may
-	ReasonOpenPerson aggregate.Reason = "open_tasks_person"  // the person has as many as may be open
-	ReasonOpenTenant aggregate.Reason = "open_tasks_tenant"
-	ReasonHourPerson aggregate.Reason = "tasks_per_hour_person"
-	ReasonHourTenant aggregate.Reason = "tasks_per_hour_tenant"
-	ReasonAsked      aggregate.Reason = "asked_already" // people are asked about the person's message before, beside the same gate
+	ReasonGuest        aggregate.Reason = "guest"
+	ReasonStranger     aggregate.Reason = "stranger"           // of another workspace
+	ReasonWorkspace    aggregate.Reason = "unknown_workspace"  // Ringi is not installed there for this deployment
+	ReasonOnlyAskers   aggregate.Reason = "only_askers_decide" // and they may not approve their own requests
+	ReasonNoApprover   aggregate.Reason = "no_approver"        // the list of approvers has nobody who may
+	ReasonNoMember     aggregate.Reason = "no_other_member"    // the channel has nobody else who may
+	ReasonGroupMessage aggregate.Reason = "group_message"      // a group direct message, whose members the app may not know
+	ReasonOpenPerson   aggregate.Reason = "open_tasks_person"  // the person has as many as may be open
+	ReasonOpenTenant   aggregate.Reason = "open_tasks_tenant"
+	ReasonHourPerson   aggregate.Reason = "tasks_per_hour_person"
+	ReasonHourTenant   aggregate.Reason = "tasks_per_hour_tenant"
+	ReasonAsked        aggregate.Reason = "asked_already" // people are asked about the person's message before, beside the same gate
 
 	// Why a generation failed.
 	ReasonModelUnavailable aggregate.Reason = "model_unavailable"
@@ -83,7 +84,7 @@ const (
 var Reasons = []aggregate.Reason{
 	ReasonDone, ReasonByPerson, ReasonMaxVersions, ReasonExpired, ReasonStepRejected, ReasonCostLimit,
 	ReasonUnsupported, ReasonHelp, ReasonBecameReason, ReasonGreeting, ReasonThreadHint,
-	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
+	ReasonGuest, ReasonStranger, ReasonWorkspace, ReasonOnlyAskers, ReasonNoApprover, ReasonNoMember, ReasonGroupMessage, ReasonOpenPerson, ReasonOpenTenant, ReasonHourPerson, ReasonHourTenant, ReasonAsked,
 	ReasonModelUnavailable, ReasonModelRefused, ReasonModelBadOutput, ReasonModelCutOff, ReasonModelBadRequest,
 	ReasonModelKey, ReasonModelForbidden, ReasonModelNoCredit, ReasonModelMisplaced, ReasonModelUnknown, ReasonModelUnpriced, ReasonDayBudget, ReasonMonthBudget, ReasonModelDemo, ReasonContestFiles, ReasonTooManyPeople, ReasonPlanLacks, ReasonPlanNever, ReasonPolicyTooLong, ReasonPlanTooLong, ReasonRunFailed, ReasonNobodyApproves,
 	ReasonToolFailed, ReasonToolValue, ReasonToolUnknown, ReasonToolNotAllowed, ReasonToolConstraint, ReasonToolChanged, ReasonBadArguments, ReasonResultExpired,
