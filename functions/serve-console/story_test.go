@@ -27,7 +27,7 @@ func TestTheStoryOfATask(t *testing.T) {
 		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing, "decided here as in Slack": decidesHere,
 		"who may not decide is told why": refusesHere, "what was not shown is not decided": onlyWhatWasShown,
 		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText, "prompts are for few": promptsAreForFew,
-		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments,
+		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"a message beside a gate": besideAGate,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })

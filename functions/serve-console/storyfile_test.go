@@ -112,6 +112,21 @@ func unreadArguments(t *testing.T, w *world) {
 	}
 }
 
+// What waits before a sheet is written is what will be in it.
+func sheetToCheck(t *testing.T, w *world) {
+	call := aggregate.JSON(`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"},{"key":"n","title":"社員番号"}],"rows":[{"n":"E001","h":25.5,"secret_note":"x1"}]}`)
+	w.steps(pipelinetest.Step(1, "write_rows_to_google_sheet", aggregate.Write, string(call)))
+	w.Approve()
+	w.Begin()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{JSON: call, Bytes: len(call)}, "hash", w.Now())
+	})
+	page := w.as(workspace.Suzuki).get(w.page())
+	holds(t, page, `<th scope="col">残業時間</th><th scope="col">社員番号</th></tr></thead><tbody><tr><td class="text">25.5</td><td class="text">E001</td></tr>`)
+	holds(t, page, `>書き込まれない項目</bdi> <bdi class="text value">secret_note</bdi>`, "A1 から上書きします")
+	lacks(t, page, ">key<", `>secret_note</th>`)
+}
+
 func besideAGate(t *testing.T, w *world) {
 	w.ask()
 	w.Prompted(tenancy.DefaultSettings())

@@ -21,8 +21,12 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	_, _, d.foreign = tenancy.ServerTool(call.Tool)
 	planned, _ := decoded(string(call.ToolInput))
 	shown, hidden := literal(planned, members, call.Tool)
-	var to []string
-	other, tables, rest := d.sheetRows(call.Tool, shown, members)
+	var to, other []string
+	var tables []table
+	sheet, rest, ok := sheetRowsOf(call.Tool, shown, members)
+	if ok {
+		other, tables = d.sheetLines(sheet), []table{sheet.table}
+	}
 	for _, a := range flattened(rest) {
 		switch {
 		case a.table != nil:

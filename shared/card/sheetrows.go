@@ -9,16 +9,20 @@ import (
 // sheetTool writes rows of which only the members that its columns name become cells.
 const sheetTool = "write_rows_to_google_sheet"
 
-// sheetRows draws rows as they will be in the sheet: the columns in their order under their
-// titles, and one line with the members that are not written. rest are the other arguments,
-// to be drawn as usual; if columns or rows have the wrong form, or masking renamed a member,
-// rest is all of them.
-func (d drawing) sheetRows(tool string, shown, given map[string]any) (lines []string, tables []table, rest map[string]any) {
+// sheetRows are rows as they will be in the sheet: the columns in their order under their titles.
+type sheetRows struct {
+	table     table
+	unwritten []string // members of rows that no column names
+}
+
+// sheetRowsOf reads what a call would write into a sheet. rest are the other arguments, to be drawn as usual; if columns
+// or rows have the wrong form, or masking renamed a member, rest is all of them and ok is false.
+func sheetRowsOf(tool string, shown, given map[string]any) (sheet sheetRows, rest map[string]any, ok bool) {
 	keys, titles := columnsOf(given["columns"])
 	list, isList := shown["rows"].([]any)
 	before, _ := given["rows"].([]any)
 	if tool != sheetTool || len(keys) == 0 || !isList || len(list) == 0 || len(list) != len(before) {
-		return nil, nil, shown
+		return sheet, shown, false
 	}
 	t := table{name: "rows", columns: titles, numbers: slices.Repeat([]bool{true}, len(keys))}
 	unwritten := map[string]bool{}
@@ -26,22 +30,28 @@ func (d drawing) sheetRows(tool string, shown, given map[string]any) (lines []st
 		row, ok := list[i].(map[string]any)
 		was, _ := before[i].(map[string]any)
 		if !ok || !slices.Equal(sorted(row), sorted(was)) {
-			return nil, nil, shown
+			return sheet, shown, false
 		}
 		for name := range row {
-			unwritten[name] = unwritten[name] || !slices.Contains(keys, name)
+			if !slices.Contains(keys, name) {
+				unwritten[name] = true
+			}
 		}
 		t.rows = append(t.rows, t.sheetRow(row, keys))
-	}
-	maps.DeleteFunc(unwritten, func(_ string, is bool) bool { return !is })
-	lines = []string{d.label("columns") + ": " + listed(titles)}
-	if len(unwritten) > 0 {
-		lines = append(lines, d.w.NotWritten+": "+listed(sorted(unwritten)))
 	}
 	rest = maps.Clone(shown)
 	delete(rest, "columns")
 	delete(rest, "rows")
-	return lines, []table{t}, rest
+	return sheetRows{table: t, unwritten: sorted(unwritten)}, rest, true
+}
+
+// sheetLines name the columns of a sheet, and what is not written into it.
+func (d drawing) sheetLines(s sheetRows) []string {
+	lines := []string{d.label("columns") + ": " + listed(s.table.columns)}
+	if len(s.unwritten) > 0 {
+		lines = append(lines, d.w.NotWritten+": "+listed(s.unwritten))
+	}
+	return lines
 }
 
 // sheetRow are the cells of one row; what is not there, or null, is written as an empty cell.

@@ -7,6 +7,9 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/aggregate"
+	"ringi/shared/card"
+	"ringi/shared/expect"
 	"ringi/shared/task"
 )
 
@@ -46,6 +49,25 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 		if where != "card" && strings.Count(text, "(空)") != 3 {
 			t.Errorf("the %s doesn't say which cells are empty: %s", where, text)
 		}
+	}
+}
+
+// A page shows what its card shows: the columns that are written, and beneath what is not.
+func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
+	call := task.Step{Tool: "write_rows_to_google_sheet", ToolInput: aggregate.JSON(sheetCall)}
+	for locale, unwritten := range map[string]string{"ja": "書き込まれない項目", "en": "Not written"} {
+		values, _, _, ok := card.Arguments(call, aggregate.Blob{JSON: call.ToolInput}, locale)
+		if !ok || len(values) != 5 || values[2].Name != "" || !strings.Contains(values[2].Texts[0], "A1") {
+			t.Fatalf("%t %+v", ok, values)
+		}
+		want := &card.Table{Columns: []string{"残業時間", "社員番号", "備考"}, Rows: [][]string{{"25.5", "E001", ""}, {"", "E002", ""}}}
+		expect.Same(t, want, values[3].Table)
+		expect.Same(t, card.Value{Name: unwritten, Texts: []string{"average_hours", "note"}}, values[4])
+	}
+	odd := aggregate.JSON(`{"columns":["secret"],"rows":[{"secret":"x1"}]}`)
+	values, _, _, _ := card.Arguments(call, aggregate.Blob{JSON: odd}, "ja")
+	if said := jsonOf(values); !strings.Contains(said, "secret") || !strings.Contains(said, "x1") || !strings.Contains(said, "A1 から上書き") {
+		t.Errorf("what the tool does not take: %s", said)
 	}
 }
 

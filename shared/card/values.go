@@ -12,7 +12,7 @@ import (
 // Value is a value of arguments or of a result as a surface beside Slack shows it: one text or several, or a table. Texts
 // are as they were written, with personal data masked where cards mask it.
 type Value struct {
-	Name  string   // in the reader's language, or the names that lead to it
+	Name  string   // in the reader's language, or the names that lead to it; empty for a sentence of Ringi's own
 	Texts []string // none of a table
 	Table *Table
 }
@@ -39,9 +39,26 @@ func Arguments(call task.Step, b aggregate.Blob, locale string) (values, leftOut
 	for _, name := range masked {
 		hidden = append(hidden, d.argumentName(name))
 	}
-	defaults, _ := decoded(string(call.LeftOut))
-	rest, _ := defaults.(map[string]any)
-	return d.values(shown), d.values(rest), hidden, true
+	sheet, rest, ok := sheetRowsOf(call.Tool, shown, members)
+	values = d.values(rest)
+	if call.Tool == sheetTool {
+		values = append(values, Value{Texts: []string{d.w.SheetStays}})
+	}
+	if ok {
+		values = append(values, d.sheetValues(sheet)...)
+	}
+	v, _ = decoded(string(call.LeftOut))
+	defaults, _ := v.(map[string]any)
+	return values, d.values(defaults), hidden, true
+}
+
+// sheetValues are what will be in a sheet and, beneath, what will not.
+func (d drawing) sheetValues(s sheetRows) []Value {
+	out := []Value{{Name: d.argumentName(s.table.name), Table: &Table{s.table.columns, s.table.rows}}}
+	if len(s.unwritten) > 0 {
+		out = append(out, Value{Name: d.w.NotWritten, Texts: s.unwritten})
+	}
+	return out
 }
 
 // ResultValues are what a step returned, personal data masked as in arguments that are made of it. ok is false when it is no JSON.
