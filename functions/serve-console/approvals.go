@@ -226,7 +226,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	words := approvalsWords.In(v.Locale)
 	ids := append([]string{v.User}, s.Approvers.Users...)
 	for _, x := range all {
-		ids = append(append(ids, x.origin.User), task.Mentioned(x.text)...)
+		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
 	}
 	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
@@ -237,7 +237,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 		is := waitingRow{
 			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
 			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
-			Who: surface.WhoDecides(s, x.origin), Priority: tasksWords.In(v.Locale).Priorities[x.rank],
+			Who: surface.WhoDecides(s, x.origin, x.askers()...), Priority: tasksWords.In(v.Locale).Priorities[x.rank],
 		}
 		if x.DecideBy != nil {
 			is.Until = *x.DecideBy
@@ -261,6 +261,19 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 		out = append(out, is)
 	}
 	return out
+}
+
+// askers are the people whose own request it is.
+func (x askedItem) askers() []string {
+	switch row := x.Row.(type) {
+	case *task.Prompt:
+		if row.Author != "" {
+			return []string{x.origin.User, row.Author}
+		}
+	case *session.Action:
+		return row.Askers
+	}
+	return nil
 }
 
 // namedEffects are the lines of effect, each behind its step's name: "the whole company" alone says nothing.

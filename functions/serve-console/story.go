@@ -153,7 +153,7 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 	place := c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)
 	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, func(string) string { return place }}}
 	t.reader.Tell(s)
-	t.surface.WhoDecides(t.settings, t.task.Request.Origin())
+	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
 	ids := make([]string, 0, len(asked))
 	for id := range asked {
 		ids = append(ids, id)
@@ -265,7 +265,7 @@ func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t
 	if p.Moves {
 		p.Live = p.Path
 	}
-	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin())
+	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
 	p.Buttons = buttonsFor(words, t, v)
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.story.ID, t.story.Run); p.RunAt == "" && c.Machine != "" {

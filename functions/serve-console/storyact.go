@@ -157,7 +157,7 @@ func (c *Console) refusal(w http.ResponseWriter, r *http.Request, v *viewer, t t
 	if refused {
 		refuse(r, v, why.Error())
 	}
-	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Request.Origin()), Typed: x.reason, wanted: x.Action}
+	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Request.Origin(), t.task.Askers()...), Typed: x.reason, wanted: x.Action}
 	p.Typed = legible.First(p.Typed, maxTyped)
 	return c.showStory(w, r, v, t, p, status)
 }
@@ -178,7 +178,7 @@ func buttonsFor(words storyTexts, t telling, v *viewer) []actButton {
 			b.Class = "button-danger"
 		}
 		if err := likely(t, v, x.Act); err != nil {
-			b.No = t.surface.Note(err)
+			b.No = t.surface.Why(err, t.settings, t.task.Request.Origin(), t.task.Askers()...)
 		}
 		out = append(out, b)
 	}

@@ -249,7 +249,7 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 	for i := len(t.actions) - 1; i >= 0; i-- {
 		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
 	}
-	p.Who = t.surface.WhoDecides(t.settings, s.Origin())
+	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.askers()...)
 	p.Buttons = talkButtons(words, t, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.entries(t, v.Locale)

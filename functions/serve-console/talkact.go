@@ -127,7 +127,15 @@ func (t *talk) refused(why error, locale string) string {
 	if errors.Is(why, aggregate.ErrInFlight) {
 		return words.Busy
 	}
-	return t.surface.Refused(why, t.settings, t.is.Session.Origin())
+	return t.surface.Refused(why, t.settings, t.is.Session.Origin(), t.askers()...)
+}
+
+// askers are the people whose own request it is what waits.
+func (t *talk) askers() []string {
+	if x := t.is.Current(); x != nil {
+		return t.is.AskersOf(x)
+	}
+	return t.is.Askers()
 }
 
 // talkButton is an act that the viewer may try.
@@ -152,7 +160,7 @@ func talkButtons(words talkTexts, t talk, v *viewer) (out []talkButton) {
 			b.ID, b.Hash = of.ActionID, of.Payload.Hash()
 		}
 		if err != nil {
-			b.No = t.surface.Note(err)
+			b.No = t.surface.Why(err, t.settings, s.Origin(), t.askers()...)
 		}
 		out = append(out, b)
 	}

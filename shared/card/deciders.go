@@ -8,7 +8,7 @@ import (
 
 // waits says who may decide what waits, as the settings say now, and until when.
 func (d drawing) waits(t aggregate.Terms, key string) slack.Block {
-	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin())}
+	lines := []string{d.w.surface().WhoDecides(d.settings, d.a.Request.Origin(), d.a.Askers()...)}
 	if t.DecideBy != nil {
 		lines = append(lines, fill(d.w.DecideBy, "when", when(*t.DecideBy)))
 	}

@@ -41,8 +41,8 @@ func Note(locale string, err error) string {
 }
 
 // Refused is Note that also names the people who may, when a rule refused.
-func Refused(err error, set tenancy.Settings, o aggregate.Origin) string {
-	return told(set.Locale, func(s refusal.Surface) string { return s.Refused(err, set, o) })
+func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	return told(set.Locale, func(s refusal.Surface) string { return s.Refused(err, set, o, askers...) })
 }
 
 // told says it in a locale, or one language below the other where the settings that name it could not be read.

@@ -51,7 +51,7 @@ func (d talkDrawing) asks(x *session.Action) face {
 	}
 	title := fill(d.talk.Asks, "n", x.Number)
 	f := face{text: fill(d.talk.AsksText, "n", x.Number), colour: blue}.with(header(title), section(d.about(x))).with(b.blocks...)
-	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin())}
+	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin(), d.t.AskersOf(x)...)}
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}

@@ -1,6 +1,7 @@
 package refusal
 
 import (
+	"slices"
 	"strings"
 
 	"ringi/shared/aggregate"
@@ -10,13 +11,48 @@ import (
 // maxNamed is how many people and groups a line names; more are counted.
 const maxNamed = 10
 
-// WhoDecides is the line that names those who may approve or reject what was asked for there, as the settings say now.
-func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin) string {
-	w, who := wordsOf(s.Locale), s.Approvers(set, o)
-	if who != w.nobody && !set.AllowSelfApproval && o.User != "" {
-		who += fill(w.notRequester, "who", s.Marks.Person(o.User))
+// WhoDecides is the line that names those who may approve or reject what these people asked for there, as the settings say
+// now; without askers whoever asked there is the only one.
+func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
+	switch {
+	case who == w.nobody || set.AllowSelfApproval || own == "":
+	case nobodyElse(set, o, askers):
+		return fill(w.nobodyElse, "who", own)
+	default:
+		who += fill(w.notRequester, "who", own)
 	}
 	return fill(w.canDecide, "who", who)
+}
+
+// own names the people who asked.
+func (s Surface) own(o aggregate.Origin, askers []string) string {
+	var names []string
+	for _, id := range askersOf(o, askers) {
+		names = append(names, s.Marks.Person(id))
+	}
+	return strings.Join(names, " ")
+}
+
+func askersOf(o aggregate.Origin, askers []string) []string {
+	if len(askers) == 0 && o.User != "" {
+		return []string{o.User}
+	}
+	return askers
+}
+
+// nobodyElse reports whether the settings let nobody but those decide who asked, and may not approve it. Who else is in a
+// channel or a user group only Slack knows.
+func nobodyElse(set tenancy.Settings, o aggregate.Origin, askers []string) bool {
+	askers = askersOf(o, askers)
+	switch {
+	case set.AllowSelfApproval || len(askers) == 0:
+		return false
+	case set.Approvers.Mode != aggregate.ApproversList:
+		return o.ChannelType == "im" && slices.Contains(askers, o.User)
+	}
+	others := slices.ContainsFunc(set.Approvers.Users, func(id string) bool { return !slices.Contains(askers, id) })
+	return !others && len(set.Approvers.Usergroups) == 0
 }
 
 // Approvers names those whom the settings let decide about what was asked for there.

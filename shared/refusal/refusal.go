@@ -46,8 +46,10 @@ type words struct {
 	rules   map[aggregate.Rule]string
 	decided map[state]string
 
-	canDecide, may, nobody, members, membersOfIt, notRequester, andOthers string
-	cancelAccepted, reasonNotTaken                                        string
+	ownRequest string // RuleSelf where there is no other approver to ask
+
+	canDecide, may, nobody, nobodyElse, members, membersOfIt, notRequester, andOthers string
+	cancelAccepted, reasonNotTaken                                                    string
 }
 
 // state is how a gate or a task stands when a person decides too late.
@@ -158,15 +160,23 @@ func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccept
 // ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
 func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).reasonNotTaken }
 
-// Refused is Note for a click that a rule refused: it also names the people who may.
-func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin) string {
-	text := s.Note(err)
+// Why is Note that sends nobody to another approver where the settings leave none.
+func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
+		return wordsOf(s.Locale).ownRequest
+	}
+	return s.Note(err)
+}
+
+// Refused is Why for a click that a rule refused: it also names the people who may, as WhoDecides does.
+func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	text := s.Why(err, set, o, askers...)
 	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
 		return wordsOf(s.Locale).direct
 	}
 	switch ruleOf(err) {
 	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
-		return text + "\n" + s.WhoDecides(set, o)
+		return text + "\n" + s.WhoDecides(set, o, askers...)
 	case aggregate.RuleNotParty:
 		who := s.Either(o.User, s.Approvers(set, o))
 		return text + "\n" + fill(wordsOf(s.Locale).may, "who", who)

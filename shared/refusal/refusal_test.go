@@ -52,6 +52,39 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 	}
 }
 
+// Where nobody but those who asked could approve, who may not, no line sends anybody to another approver.
+func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
+	refused := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}
+	list := func(users, groups []string) tenancy.Settings {
+		return tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}}
+	}
+	request, direct := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}
+	for _, x := range []struct {
+		name   string
+		set    tenancy.Settings
+		o      aggregate.Origin
+		askers []string
+		nobody bool
+	}{
+		{"a direct message", tenancy.Settings{}, direct, nil, true},
+		{"the only one on the list", list([]string{"U1"}, nil), request, nil, true},
+		{"all on the list asked for it", list([]string{"U1", "U2"}, nil), request, []string{"U2", "U1"}, true},
+		{"a direct message that somebody else asked in", tenancy.Settings{}, direct, []string{"U2"}, false},
+		{"another on the list", list([]string{"U1", "U2"}, nil), request, nil, false},
+		{"a user group", list([]string{"U1"}, []string{"S1"}), request, nil, false},
+		{"a channel", tenancy.Settings{}, request, nil, false},
+		{"their own are theirs", tenancy.Settings{AllowSelfApproval: true}, direct, nil, false},
+	} {
+		for locale, words := range map[string][2]string{"ja": {"承認できる人: 今の設定では、いません", "ほかの承認者に依頼"}, "en": {"Can approve: nobody under the settings of now", "ask another approver"}} {
+			s := Surface{locale, page{}}
+			who, click := s.WhoDecides(x.set, x.o, x.askers...), s.Refused(refused, x.set, x.o, x.askers...)
+			if strings.Contains(who, words[0]) != x.nobody || !strings.Contains(click, who) || strings.Contains(click, words[1]) == x.nobody {
+				t.Errorf("%s, %s: %q, at the click %q", x.name, locale, who, click)
+			}
+		}
+	}
+}
+
 // A person can do something about what has a class, so that "could not be saved" is said of nothing that is known.
 func TestEveryClassHasANote(t *testing.T) {
 	of := map[errorclass.Class]error{
@@ -82,7 +115,7 @@ var place = regexp.MustCompile(`\{[a-z]+\}`)
 func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *words) map[string]string {
 		texts := map[string]string{
-			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "members": w.members,
+			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "nobodyElse": w.nobodyElse, "ownRequest": w.ownRequest, "members": w.members,
 			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted, "reasonNotTaken": w.reasonNotTaken,
 		}
 		for k, v := range w.notes {

@@ -29,7 +29,7 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	if by.Type != aggregate.ActorUser {
 		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
 	}
-	for _, asker := range a.askersOf(x) {
+	for _, asker := range a.AskersOf(x) {
 		if err := p.Approve(by, asker); err != nil {
 			return aggregate.Change{}, err
 		}
@@ -77,8 +77,8 @@ func (a *Aggregate) Askers() []string {
 	return a.Session.Askers
 }
 
-// askersOf are the people whose own request an action is.
-func (a *Aggregate) askersOf(x *Action) []string {
+// AskersOf are the people whose own request an action is.
+func (a *Aggregate) AskersOf(x *Action) []string {
 	if len(x.Askers) == 0 {
 		return []string{a.Head.Requester}
 	}

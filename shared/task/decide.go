@@ -67,6 +67,15 @@ func (a *Aggregate) mayStamp(row Gated, by aggregate.Actor, p aggregate.Policy) 
 	return nil
 }
 
+// Askers are the people whose own request it is what waits: who asked for the task, and who put another draft in place.
+func (a *Aggregate) Askers() []string {
+	askers := []string{a.Head.Requester}
+	if p := a.Prompt(); p != nil && p.Author != "" && p.Status == aggregate.PendingApproval {
+		askers = append(askers, p.Author)
+	}
+	return askers
+}
+
 // decided adds to an audit entry's details since when the gate asked: its time limit began then. How long people take is
 // counted from the audit log alone.
 func decided(row Gated, details map[string]any) map[string]any {
