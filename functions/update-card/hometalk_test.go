@@ -115,7 +115,7 @@ func testHomeSixtyActions(t *testing.T, k *talk) {
 	if len(v.Blocks) > 100 {
 		t.Errorf("%d blocks", len(v.Blocks))
 	}
-	k.wants(shown, []string{"あなたの承認待ち (50 件)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
+	k.wants(shown, []string{"あなたの承認待ち (50 件以上)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
 	if calls := k.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
 		t.Errorf("Slack was asked about people %d times", len(calls))
 	}

@@ -10,16 +10,17 @@ type askWords struct {
 	Asked, Open                                 string
 	Notes                                       map[AskNote]string
 
-	Locale, Untitled                                         string
-	CopiesLeft, CopyFrom, OutcomeText                        string
-	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore string
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom                string
-	TalkFrom, TalkLine, HomeTalks, WhatAction                string
-	StateOpen, StateBroken                                   string
-	WaitsLine, WaitsUntil, ListID                            string
-	WhatPrompt, WhatProcess, WhatStep                        string
-	StateCompleted, StateFailed, StateCancelled, StateParked string
-	StateWaits, StateRunning, StatePrepared                  string
+	Locale, Untitled                                             string
+	CopiesLeft, CopyFrom, OutcomeText                            string
+	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore     string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore string // where not all that waits was looked at
+	HomeMine, HomeNoneMine, HomeHow, HomeFrom                    string
+	TalkFrom, TalkLine, HomeTalks, WhatAction                    string
+	StateOpen, StateBroken                                       string
+	WaitsLine, WaitsUntil, ListID                                string
+	WhatPrompt, WhatProcess, WhatStep                            string
+	StateCompleted, StateFailed, StateCancelled, StateParked     string
+	StateWaits, StateRunning, StatePrepared                      string
 }
 
 func askWordsOf(locale string) *askWords {
@@ -56,6 +57,8 @@ func askJapanese() *askWords {
 		Locale: "ja", Untitled: "(題名なし)",
 		CopiesLeft: "ほか {n} 人の承認者には DM を送っていません", CopyFrom: "*{title}* · 依頼: {who}", OutcomeText: "{state}: {title}",
 		HomeWaiting: "あなたの承認待ち ({n} 件)", HomeNothing: "あなたの承認を待っているものはありません。",
+		HomeWaitingMore: "あなたの承認待ち ({n} 件以上)", HomeWaitingSome: "あなたの承認待ち", HomeHiddenMore: "ほか {n} 件以上",
+		HomeNoneOf: "ワークスペースの承認待ちが多いため、古いものから {n} 件だけを調べました。その中に、あなたの承認を待っているものはありません。",
 		HomeRest:   "次のものは、ここに全文を表示できないため、カードを開いて承認してください。",
 		HomeHidden: "ほか {n} 件", HomeMore: "ワークスペースの承認待ちが多いため、古いものから {n} 件だけを調べました。",
 		HomeMine: "あなたの依頼", HomeNoneMine: "まだ依頼はありません。",
@@ -100,6 +103,8 @@ func askEnglish() *askWords {
 		Locale: "en", Untitled: "(untitled)",
 		CopiesLeft: "{n} more approvers got no direct message", CopyFrom: "*{title}* · asked by {who}", OutcomeText: "{state}: {title}",
 		HomeWaiting: "Waiting for your approval ({n})", HomeNothing: "Nothing waits for your approval.",
+		HomeWaitingMore: "Waiting for your approval ({n} or more)", HomeWaitingSome: "Waiting for your approval", HomeHiddenMore: "{n} or more besides",
+		HomeNoneOf: "Much waits in this workspace: only the {n} oldest entries were looked at, and none of them waits for your approval.",
 		HomeRest:   "These can't be shown in full here. Open their cards to approve them.",
 		HomeHidden: "{n} more", HomeMore: "Much waits in this workspace: only the {n} oldest entries were looked at.",
 		HomeMine: "Your requests", HomeNoneMine: "You have not asked for anything yet.",

@@ -53,9 +53,9 @@ const (
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf(locale), s
 	own.Locale = locale
-	blocks := []slack.Block{header(fill(w.HomeWaiting, "n", len(in.Waiting)))}
+	blocks := []slack.Block{header(w.waitingTitle(in))}
 	if len(in.Waiting) == 0 {
-		blocks = append(blocks, section(w.HomeNothing))
+		blocks = append(blocks, section(w.nothing(in)))
 	}
 	room, characters := maxHomeCards, maxHomeText
 	var rest []string
@@ -72,7 +72,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		room, characters = room-len(drawn), characters-n
 		blocks = append(blocks, drawn...)
 	}
-	blocks = append(blocks, w.restOf(rest, in.Looked)...)
+	blocks = append(blocks, w.restOf(rest, in)...)
 	blocks = append(blocks, divider(), header(w.HomeMine))
 	if len(in.Mine) == 0 {
 		blocks = append(blocks, section(w.HomeNoneMine))
@@ -106,19 +106,47 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 }
 
 // restOf are the lines of what waits and isn't drawn whole.
-func (w *askWords) restOf(lines []string, looked int) []slack.Block {
+func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	var out []slack.Block
 	if len(lines) > 0 {
 		out = append(out, divider(), section(w.HomeRest))
 	}
 	out = append(out, rows(lines[:min(len(lines), maxHomeRows)])...)
 	if hidden := len(lines) - maxHomeRows; hidden > 0 {
-		out = append(out, contextLine(fill(w.HomeHidden, "n", hidden)))
+		out = append(out, contextLine(w.hidden(in, hidden)))
 	}
-	if looked > 0 {
-		out = append(out, contextLine(fill(w.HomeMore, "n", looked)))
+	if in.Looked > 0 && len(in.Waiting) > 0 {
+		out = append(out, contextLine(fill(w.HomeMore, "n", in.Looked)))
 	}
 	return out
+}
+
+// waitingTitle is the heading of what waits for a person. Where not all was looked at, what was found is not all there is.
+func (w *askWords) waitingTitle(in Summary) string {
+	switch n := len(in.Waiting); {
+	case in.Looked == 0:
+		return fill(w.HomeWaiting, "n", n)
+	case n == 0:
+		return w.HomeWaitingSome
+	default:
+		return fill(w.HomeWaitingMore, "n", n)
+	}
+}
+
+// nothing says that nothing was found that waits for a person.
+func (w *askWords) nothing(in Summary) string {
+	if in.Looked > 0 {
+		return fill(w.HomeNoneOf, "n", in.Looked)
+	}
+	return w.HomeNothing
+}
+
+// hidden counts what waits for a person and isn't shown.
+func (w *askWords) hidden(in Summary, n int) string {
+	if in.Looked > 0 {
+		return fill(w.HomeHiddenMore, "n", n)
+	}
+	return fill(w.HomeHidden, "n", n)
 }
 
 // rows are lines of at most 600 characters.
@@ -132,18 +160,18 @@ func rows(lines []string) (out []slack.Block) {
 // List is the same as text, for a command's answer.
 func List(locale string, in Summary) string {
 	w := askWordsOf(locale)
-	lines := []string{"*" + fill(w.HomeWaiting, "n", len(in.Waiting)) + "*"}
+	lines := []string{"*" + w.waitingTitle(in) + "*"}
 	for i, x := range in.Waiting {
 		if i == maxListLines {
-			lines = append(lines, fill(w.HomeHidden, "n", len(in.Waiting)-i))
+			lines = append(lines, w.hidden(in, len(in.Waiting)-i))
 			break
 		}
 		lines = append(lines, "• "+waitsLine(x, w))
 	}
 	if len(in.Waiting) == 0 {
-		lines = append(lines, w.HomeNothing)
+		lines = append(lines, w.nothing(in))
 	}
-	if in.Looked > 0 {
+	if in.Looked > 0 && len(in.Waiting) > 0 {
 		lines = append(lines, fill(w.HomeMore, "n", in.Looked))
 	}
 	lines = append(lines, "", "*"+w.HomeMine+"*")
