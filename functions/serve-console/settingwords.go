@@ -79,7 +79,7 @@ func (t settingsTexts) value(field, is string) string {
 var settingsWords = language.InEach(settingsJA, settingsEN)
 
 var settingsJA = settingsTexts{
-	Title: "設定", Lead: "変えた設定は、次に作られる方針とステップ、次に始まる承認から使われます。", Save: "保存", Search: "探す",
+	Title: "設定", Lead: "誰が承認できるか(「承認できる人」と「自分の依頼を自分で承認できる」)は、保存するとすぐに、すでに承認を待っているものにも使われます。ほかの設定は、次に作られる方針とステップ、次に始まる承認から使われます。", Save: "保存", Search: "探す",
 	SearchUsers: "名前で人を探す", SearchGroups: "名前でグループを探す", Found: "見つかった候補", More: "ほかにもいます。名前をもっと詳しく入れてください。",
 	NoneFound: "見つかりません。", NobodyChosen: "まだ選ばれていません。", Unlisted: "このワークスペースの一覧にありません",
 	Cut:      "人数が多いため、最初の 5,000 人だけを名前で探せます。ほかの人は Slack のメンバー ID で探してください。",

@@ -8,7 +8,7 @@ import (
 )
 
 var settingsEN = settingsTexts{
-	Title: "Settings", Lead: "Changes hold for the policies, steps and approvals that begin after you save.", Save: "Save", Search: "Search",
+	Title: "Settings", Lead: "Whoever may approve (“Who may approve” and “People may approve their own requests”) may do so as soon as you save, also what already waits. The rest holds for the policies, steps and approvals that begin after you save.", Save: "Save", Search: "Search",
 	SearchUsers: "Find people by name", SearchGroups: "Find groups by name", Found: "Found", More: "There are more. Type more of the name.",
 	NoneFound: "Nobody was found.", NobodyChosen: "Nobody is chosen yet.", Unlisted: "not in this workspace's list",
 	Cut:      "There are many people: only the first 5,000 can be found by name. Find others by their Slack member ID.",

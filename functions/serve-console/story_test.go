@@ -25,7 +25,7 @@ func TestTheStoryOfATask(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing, "decided here as in Slack": decidesHere,
-		"who may not decide is told why": refusesHere, "what was not shown is not decided": onlyWhatWasShown,
+		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce, "what was not shown is not decided": onlyWhatWasShown,
 		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText, "prompts are for few": promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"a message beside a gate": besideAGate,
@@ -211,6 +211,37 @@ func decidesHere(t *testing.T, w *world) {
 	holds(t, sato.get(w.page()), "取り消し")
 	if a := sato.post(w.page()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}); a.status != http.StatusSeeOther || w.Load().Head.Rev != cancelled.Head.Rev {
 		t.Errorf("a second click: %d", a.status)
+	}
+}
+
+// What the settings page says of a change: who may approve is asked of the settings of now, also about what already waits.
+func holdsAtOnce(t *testing.T, w *world) {
+	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"}, "en": {"“Who may approve”", "“People may approve their own requests”"}} {
+		words := settingsWords.In(locale)
+		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
+			if !strings.Contains(words.Lead, labels[i]) || !strings.Contains(labels[i], words.Fields[field].Label) {
+				t.Errorf("%s: %q does not name %q", locale, words.Lead, words.Fields[field].Label)
+			}
+		}
+	}
+	w.ask()
+	w.Prompted(tenancy.DefaultSettings())
+	form, sato := w.act(task.ActApprove, ""), w.as(workspace.Sato)
+	holds(t, sato.get(w.page()), "✅ 承認</button>")
+	w.Settings(func(s *tenancy.Settings) {
+		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Sato}}
+	})
+	page, click := sato.get(w.page()), sato.post(w.page()+"/act", form)
+	for _, a := range []answer{page, click} {
+		holds(t, a, "承認できる人: 今の設定では、いません", "自分の依頼は自分で承認できません。")
+		lacks(t, a, "ほかの承認者に依頼")
+	}
+	if click.status != http.StatusForbidden {
+		t.Errorf("%d %s", click.status, click.text())
+	}
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = true })
+	if a := sato.post(w.page()+"/act", form); a.status != http.StatusSeeOther {
+		t.Errorf("%d %s", a.status, a.text())
 	}
 }
 

@@ -34,7 +34,7 @@ const words = {
     tgTwiceText: "同じ event_id が同時に届きます", tgDropText: "タイムアウトとみなし、イベントは再送します", tgRateText: "Retry-After: 1 · 何も書かれません", tgLoseText: "書かれますが、接続が切れます", tgPaceText: "投稿は 1 チャンネル毎秒約 1 件", active: "Slack の不調: オン",
     rowRequest: "依頼", rowAnswer: "返答", rowChoice: "却下理由か新しい依頼か", rowSaid: "「{text}」", rowTask: "タスク", rowPrompt: "実行方針 v{n}", rowProcess: "実行ステップ v{n}", rowGate: "ステップ {n} の確認", rowStep: "ステップ {n}", rowAttempt: "実行 {n} 回目", rowExecution: "実行", rowCard: "カード: {of}", rowWait: "待機中の実行", rowHead: "いまの状態", rowSession: "会話", rowMessage: "メッセージ", rowInbox: "まだ答えていないメッセージ", rowAction: "操作 {n}", rowHandover: "稟議への引き継ぎ", rowContest: "コンテスト", rowSummary: "コンテストの結果", rowTeam: "チーム", rowRound: "ラウンド {n}", rowBoard: "順位表 ラウンド {n}", rowStream: "書きかけの返答", rowAuto: "システム", rowRevision: "変更 {n} 回 · 実行 {run}", rowWaitFor: "{of} が決まりしだい再開", rowUsage: "AI モデルの使用量", rowTokens: "{n} トークン", rowLease: "担当: {of}", rowLeaseUntil: "{at} まで",
     rowsText: "DynamoDB の 1 テーブルにある、このタスクの行です。押すと属性が見えます。",
-    setTitle: "設定と障害", setText: "Ringi の決まりを変え、わざと失敗させて確かめます。", setApprovalText: "保存すると、次に作られる方針とステップから効きます。", cardsKeep: "カードの言語は「設定と障害」で変えられます",
+    setTitle: "設定と障害", setText: "Ringi の決まりを変え、わざと失敗させて確かめます。", setApprovalText: "誰が承認できるかは、保存するとすぐに、すでに待っているものにも効きます。ほかは、次に作られる方針とステップから効きます。", cardsKeep: "カードの言語は「設定と障害」で変えられます",
   },
   en: {
     skip: "Skip to the message box", channels: "Channels", dms: "Direct messages", actAs: "Act as", you: "you", app: "APP", guest: "Guest", external: "External",
@@ -69,7 +69,7 @@ const words = {
     tgTwiceText: "The same event_id arrives twice at once", tgDropText: "Counts as a timeout; events are sent again", tgRateText: "Retry-After: 1, nothing is written", tgLoseText: "Written, but the connection drops", tgPaceText: "Posts: about one a second and channel", active: "Slack has a bad day",
     rowRequest: "Request", rowAnswer: "Answer", rowChoice: "A reason or a request?", rowSaid: "“{text}”", rowTask: "Task", rowPrompt: "Policy v{n}", rowProcess: "Steps v{n}", rowGate: "Check of step {n}", rowStep: "Step {n}", rowAttempt: "Execution, attempt {n}", rowExecution: "Execution", rowCard: "Card: {of}", rowWait: "Waiting run", rowHead: "How it stands", rowSession: "Conversation", rowMessage: "message", rowInbox: "Message not answered yet", rowAction: "Action {n}", rowHandover: "Handed over as a request", rowContest: "Contest", rowSummary: "Outcome of the contest", rowTeam: "Team", rowRound: "Round {n}", rowBoard: "Leader board, round {n}", rowStream: "Answer being written", rowAuto: "the system", rowRevision: "{n} changes · run {run}", rowWaitFor: "goes on when {of} is settled", rowUsage: "Model usage", rowTokens: "{n} tokens", rowLease: "Lease: {of}", rowLeaseUntil: "until {at}",
     rowsText: "This task's rows in the one DynamoDB table. Press one to see its attributes.",
-    setTitle: "Settings & faults", setText: "Change Ringi's rules, and make things fail on purpose.", setApprovalText: "Once saved, it counts from the next policy or steps that are written.", cardsKeep: "Cards have their own language: see Settings & faults",
+    setTitle: "Settings & faults", setText: "Change Ringi's rules, and make things fail on purpose.", setApprovalText: "Who may approve counts as soon as you save, also for what already waits. The rest counts from the next policy or steps that are written.", cardsKeep: "Cards have their own language: see Settings & faults",
   },
 };
 
