@@ -58,6 +58,7 @@ func TestNothingIsSwappedUnderAPointer(t *testing.T) {
 	db, c := storetest.Start(t), chromium.Start(t)
 	for name, run := range map[string]func(*testing.T, *world, *chromium.Browser){
 		"the next step":            pointsAtAStep,
+		"a low window":             pointsInALowWindow,
 		"an agent's next action":   pointsAtAnAction,
 		"what comes by itself":     pointsAtNothing,
 		"a contest that is over":   pointsAtAContest,
@@ -123,6 +124,35 @@ func pointsAtAStep(t *testing.T, w *world, c *chromium.Browser) {
 		if locale == "ja" {
 			p.Until(`document.querySelector(".gate").innerText.includes("二通目") && !(` + dead + `)`)
 		}
+	}
+}
+
+// pointsInALowWindow: what became of it is told where it is seen, and never over what the pointer rests on.
+func pointsInALowWindow(t *testing.T, w *world, c *chromium.Browser) {
+	w.ask()
+	w.Prompted(tenancy.DefaultSettings())
+	b := w.as(workspace.Tanaka)
+	const lineSeen = `(() => { const r = document.querySelector(".since").getBoundingClientRect(); return r.height > 0 && r.top >= 0 && r.bottom <= innerHeight })()`
+	var pages []seen
+	for _, low := range []bool{true, false} {
+		p := b.sees(c, w.page())
+		p.Resize(chromium.Window{Width: 390, Height: 560, Hasty: true})
+		at := p.Point(approveButton) // at the lower edge
+		if !low {
+			p.Eval(`scrollBy(0, 300)`)
+			at = p.Point(approveButton)
+		}
+		p.Eval(fmt.Sprintf(`window.isThere = () => document.elementFromPoint(%f, %f).matches(%q)`, at[0], at[1], approveButton))
+		pages = append(pages, p)
+	}
+	w.Approve()
+	for _, p := range pages {
+		p.says("に承認済みです。")
+		p.Until(lineSeen + ` && window.isThere()`)
+		p.Until(`document.querySelector(".gate h2").innerText.startsWith("判断は済んでいます:")`)
+		p.Accessible(t)
+		p.Fits()
+		p.Clean()
 	}
 }
 

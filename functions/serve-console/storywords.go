@@ -15,7 +15,7 @@ type storyTexts struct {
 	Asked, By, At, Urgency, Message, OpenMessage, PrivateMessage                    string
 	Description, Answer, EndedAt, ParkedTitle, WaitsUntil, ChoiceTitle, ChoiceOpen  string
 	ChoiceReason, ChoiceRequest, ChoiceOver, Beside                                 string
-	Waiting, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed           string
+	Waiting, Settled, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed  string
 	Policies, Plans, NoneYet, Because, WhatChanged, Remarks, Approved, AutoApproved string
 	Rejected, Via, OnBehalf, Checked, Writes, Reads, Effect, Expected               string
 	Runs, NoRuns, Attempt, Took, Waited, Summary, Error, StoppedBy, RetriedBy       string
@@ -61,7 +61,7 @@ var storyWords = language.InEach(
 		Description: "内容", Answer: "返答", EndedAt: "終了", ParkedTitle: "作成できませんでした", WaitsUntil: "次の再開",
 		ChoiceTitle: "このメッセージの扱い", ChoiceOpen: "まだ選ばれていません。", ChoiceReason: "却下理由になりました。", ChoiceRequest: "新しい依頼になりました。",
 		ChoiceOver: "待っていたものは、もう承認を待っていません。", Beside: "同じスレッドで待っていた依頼",
-		Waiting: "判断を待っています", DecideBy: "期限", Version: "版",
+		Waiting: "判断を待っています", Settled: "判断は済んでいます", DecideBy: "期限", Version: "版",
 		NotWhole: "引数の全文をこのページに表示できないため、ここでは承認できません。Slack のカードの「全文を確認」から承認してください。",
 		Reason:   "却下の理由", ReasonHint: "1〜1,000 文字。次の版は、この理由を踏まえて作られます。", Acts: "この依頼にできること", Typed: "入力していた理由",
 		Policies: "実行方針", Plans: "実行ステップ", NoneYet: "まだありません。", Because: "前の版の却下理由", WhatChanged: "前の版との違い", Remarks: "却下理由への対応",
@@ -112,7 +112,7 @@ var storyWords = language.InEach(
 		Description: "Description", Answer: "Reply", EndedAt: "Ended", ParkedTitle: "It could not be drafted", WaitsUntil: "Goes on",
 		ChoiceTitle: "What this message is meant to be", ChoiceOpen: "Nobody has chosen yet.", ChoiceReason: "It became the reason of a rejection.", ChoiceRequest: "It became a request.",
 		ChoiceOver: "What waited there no longer does.", Beside: "The request that waited in the same thread",
-		Waiting: "Waits for a decision", DecideBy: "Until", Version: "Version",
+		Waiting: "Waits for a decision", Settled: "No longer waits", DecideBy: "Until", Version: "Version",
 		NotWhole: "Not all of the arguments can be shown on this page, so they can't be approved here. Please use “Read all” on the card in Slack.",
 		Reason:   "Reason for rejecting", ReasonHint: "1 to 1,000 characters. The next version will be written with it in mind.", Acts: "What can be done", Typed: "The reason you had written",
 		Policies: "Policy", Plans: "Steps", NoneYet: "None yet.", Because: "Why the version before was rejected", WhatChanged: "What changed", Remarks: "What became of the reasons",

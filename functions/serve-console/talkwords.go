@@ -13,24 +13,24 @@ import (
 
 // talkTexts are those of a conversation's page.
 type talkTexts struct {
-	Untitled, Ringi, System, ThatChannel, Made                                               string
-	OpenedBy, Agent, AgentGone, Where, Began, Active, Closed, Trouble, Open                  string
-	Workspace, NoWorkspace, Kept, KeptNot, Forgotten                                         string
-	Cost, Limit, Calls, Input, Output, Cached, Unpriced, Tokens, Sent                        string
-	Acts, Reason, ReasonHint, Typed, NotWhole, Unapprovable, ShowWhole, Busy                 string
-	Said, Older, Newest, Folded, Originals, Summary, Anew, Waits, Answering                  string
-	NothingSaid, Unread, Bytes, About                                                        string
-	Actions, NoActions, ProposedBy, DecideBy, Files, Command, Script, Seconds, EmptyArgument string
-	Approved, ByRule, Rejected, Cancelled, Via, Started, Completed, Took, Exit               string
-	Result, Failure, Unknown, UnknownAbout, Late, Output2, Dropped, ShowOutput               string
-	NoOutput, Running, ErrorLine, Element                                                    string
-	Log, LogMore, LogAll, At, By, Action2, Resource, Details                                 string
-	Was, WasBy                                                                               string
-	Action                                                                                   map[session.ActionStatus]string
-	Act, Confirm, ActAbout                                                                   map[talkAct]string
-	Surface                                                                                  map[aggregate.Surface]string
-	Why                                                                                      map[aggregate.Reason]string
-	WhyUnread                                                                                map[chat.Cause]string
+	Untitled, Ringi, System, ThatChannel, Made                                                        string
+	OpenedBy, Agent, AgentGone, Where, Began, Active, Closed, Trouble, Open                           string
+	Workspace, NoWorkspace, Kept, KeptNot, Forgotten                                                  string
+	Cost, Limit, Calls, Input, Output, Cached, Unpriced, Tokens, Sent                                 string
+	Acts, Reason, ReasonHint, Typed, NotWhole, Unapprovable, ShowWhole, Busy                          string
+	Said, Older, Newest, Folded, Originals, Summary, Anew, Waits, Answering                           string
+	NothingSaid, Unread, Bytes, About                                                                 string
+	Actions, NoActions, Settled, ProposedBy, DecideBy, Files, Command, Script, Seconds, EmptyArgument string
+	Approved, ByRule, Rejected, Cancelled, Via, Started, Completed, Took, Exit                        string
+	Result, Failure, Unknown, UnknownAbout, Late, Output2, Dropped, ShowOutput                        string
+	NoOutput, Running, ErrorLine, Element                                                             string
+	Log, LogMore, LogAll, At, By, Action2, Resource, Details                                          string
+	Was, WasBy                                                                                        string
+	Action                                                                                            map[session.ActionStatus]string
+	Act, Confirm, ActAbout                                                                            map[talkAct]string
+	Surface                                                                                           map[aggregate.Surface]string
+	Why                                                                                               map[aggregate.Reason]string
+	WhyUnread                                                                                         map[chat.Cause]string
 }
 
 // unread says why nothing of an attachment was read.
@@ -66,7 +66,7 @@ var talkJA = talkTexts{
 	NotWhole: "内容のすべては、ここに表示されていません。", Unapprovable: "内容のすべてを表示できないため、ここでは承認できません。", ShowWhole: "全文を見る", Busy: "実行中か、まもなく始まる操作があります。先にその操作を取り消してください。",
 	Said: "やりとり", Older: "前のメッセージ", Newest: "最新のメッセージに戻る", Folded: "要約された前のメッセージ", Originals: "元のメッセージを読む", Summary: "これより前の要約", Anew: "ここから新しい会話です。これより前のことを、エージェントは知りません。",
 	Waits: "返答待ち", Answering: "返答していないメッセージ: %d 件", NothingSaid: "表示できるメッセージがありません。", Unread: "読んでいません", Bytes: "バイト", About: "操作",
-	Actions: "操作", NoActions: "まだ提案はありません。", ProposedBy: "提案", DecideBy: "承認の期限", Files: "書き込むファイル", Command: "実行するコマンド (1 語ずつ)", Script: "実行するコマンド", EmptyArgument: "(空)", Seconds: "制限時間 %d 秒",
+	Actions: "操作", NoActions: "まだ提案はありません。", Settled: "判断は済んでいます", ProposedBy: "提案", DecideBy: "承認の期限", Files: "書き込むファイル", Command: "実行するコマンド (1 語ずつ)", Script: "実行するコマンド", EmptyArgument: "(空)", Seconds: "制限時間 %d 秒",
 	Approved: "承認", ByRule: "規則による自動承認", Rejected: "却下", Cancelled: "取り消し", Via: "操作した場所", Started: "開始", Completed: "終了", Took: "かかった時間", Exit: "終了コード",
 	Result: "結果", Failure: "失敗の理由", Unknown: "結果不明", UnknownAbout: "実行したものがどうなったか分かりません。二度は実行しません。作業フォルダーなどを確かめてください。", Late: "取り消した後に分かったこと",
 	Output2: "出力", Dropped: "古い %d 行は残っていません。残るのは新しい 500 行です。", ShowOutput: "出力を見る", NoOutput: "出力はありません。", Running: "実行中です。出力は数秒ごとに新しくなります。", ErrorLine: "エラー出力", Element: "語",

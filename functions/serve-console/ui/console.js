@@ -52,6 +52,13 @@ function close(form, over) {
   }
 }
 
+// aside keeps a line, which stands where it is seen, from what the pointer rests on: it then stands at the window's upper edge.
+function aside(line) {
+  line.classList.remove("above");
+  const at = document.querySelector("main :is(form, a[href], summary):hover")?.getBoundingClientRect(), over = line.getBoundingClientRect();
+  line.classList.toggle("above", Boolean(at) && at.bottom > over.top && at.top < over.bottom);
+}
+
 // settle is for an element in which something can be decided: that stands there as it was read. No form takes the place of
 // another or comes by itself. One whose decision is over is closed, until that very decision can be made again. As long as one
 // is closed, or another is offered, a line says who decided, and leads to what waits now.
@@ -67,6 +74,7 @@ function settle(el, next) {
   if (said.innerHTML === line.innerHTML) return;
   const stood = line.contains(document.activeElement);
   line.replaceChildren(...said.childNodes);
+  aside(line);
   if (stood) line.querySelector("a")?.focus({ preventScroll: true });
 }
 
