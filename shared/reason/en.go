@@ -8,8 +8,8 @@ import (
 func english() words {
 	return words{
 		detail: " ({detail})", seconds: " ({detail} s)", spent: " (spent ${spent}, limit ${limit})", atMost: " (at most {n})", people: " ({n} people, the limit is {limit})", step: "step {step}",
-		task: goOn{again: "press [🔄 Try again]", press: "Press [🔄 Try again]", button: "Press the [🔄] button"},
-		talk: goOn{again: "write again", press: "Write again", button: "Write again"},
+		task: goOn{again: "press [🔄 Try again]", press: "Press [🔄 Try again]", button: "Press the [🔄] button", undone: "nothing was begun"},
+		talk: goOn{again: "write again", press: "Write again", button: "Write again", undone: "this message is not answered"},
 		sentences: map[aggregate.Reason]string{
 			task.ReasonDone:             "The task is complete.",
 			task.ReasonByPerson:         "The task was cancelled. To continue, please ask again.",
@@ -25,10 +25,10 @@ func english() words {
 			task.ReasonGuest:            "Guests can't make requests. Please have a member of the workspace ask.",
 			task.ReasonStranger:         "People of other workspaces can't make requests here. Please have a member of this workspace ask.",
 			task.ReasonWorkspace:        "Ringi is not set up for this workspace and can't take requests from it. Please ask an administrator of Ringi.",
-			task.ReasonOnlyAskers:       "What is begun in a direct message only the person who asks can approve, and in this workspace nobody approves their own requests, so nothing was begun. Please mention Ringi in a channel to ask for work. To allow it in direct messages, an administrator can name approvers under “Who may approve” in the settings, or set “People may approve their own requests” to Yes.",
-			task.ReasonNoApprover:       "Nobody among the approvers who are named in the settings may approve this, so nothing was begun. Please have an administrator add others under “Who may approve” in the settings, then write again.",
-			task.ReasonNoMember:         "This channel has no other member who may approve, and in this workspace nobody approves their own requests, so nothing was begun. Please invite somebody who may approve to the channel, then write again. Or an administrator can name approvers under “Who may approve” in the settings, or set “People may approve their own requests” to Yes.",
-			task.ReasonGroupMessage:     "Who is in a group direct message Ringi can't see, so nobody could approve what is asked for here, and nothing was begun. Please mention Ringi in a channel. Or an administrator can name approvers under “Who may approve” in the settings.",
+			task.ReasonOnlyAskers:       "What is begun in a direct message only the person who asks can approve, and in this workspace nobody approves their own requests, so {undone}. Please mention Ringi in a channel to ask for work. To allow it in direct messages, an administrator can name approvers under “Who may approve” in the settings, or set “People may approve their own requests” to Yes.",
+			task.ReasonNoApprover:       "Nobody among the approvers who are named in the settings may approve this, so {undone}. Please have an administrator add others under “Who may approve” in the settings, then write again.",
+			task.ReasonNoMember:         "This channel has no other member who may approve, and in this workspace nobody approves their own requests, so {undone}. Please invite somebody who may approve to the channel, then write again. Or an administrator can name approvers under “Who may approve” in the settings, or set “People may approve their own requests” to Yes.",
+			task.ReasonGroupMessage:     "Who is in a group direct message Ringi can't see, so nobody could approve what is asked for here, and {undone}. Please mention Ringi in a channel. Or an administrator can name approvers under “Who may approve” in the settings.",
 			task.ReasonOpenPerson:       "You have as many open tasks as you may have{detail}. Approve, reject or cancel one of them, then ask again. An administrator can change the limit: “Open requests (one person)” in the settings.",
 			task.ReasonOpenTenant:       "This workspace has as many open tasks as it may have{detail}. Please ask again once others have ended. An administrator can change the limit: “Open requests (all together)” in the settings.",
 			task.ReasonHourPerson:       "You have asked for as much as you may within this hour{detail}. Please ask again after the time below. An administrator can change the limit: “Requests in an hour (one person)” in the settings.",

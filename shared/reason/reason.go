@@ -11,11 +11,13 @@ import (
 	"ringi/shared/task"
 )
 
-// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons.
-type goOn struct{ again, press, button string }
+// goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons;
+// undone is what was not done about a message.
+type goOn struct{ again, press, button, undone string }
 
 // words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button} where
-// people are told how to go on: a task's card has buttons for it, in a conversation they write.
+// people are told how to go on: a task's card has buttons for it, in a conversation they write. {undone} is what was not done: a
+// conversation has begun.
 type words struct {
 	detail, seconds string
 	spent           string // what was spent, and the limit
@@ -57,7 +59,7 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 }
 
 func (how goOn) put(text, detail string) string {
-	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button)
+	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button, "undone", how.undone)
 }
 
 // Known is the sentence of a code without its detail. It reports false for what is no code of ours, such as a person's own words.

@@ -57,6 +57,25 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 	}
 }
 
+// A message to an agent has begun a conversation, which stands in lists and in the audit log: only its answer is refused.
+func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
+	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
+		refused := 0
+		for _, r := range task.Reasons {
+			of, talk := Sentence(locale, r, ""), InTalk(locale, r, "")
+			if strings.Contains(talk, says[0]) || strings.ContainsAny(of+talk, "{}") || strings.Contains(of, says[0]) != strings.Contains(talk, says[1]) {
+				t.Errorf("%s %s: %q, in a conversation %q", locale, r, of, talk)
+			}
+			if strings.Contains(of, says[0]) {
+				refused++
+			}
+		}
+		if refused < 3 {
+			t.Errorf("%s: looked at %d sentences", locale, refused)
+		}
+	}
+}
+
 // A conversation has no buttons to try again with.
 func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 	models := 0
