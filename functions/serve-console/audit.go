@@ -192,7 +192,7 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 	for _, x := range entries {
 		row := auditRow{
 			ID: x.ID, At: x.Timestamp, Who: texts.Ringi, ByWho: d.Filter.with("actor", cmp.Or(x.ActorID, string(x.ActorType))),
-			What: texts.Action(x.Action), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x), Task: x.AggregateID, ResourceID: x.ResourceID,
+			What: texts.Did(x), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x), Task: x.AggregateID, ResourceID: x.ResourceID,
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x, func(id string) string { return names[id] }),
 		}
 		if session.ValidID(x.AggregateID) {

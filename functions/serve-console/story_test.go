@@ -25,7 +25,7 @@ func TestTheStoryOfATask(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
 		"from its message to its results": wholeStory, "nobody else's": strangersSeeNothing, "decided here as in Slack": decidesHere,
-		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce, "what was not shown is not decided": onlyWhatWasShown,
+		"who may not decide is told why": refusesHere, "who may approve holds at once": holdsAtOnce, "what nobody may approve is on hold": onHold, "what was not shown is not decided": onlyWhatWasShown,
 		"two at once make one decision": oneDecision, "what people and models write stays text": writtenIsText, "prompts are for few": promptsAreForFew,
 		"files for spreadsheets": filesForSpreadsheets, "sixty steps and a thousand rows": largeStory, "arguments that can't be read whole": unreadArguments, "a sheet that waits": sheetToCheck,
 		"a message beside a gate": besideAGate,
@@ -212,6 +212,23 @@ func decidesHere(t *testing.T, w *world) {
 	if a := sato.post(w.page()+"/act", url.Values{"act": {"cancel_task"}, "id": {w.Ref.ID}}); a.status != http.StatusSeeOther || w.Load().Head.Rev != cancelled.Head.Rev {
 		t.Errorf("a second click: %d", a.status)
 	}
+}
+
+// onHold: no draft has failed, and whoever tries again is told what is done.
+func onHold(t *testing.T, w *world) {
+	w.ask()
+	w.Extracted()
+	set := w.settingsNow()
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(a.Head.Run, set, w.Now()) })
+	sato := w.as(workspace.Sato)
+	page := sato.get(w.page())
+	holds(t, page, ">保留<", "承認できる人がいません", "次の案の作成を保留した")
+	lacks(t, page, "作成に失敗", "作成できませんでした", "[↻]")
+	a := sato.post(w.page()+"/act", w.act(task.ActRetryGeneration, ""))
+	if to := a.to; a.status != http.StatusSeeOther || !strings.HasSuffix(to, "?done=act_check_approvers") {
+		t.Fatalf("%d %s", a.status, to)
+	}
+	holds(t, sato.get(w.page()+"?done=act_check_approvers"), "承認できる人がいるかを、もう一度確認します。")
 }
 
 // What the settings page says of a change: who may approve is asked of the settings of now, also about what already waits.

@@ -88,7 +88,11 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	}
 	log := slog.With("task_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
 	if verdict.Err == nil {
-		return c.decided(w, r, log, verdict.Outcome, x.ID, string(x.Act), "/console/tasks/"+ref.ID)
+		done := string(x.Act)
+		if x.Act == task.ActRetryGeneration && verdict.Undecidable {
+			done = checkApprovers
+		}
+		return c.decided(w, r, log, verdict.Outcome, x.ID, done, "/console/tasks/"+ref.ID)
 	}
 	if errors.Is(verdict.Err, aggregate.ErrNotFound) && verdict.Request == nil {
 		return verdict.Err
@@ -100,6 +104,9 @@ func (c *Console) actOnTask(w http.ResponseWriter, r *http.Request, v *viewer) e
 	undecided(ctx, log, verdict.Outcome)
 	return c.refusal(w, r, v, t, x, verdict.Err)
 }
+
+// checkApprovers names what is done in the place of a new try where nobody may approve what comes next.
+const checkApprovers = "check_approvers"
 
 // decided logs and measures what a form decided, and leads back to its page.
 func (c *Console) decided(w http.ResponseWriter, r *http.Request, log *slog.Logger, o decision.Outcome, id, act, page string) error {

@@ -8,31 +8,31 @@ import (
 
 // storyTexts are those of the page of a task.
 type storyTexts struct {
-	Untitled, System, ThatChannel                                                   string
-	Status, Gate, Step, Surface, Made, Kind                                         map[string]string
-	Priority                                                                        map[task.Priority]string
-	Act, Confirm, ActAbout                                                          map[task.Act]string
-	Asked, By, At, Urgency, Message, OpenMessage, PrivateMessage                    string
-	Description, Answer, EndedAt, ParkedTitle, WaitsUntil, ChoiceTitle, ChoiceOpen  string
-	ChoiceReason, ChoiceRequest, ChoiceOver, Beside                                 string
-	Waiting, Settled, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed  string
-	Policies, Plans, NoneYet, Because, WhatChanged, Remarks, Approved, AutoApproved string
-	Rejected, Via, OnBehalf, Checked, Writes, Reads, Effect, Expected               string
-	Runs, NoRuns, Attempt, Took, Waited, Summary, Error, StoppedBy, RetriedBy       string
-	Timeline, TheStep, Result, Arguments, MaskedNote, LeftOut                       string
-	MoreRows, MoreValues, TableFile, ValuesFile, Expired, Failed, Preview, Empty    string
-	Carried, Late, Crashes, MadeAt, WholeFile                                       string
-	Costs, NoCosts, Model, Calls, Input, Output, Cached, Cost, Unpriced, Sum, Sent  string
-	ShowSent, NotKept, Nothing                                                      string
-	Log, LogMore, LogAll, Action, Resource, Details                                 string
-	RunLink, RunHere, SentTitle, SentAbout, SentExpired, SentLeft, Back             string
+	Untitled, System, ThatChannel                                                             string
+	Status, Gate, Step, Surface, Made, Kind                                                   map[string]string
+	Priority                                                                                  map[task.Priority]string
+	Act, Confirm, ActAbout                                                                    map[task.Act]string
+	Asked, By, At, Urgency, Message, OpenMessage, PrivateMessage                              string
+	Description, Answer, EndedAt, ParkedTitle, HeldTitle, WaitsUntil, ChoiceTitle, ChoiceOpen string
+	ChoiceReason, ChoiceRequest, ChoiceOver, Beside                                           string
+	Waiting, Settled, DecideBy, Version, NotWhole, Reason, ReasonHint, Acts, Typed            string
+	Policies, Plans, NoneYet, Because, WhatChanged, Remarks, Approved, AutoApproved           string
+	Rejected, Via, OnBehalf, Checked, Writes, Reads, Effect, Expected                         string
+	Runs, NoRuns, Attempt, Took, Waited, Summary, Error, StoppedBy, RetriedBy                 string
+	Timeline, TheStep, Result, Arguments, MaskedNote, LeftOut                                 string
+	MoreRows, MoreValues, TableFile, ValuesFile, Expired, Failed, Preview, Empty              string
+	Carried, Late, Crashes, MadeAt, WholeFile                                                 string
+	Costs, NoCosts, Model, Calls, Input, Output, Cached, Cost, Unpriced, Sum, Sent            string
+	ShowSent, NotKept, Nothing                                                                string
+	Log, LogMore, LogAll, Action, Resource, Details                                           string
+	RunLink, RunHere, SentTitle, SentAbout, SentExpired, SentLeft, Back                       string
 }
 
 var storyWords = language.InEach(
 	storyTexts{
 		Untitled: "(無題)", System: "Ringi", ThatChannel: "依頼のあったチャンネル",
 		Status: map[string]string{
-			"received": "受付済み", "asked": "判断待ち", "parked": "作成に失敗", "extracted": "準備中", "running": "実行中", "completed": "完了",
+			"received": "受付済み", "asked": "判断待ち", "parked": "作成に失敗", "held": "保留", "extracted": "準備中", "running": "実行中", "completed": "完了",
 			"failed": "失敗", "cancelled": "取り消し", "answered": "返答のみ", "refused": "受け付けず",
 		},
 		Gate: map[string]string{
@@ -58,7 +58,7 @@ var storyWords = language.InEach(
 			task.ActRetryExecution: "完了したステップはやり直しません。",
 		},
 		Asked: "依頼した人", By: "した人", At: "日時", Urgency: "優先度", Message: "メッセージ", OpenMessage: "Slack で開く", PrivateMessage: "ダイレクトメッセージ",
-		Description: "内容", Answer: "返答", EndedAt: "終了", ParkedTitle: "作成できませんでした", WaitsUntil: "次の再開",
+		Description: "内容", Answer: "返答", EndedAt: "終了", ParkedTitle: "作成できませんでした", HeldTitle: "承認できる人がいません", WaitsUntil: "次の再開",
 		ChoiceTitle: "このメッセージの扱い", ChoiceOpen: "まだ選ばれていません。", ChoiceReason: "却下理由になりました。", ChoiceRequest: "新しい依頼になりました。",
 		ChoiceOver: "待っていたものは、もう承認を待っていません。", Beside: "同じスレッドで待っていた依頼",
 		Waiting: "判断を待っています", Settled: "判断は済んでいます", DecideBy: "期限", Version: "版",
@@ -83,7 +83,7 @@ var storyWords = language.InEach(
 	storyTexts{
 		Untitled: "(untitled)", System: "Ringi", ThatChannel: "the channel of the request",
 		Status: map[string]string{
-			"received": "Received", "asked": "Waits for a decision", "parked": "Could not be drafted", "extracted": "In preparation", "running": "Running", "completed": "Completed",
+			"received": "Received", "asked": "Waits for a decision", "parked": "Could not be drafted", "held": "On hold", "extracted": "In preparation", "running": "Running", "completed": "Completed",
 			"failed": "Failed", "cancelled": "Cancelled", "answered": "Answered", "refused": "Not accepted",
 		},
 		Gate: map[string]string{
@@ -109,7 +109,7 @@ var storyWords = language.InEach(
 			task.ActRetryExecution: "Steps that are completed are not done again.",
 		},
 		Asked: "Requested by", By: "By", At: "Time", Urgency: "Priority", Message: "Message", OpenMessage: "Open in Slack", PrivateMessage: "direct message",
-		Description: "Description", Answer: "Reply", EndedAt: "Ended", ParkedTitle: "It could not be drafted", WaitsUntil: "Goes on",
+		Description: "Description", Answer: "Reply", EndedAt: "Ended", ParkedTitle: "It could not be drafted", HeldTitle: "Nobody may approve", WaitsUntil: "Goes on",
 		ChoiceTitle: "What this message is meant to be", ChoiceOpen: "Nobody has chosen yet.", ChoiceReason: "It became the reason of a rejection.", ChoiceRequest: "It became a request.",
 		ChoiceOver: "What waited there no longer does.", Beside: "The request that waited in the same thread",
 		Waiting: "Waits for a decision", Settled: "No longer waits", DecideBy: "Until", Version: "Version",
@@ -140,7 +140,7 @@ func statusBadge(status string) string {
 		return "badge-good"
 	case "failed", "parked", "rejected", "unknown":
 		return "badge-bad"
-	case "asked", string(aggregate.PendingApproval), "waiting":
+	case "asked", "held", string(aggregate.PendingApproval), "waiting":
 		return "badge-wait"
 	case "running", "extracted", "received", "generating", "pending":
 		return "badge-calm"

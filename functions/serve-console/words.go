@@ -36,7 +36,7 @@ var noticeWords = language.InEach(
 	map[string]string{
 		"saved":       "保存しました。",
 		"act_approve": "承認しました。", "act_reject": "却下しました。", "act_take_as_reason": "却下理由にしました。", "act_take_as_request": "新しい依頼にしました。",
-		"act_retry_generation": "もう一度作成します。", "act_retry_execution": "もう一度実行します。", "act_cancel_execution": "中止しました。", "act_cancel_task": "依頼を取り消しました。", "contest_cancelled": "コンテストを中止しました。", "contest_begun": "コンテストを始めました。",
+		"act_retry_generation": "もう一度作成します。", "act_check_approvers": "承認できる人がいるかを、もう一度確認します。", "act_retry_execution": "もう一度実行します。", "act_cancel_execution": "中止しました。", "act_cancel_task": "依頼を取り消しました。", "contest_cancelled": "コンテストを中止しました。", "contest_begun": "コンテストを始めました。",
 		"act_pick_draft":    "この案に替えました。あらためて承認を待っています。",
 		"act_cancel_action": "操作を取り消しました。", "act_close_session": "会話を終えました。", "act_reopen_session": "会話をもう一度始めました。続きは Slack のスレッドに書いてください。",
 		"connected": "接続しました。", "disconnected": "接続を解除し、サービス側でも無効にしました。", "client-saved": "アプリの登録を保存しました。続けて接続してください。",
@@ -45,7 +45,7 @@ var noticeWords = language.InEach(
 	map[string]string{
 		"saved":       "Saved.",
 		"act_approve": "Approved.", "act_reject": "Rejected.", "act_take_as_reason": "It became the reason of a rejection.", "act_take_as_request": "It became a new request.",
-		"act_retry_generation": "It is written once more.", "act_retry_execution": "It is run once more.", "act_cancel_execution": "Stopped.", "act_cancel_task": "The request is cancelled.", "contest_cancelled": "The contest is cancelled.", "contest_begun": "The contest has begun.",
+		"act_retry_generation": "It is written once more.", "act_check_approvers": "Ringi checks again whether somebody may approve.", "act_retry_execution": "It is run once more.", "act_cancel_execution": "Stopped.", "act_cancel_task": "The request is cancelled.", "contest_cancelled": "The contest is cancelled.", "contest_begun": "The contest has begun.",
 		"act_pick_draft":    "This draft took the other’s place, and now waits for approval.",
 		"act_cancel_action": "The action was withdrawn.", "act_close_session": "The conversation is closed.", "act_reopen_session": "The conversation begins again. Go on in its thread in Slack.",
 		"connected": "Connected.", "disconnected": "Disconnected, and made invalid at the service.", "client-saved": "The app was saved. Now connect.",

@@ -67,6 +67,24 @@ func TestEveryActionHasItsWords(t *testing.T) {
 	}
 }
 
+// What nobody may approve is not begun: no draft of it has failed, and a log has nothing to press.
+func TestWhatIsPutOffHasNotFailed(t *testing.T) {
+	for locale, failed := range map[string]string{"ja": "失敗", "en": "Failed"} {
+		w := auditlog.WordsIn(locale)
+		for reason, held := range map[aggregate.Reason]bool{task.ReasonNobodyApproves: true, task.ReasonModelRefused: false} {
+			x := aggregate.AuditEntry{Action: task.AuditGenerationFailed, Details: aggregate.JSON(`{"reason":"` + string(reason) + `"}`)}
+			if strings.Contains(w.Did(x), failed) == held || w.Did(x) == "" {
+				t.Errorf("%s %s: %q", locale, reason, w.Did(x))
+			}
+			for _, d := range w.Details(x, nil) {
+				if strings.ContainsAny(d.Text, "🔄↻{}") {
+					t.Errorf("%s %s: %q", locale, reason, d.Text)
+				}
+			}
+		}
+	}
+}
+
 func TestDetailsAreLines(t *testing.T) {
 	called := func(id string) string { return map[string]string{"U0SANDSATO": "佐藤 花子"}[id] }
 	for name, tt := range map[string]struct {

@@ -64,7 +64,7 @@ func english() Words {
 			"task": "Request", "prompt": "Policy", "process": "Steps", "execution": "Execution", "tenant": "Workspace", "settings": "Settings",
 			"integration": "Integration", "tool_permission": "Tool permission", "export": "Export", "session": "Conversation", "action": "Agent’s action", "contest": "Contest",
 		},
-		locale: "en",
+		locale: "en", held: "Put the next draft off, since nobody may approve it",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
 			"type":   actionTypes("en"),

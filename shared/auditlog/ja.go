@@ -64,7 +64,7 @@ func japanese() Words {
 			"task": "依頼", "prompt": "実行方針", "process": "実行ステップ", "execution": "実行", "tenant": "ワークスペース", "settings": "設定",
 			"integration": "連携", "tool_permission": "ツールの許可", "export": "書き出し", "session": "会話", "action": "エージェントの操作", "contest": "コンテスト",
 		},
-		locale: "ja",
+		locale: "ja", held: "承認できる人がいないため、次の案の作成を保留した",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
 			"type":   actionTypes("ja"),

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/language"
+	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )
 
@@ -24,6 +25,7 @@ type Words struct {
 	fields    map[string]string
 	values    map[string]map[string]string // of members that hold a code, by member
 	locale    string
+	held      string // what was done where nobody may approve what comes next
 	name      func(id string) string
 }
 
@@ -37,6 +39,16 @@ func (w Words) Actions() []aggregate.Action {
 
 // Action says what was done. An action of a later release is its name.
 func (w Words) Action(a aggregate.Action) string { return or(w.actions[a], string(a)) }
+
+// Did is Action of an entry: what was not begun has not failed.
+func (w Words) Did(x aggregate.AuditEntry) string {
+	var about struct{ Reason aggregate.Reason }
+	_ = json.Unmarshal([]byte(x.Details), &about)
+	if x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves {
+		return w.held
+	}
+	return w.Action(x.Action)
+}
 
 // Resource says what it was done to.
 func (w Words) Resource(typ string) string { return or(w.resources[typ], typ) }

@@ -64,7 +64,7 @@ func (t *table) Write(r Row) error {
 		actor = t.words.Ringi
 	}
 	cells := [columns]string{
-		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Action(x.Action), string(x.Action), t.words.Resource(x.ResourceType),
+		x.Timestamp.In(japan()).Format("2006-01-02 15:04:05"), actor, t.words.Did(x), string(x.Action), t.words.Resource(x.ResourceType),
 		x.ResourceID, x.AggregateID, string(x.Details), aggregate.TimeText(x.Timestamp), x.ID,
 	}
 	for i, c := range cells {

@@ -10,17 +10,17 @@ type askWords struct {
 	Asked, Open                                 string
 	Notes                                       map[AskNote]string
 
-	Locale, Untitled                                             string
-	CopiesLeft, CopyFrom, OutcomeText                            string
-	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore     string
-	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore string // where not all that waits was looked at
-	HomeMine, HomeNoneMine, HomeHow, HomeFrom                    string
-	TalkFrom, TalkLine, HomeTalks, WhatAction                    string
-	StateOpen, StateBroken                                       string
-	WaitsLine, WaitsUntil, ListID                                string
-	WhatPrompt, WhatProcess, WhatStep                            string
-	StateCompleted, StateFailed, StateCancelled, StateParked     string
-	StateWaits, StateRunning, StatePrepared                      string
+	Locale, Untitled                                                    string
+	CopiesLeft, CopyFrom, OutcomeText                                   string
+	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
+	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // where not all that waits was looked at
+	HomeMine, HomeNoneMine, HomeHow, HomeFrom                           string
+	TalkFrom, TalkLine, HomeTalks, WhatAction                           string
+	StateOpen, StateBroken                                              string
+	WaitsLine, WaitsUntil, ListID                                       string
+	WhatPrompt, WhatProcess, WhatStep                                   string
+	StateCompleted, StateFailed, StateCancelled, StateParked, StateHeld string
+	StateWaits, StateRunning, StatePrepared                             string
 }
 
 func askWordsOf(locale string) *askWords {
@@ -68,7 +68,7 @@ func askJapanese() *askWords {
 		WhatAction: "操作 #{n} の確認", StateOpen: "💬 会話中", StateBroken: "⚠️ エージェントを利用できません",
 		WaitsLine: "*{title}* — {what} · 依頼: {who}", WaitsUntil: " · 期限: {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "実行方針 v{version}", WhatProcess: "実行ステップ v{version}", WhatStep: "実行前の確認",
-		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)",
+		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)", StateHeld: "⏸️ 承認できる人がいないため保留 (カードから、もう一度確認できます)",
 		StateWaits: "🔵 承認待ち", StateRunning: "🚀 実行中", StatePrepared: "✍️ 準備中",
 	}
 }
@@ -114,7 +114,7 @@ func askEnglish() *askWords {
 		WhatAction: "Check action #{n}", StateOpen: "💬 Open", StateBroken: "⚠️ The agent can't be used now",
 		WaitsLine: "*{title}* — {what} · asked by {who}", WaitsUntil: " · until {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "Policy v{version}", WhatProcess: "Steps v{version}", WhatStep: "Check before a step runs",
-		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)",
+		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)", StateHeld: "⏸️ On hold: nobody may approve (its card offers to check again)",
 		StateWaits: "🔵 Waiting for approval", StateRunning: "🚀 Running", StatePrepared: "✍️ Being prepared",
 	}
 }

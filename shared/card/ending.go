@@ -41,12 +41,30 @@ func (d drawing) outcome(f face) face {
 	return f.with(contextLine(d.ended()))
 }
 
-// failedLayer says which generation failed, on the card of what came before it.
+// notMade ends the heading of what a parked task has not got: it failed, or nobody may approve it.
+func (d drawing) notMade() string {
+	if d.a.Head.Undecidable() {
+		return d.w.IsHeld
+	}
+	return d.w.IsGenFailed
+}
+
+// notMadeAgain is notMade of the version after one that was rejected.
+func (d drawing) notMadeAgain() string {
+	if d.a.Head.Undecidable() {
+		return d.w.IsRegenerationHeld
+	}
+	return d.w.IsRegenerationFailed
+}
+
+// failedLayer says which generation failed, on the card of what came before it; nothing where none was begun.
 func (d drawing) failedLayer() string {
-	switch d.a.Head.Parked.Layer {
-	case task.L2:
+	switch layer := d.a.Head.Parked.Layer; {
+	case d.a.Head.Undecidable():
+		return ""
+	case layer == task.L2:
 		return d.w.Prompt.Failed
-	case task.L3:
+	case layer == task.L3:
 		return d.w.Process.Failed
 	}
 	return ""
@@ -56,11 +74,15 @@ func (d drawing) failedLayer() string {
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
+	why := w.Error
+	if d.a.Head.Undecidable() {
+		f.colour, why = yellow, w.Held
+	}
 	again := d.actions(button(w.RetryGeneration, "retry_generation", d.taskID(), slack.StylePrimary))
 	if !d.a.Head.RetriesLeft() {
 		again = section(fill(w.RetriesUsed, "max", task.MaxRetries))
 	}
-	f = f.with(section(fill(w.Error, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
+	f = f.with(section(fill(why, "text", what+w.sentence(d.a.Head.Parked.Sentence, d.a.Head.Parked.Detail))))
 	if d.a.Head.Hopeless() {
 		return f
 	}

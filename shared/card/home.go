@@ -249,6 +249,8 @@ func (w *askWords) state(a *task.Aggregate) string {
 			return w.StateFailed
 		}
 		return w.StateCancelled
+	case a.Head.Undecidable():
+		return w.StateHeld
 	case a.Head.Parked != nil:
 		return w.StateParked
 	case a.Asked() != nil:

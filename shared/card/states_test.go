@@ -138,6 +138,7 @@ var promptStates = []state{
 	}},
 	{"prompt_replaced", promptCard, func(s *story) *story { return s.extracted().picked() }},
 	{"prompt_picked", "CARD#prompt#0002", func(s *story) *story { return s.extracted().picked() }},
+	{"prompt_held", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonNobodyApproves) }},
 	{"prompt_parked", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
 	{"prompt_parked_for_good", promptCard, func(s *story) *story {
 		s.extracted().drafting()

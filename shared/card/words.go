@@ -40,6 +40,7 @@ type words struct {
 	IsApproved, IsRejected, IsRegenerating, IsRegenerated     string
 	IsApprovedCancelled                                       string
 	IsRegenerationFailed, IsCancelled, IsExpired, IsGenFailed string
+	IsRegenerationHeld, IsHeld                                string // where nobody may approve what comes next
 
 	// The task's card.
 	Received, TaskHeader, TaskCancelled                       string
@@ -77,7 +78,7 @@ type words struct {
 	Result                                                      string // of a step, where it can be opened
 	SheetStays, RowsBelow, RowsBelowOver, RowsBelowUnread       string // of what stands around a table that is written
 	MoreSteps, StepNumber                                       string
-	Summary, Error                                              string
+	Summary, Error, Held                                        string
 	CheckUnknown, UnknownSettled, RetriesUsed, AttemptsUsed     string
 
 	// The dialog that asks for a reason.

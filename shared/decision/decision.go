@@ -69,6 +69,8 @@ type Verdict struct {
 	Request *task.Request // nil when no such task was found
 	Title   string        // of the task, empty before there is one
 	Ended   *task.Ended   // how the task had ended before
+	// Undecidable: it was parked before because nobody may approve what comes next.
+	Undecidable bool
 }
 
 // Decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
@@ -121,7 +123,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		}
 		change, err := act(a, c.ID, by, policy, m.Now())
 		v.Empty = err == nil && change.Empty()
-		v.Asked, v.Ended = asked(a, c.ID), a.Head.Ended
+		v.Asked, v.Ended, v.Undecidable = asked(a, c.ID), a.Head.Ended, a.Head.Undecidable()
 		if a.Task != nil {
 			v.Title = a.Task.Title
 		}

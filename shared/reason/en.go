@@ -9,6 +9,7 @@ func english() words {
 	return words{
 		detail: " ({detail})", seconds: " ({detail} s)", spent: " (spent ${spent}, limit ${limit})", atMost: " (at most {n})", people: " ({n} people, the limit is {limit})", step: "step {step}",
 		task: goOn{again: "press [🔄 Try again]", press: "Press [🔄 Try again]", button: "Press the [🔄] button", undone: "nothing was begun"},
+		log:  goOn{again: "try again", press: "Try again", button: "Try again", undone: "nothing was begun"},
 		talk: goOn{again: "write again", press: "Write again", button: "Write again", undone: "this message is not answered"},
 		sentences: map[aggregate.Reason]string{
 			task.ReasonDone:             "The task is complete.",

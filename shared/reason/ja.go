@@ -9,6 +9,7 @@ func japanese() words {
 	return words{
 		detail: "({detail})", seconds: "({detail}秒)", spent: "(費用 ${spent}、上限 ${limit})", atMost: "(上限 {n} 件)", people: "({n} 人、上限 {limit} 人)", step: "ステップ {step}",
 		task: goOn{again: " [🔄 再試行] を押して", press: "[🔄 再試行] を押す", button: " [🔄] のボタンを押して", undone: "始めていません"},
+		log:  goOn{again: "再試行して", press: "再試行する", button: "再試行して", undone: "始めていません"},
 		talk: goOn{again: "もう一度書いて", press: "もう一度書く", button: "もう一度書いて", undone: "このメッセージには答えていません"},
 		sentences: map[aggregate.Reason]string{
 			task.ReasonDone:             "タスクは完了しました。",

@@ -24,7 +24,7 @@ type words struct {
 	atMost          string // a limit of tasks
 	people          string // whom a policy mentions, and the limit
 	step            string
-	task, talk      goOn
+	task, talk, log goOn
 	sentences       map[aggregate.Reason]string
 }
 
@@ -62,11 +62,11 @@ func (how goOn) put(text, detail string) string {
 	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button, "undone", how.undone)
 }
 
-// Known is the sentence of a code without its detail. It reports false for what is no code of ours, such as a person's own words.
+// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no code of ours, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
 	text, known := w.sentences[aggregate.Reason(code)]
-	return w.task.put(text, ""), known
+	return w.log.put(text, ""), known
 }
 
 // Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.

@@ -58,7 +58,7 @@ func (r Reader) log(entries []aggregate.AuditEntry) []Entry {
 	var out []Entry
 	for _, e := range entries {
 		x := Entry{
-			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Action(e.Action)), Name: legible.OneLine(string(e.Action)),
+			ID: e.ID, At: e.Timestamp, Action: legible.OneLine(words.Did(e)), Name: legible.OneLine(string(e.Action)),
 			On: legible.OneLine(words.Resource(e.ResourceType)), Resource: legible.OneLine(e.ResourceID),
 		}
 		if e.ActorType == aggregate.ActorUser {

@@ -37,7 +37,7 @@ type Source struct {
 type Story struct {
 	ID, Title, Description string
 	Rev                    int
-	Status                 string // a task's, or received, asked, parked
+	Status                 string // a task's, or received, asked, parked, held
 	Moves                  bool   // it may change without anybody's doing
 	Priority               task.Priority
 	Created, Ended         time.Time
@@ -131,6 +131,8 @@ func status(a *task.Aggregate) string {
 	switch {
 	case a.Head.Ended != nil:
 		return string(a.Head.Ended.As)
+	case a.Head.Undecidable():
+		return "held"
 	case a.Head.Parked != nil:
 		return "parked"
 	case a.Choosing() != nil || a.Asked() != nil:

@@ -112,6 +112,7 @@ func TestATaskIsToldWhereverItStands(t *testing.T) {
 	for status, a := range map[string]*task.Aggregate{
 		"received": head(func(*task.Head) {}),
 		"parked":   head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L1, Sentence: task.ReasonModelUnavailable} }),
+		"held":     head(func(h *task.Head) { h.Parked = &task.Parked{Layer: task.L3, Sentence: task.ReasonNobodyApproves} }),
 		"cancelled": head(func(h *task.Head) {
 			h.Ended = &task.Ended{As: task.TaskCancelled, By: "U1", At: at, Reason: task.ReasonByPerson}
 		}),

@@ -21,6 +21,10 @@ func (a *Aggregate) Drafts(now time.Time) bool {
 	return state == StateDraftPrompt || state == StatePlanProcess
 }
 
+// Undecidable reports whether the task is parked because nobody may approve what comes next: no draft has failed, and none is
+// written while that stays so.
+func (h Head) Undecidable() bool { return h.Parked != nil && h.Parked.Sentence == ReasonNobodyApproves }
+
 // ParkUndecidable parks a task whose next version nobody could approve, before a model is asked for it. It is no change
 // where no version is made next, or nobody is asked about it. The try that a person asked for is given back: no model was asked.
 func (a *Aggregate) ParkUndecidable(run int, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
