@@ -16,6 +16,7 @@ import (
 	"github.com/slack-go/slack"
 	"go.yaml.in/yaml/v3"
 
+	"ringi/shared/card"
 	"ringi/shared/expect"
 	"ringi/shared/signin"
 )
@@ -64,6 +65,23 @@ func TestManifestSuggestsTheKnownPrompts(t *testing.T) {
 		{Title: "従業員一覧", Message: "従業員一覧を取得して"},
 	}
 	expect.Same(t, want, readManifest(t).Features.AgentView.SuggestedPrompts)
+}
+
+// The help names a message's menu entry as the menu does, which has both languages.
+func TestHelpNamesTheMenuEntry(t *testing.T) {
+	for _, s := range readManifest(t).Features.Shortcuts {
+		if s.CallbackID != "ringi_from_message" {
+			continue
+		}
+		ja, en, _ := strings.Cut(s.Name, " / ")
+		for locale, name := range map[string]string{"ja": "「" + ja + "」", "en": "“" + en + "”"} {
+			if help := card.NoteHelp.Told(locale, ""); !strings.Contains(help, name) {
+				t.Errorf("%s: the help names no %s: %s", locale, name, help)
+			}
+		}
+		return
+	}
+	t.Error("a message's menu has no entry to ask")
 }
 
 // What Slack calls must be a route of the API, and what the API serves must be called by Slack, or be the console.

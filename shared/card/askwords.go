@@ -97,7 +97,7 @@ func askEnglish() *askWords {
 			NoteOrgInstall:  "Ringi can't be installed for a whole organization (Enterprise Grid). Install it in each workspace that is to use it.",
 			NoteHelp: "*How to use Ringi*\n• `/ringi Summarize this month's attendance` … ask for something\n• `/ringi list` … see your requests, and what waits for your approval\n" +
 				"• `/ringi cancel ID` … cancel a request (`/ringi list` shows the IDs)\n• `/ringi help` … see this text\n" +
-				"“Ask approval for this” in a message's menu, or mentioning Ringi in a channel, makes a request too.",
+				"“Ask Ringi” in a message's menu, or mentioning Ringi in a channel, makes a request too.",
 			NoteUnknown: "There is no such command.",
 		},
 		Locale: "en", Untitled: "(untitled)",
