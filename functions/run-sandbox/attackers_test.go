@@ -19,7 +19,10 @@ import (
 
 // attacks are what a hostile command does. It is this test's own binary, carried in by the workspace, so that no attack
 // depends on what is installed. Each prints what it got.
-var attacks = map[string]func(args []string){"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles, "shared": attackSharedMemory}
+var attacks = map[string]func(args []string){
+	"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles,
+	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
+}
 
 // got prints what an attack reached; a test looks for it.
 func got(format string, args ...any) { fmt.Printf("GOT "+format+"\n", args...) }

@@ -290,8 +290,11 @@ func (b *box) begin() { io.WriteString(b.control, "begin\n") }
 // stop asks the command to end; what doesn't within two seconds is killed.
 func (b *box) stop() { io.WriteString(b.control, "stop\n") }
 
-// kill ends everything in the room at once.
-func (b *box) kill() { b.control.Close() }
+// kill ends everything in the room at once. Should inside not do so, because a command has stopped it, it is killed itself.
+func (b *box) kill() {
+	b.control.Close()
+	time.AfterFunc(killWithin, func() { b.cmd.Process.Kill() })
+}
 
 // drain waits until all output is read. A process that outlived its room would hold the pipes open.
 func (b *box) drain() {

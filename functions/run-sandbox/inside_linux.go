@@ -174,7 +174,9 @@ func (in *inside) attend(c *command) error {
 		end = &exit{Code: -1, Signal: unix.SignalName(status.Signal())}
 	}
 	in.report.Encode(event{Exit: end})
-	in.endAll()
+	if !in.endAll() { // what runs on could change the workspace while it is packed
+		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
+	}
 	return in.report.Encode(in.pack())
 }
 
@@ -205,7 +207,7 @@ func (in *inside) obey() {
 func (in *inside) wait(pid int) syscall.WaitStatus {
 	for {
 		var status syscall.WaitStatus
-		ended, err := syscall.Wait4(-1, &status, 0, nil)
+		ended, err := syscall.Wait4(-1, &status, syscall.WALL, nil)
 		if ended == pid && err == nil {
 			return status
 		}

@@ -14,6 +14,9 @@ import (
 	"ringi/shared/sandbox"
 )
 
+// placeThreads is the place of the number of threads in a process's stat, counted from its state.
+const placeThreads = 17
+
 // process is one of a room's.
 type process struct{ pid, parent int }
 
@@ -26,11 +29,7 @@ var (
 
 // memory is what a process has of some kinds of memory; what a fork shares with its parent counts for both.
 func (p process) memory(kinds []string) (bytes int64) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(p.pid), "status"))
-	if err != nil {
-		return 0 // it has ended
-	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(p.status()) {
 		kind, size, _ := strings.Cut(line, ":")
 		if slices.Contains(kinds, kind) {
 			kib, _ := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(size), " kB"), 10, 64)
@@ -40,7 +39,25 @@ func (p process) memory(kinds []string) (bytes int64) {
 	return bytes
 }
 
-// processes are all that can be seen.
+// status is what the kernel tells of a process's memory, empty if it has ended. The first thread may have ended before the
+// others, and another one while it is read: only those that go on tell.
+func (p process) status() string {
+	folder := filepath.Join("/proc", strconv.Itoa(p.pid))
+	for range 5 {
+		threads, _ := filepath.Glob(filepath.Join(folder, "task", "*"))
+		for _, thread := range append([]string{folder}, threads...) {
+			if text, err := os.ReadFile(filepath.Join(thread, "status")); err == nil && strings.Contains(string(text), "\nVmRSS:") {
+				return string(text)
+			}
+		}
+		if len(threads) < 2 {
+			break
+		}
+	}
+	return ""
+}
+
+// processes are all that can be seen. One whose first thread has ended looks like a zombie until the others have, too.
 func processes() []process {
 	entries, err := os.ReadDir("/proc")
 	if err != nil {
@@ -59,7 +76,7 @@ func processes() []process {
 		// The name in brackets may hold anything, brackets and spaces too.
 		_, rest, _ := strings.Cut(string(text[strings.LastIndexByte(string(text), ')')+1:]), " ")
 		fields := strings.Fields(rest)
-		if len(fields) < 2 || fields[0] == "Z" {
+		if len(fields) <= placeThreads || fields[0] == "Z" && fields[placeThreads] == "1" {
 			continue
 		}
 		parent, _ := strconv.Atoi(fields[1])
@@ -124,14 +141,14 @@ func (in *inside) freeze() {
 	}
 }
 
-// endAll kills what the command left running and waits until it is gone.
-func (in *inside) endAll() {
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); {
+// endAll kills what the command left running and reports whether all of it is gone.
+func (in *inside) endAll() bool {
+	for deadline := time.Now().Add(8 * time.Second); time.Now().Before(deadline); {
 		in.signalAll(syscall.SIGKILL)
 		for {
-			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+			pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG|syscall.WALL, nil)
 			if errors.Is(err, syscall.ECHILD) {
-				return
+				return true
 			}
 			if pid <= 0 && !errors.Is(err, syscall.EINTR) {
 				break
@@ -139,6 +156,7 @@ func (in *inside) endAll() {
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
+	return false
 }
 
 // The most that a room without a file system of its own takes from the disk.

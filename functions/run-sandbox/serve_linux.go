@@ -76,6 +76,8 @@ const (
 	sendEach   = 250 * time.Millisecond
 	pollEach   = 2 * time.Second
 	packWithin = 10 * time.Second
+	stopWithin = 6 * time.Second // from the order to end a command until the whole room is killed
+	killWithin = 6 * time.Second // from then on until the process that keeps it in order is killed
 )
 
 // supervisor runs an order and answers it.
@@ -153,6 +155,11 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 	defer send.Stop()
 	timeUp := time.NewTimer(limit)
 	defer timeUp.Stop()
+	var overdue <-chan time.Time
+	stop := func() {
+		b.stop()
+		overdue = time.After(stopWithin)
+	}
 	end = sandbox.End{ExitCode: -1, Limit: sandbox.EndedEarly}
 	for {
 		select {
@@ -166,7 +173,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 			e.tell(&end)
 			packed = packed || e.Packed
 			if e.Exit != nil { // from here on it is packed, which nothing interrupts but its own limit
-				cancelled, timeUp = nil, time.NewTimer(packWithin)
+				cancelled, overdue, timeUp = nil, nil, time.NewTimer(packWithin)
 			}
 		case <-send.C:
 			if err := b.out.send(false, s.answer.Line); err != nil {
@@ -179,10 +186,12 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 				return end, false, nil
 			}
 			end.TimedOut = true
-			b.stop()
+			stop()
 		case <-cancelled:
 			end.Cancelled, cancelled = true, nil
-			b.stop()
+			stop()
+		case <-overdue:
+			b.kill()
 		case <-ctx.Done():
 			b.kill()
 			return end, false, ctx.Err()

@@ -1,0 +1,98 @@
+//go:build linux
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"ringi/shared/expect"
+	"ringi/shared/sandbox"
+)
+
+// running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of this
+// machine instead of what a room takes for its own.
+func running() (pids []int) {
+	stats, _ := filepath.Glob("/proc/[0-9]*/task/[0-9]*/stat")
+	for _, s := range stats {
+		pid, _ := strconv.Atoi(strings.Split(s, "/")[2])
+		text, err := os.ReadFile(s)
+		if err != nil || slices.Contains(pids, pid) {
+			continue
+		}
+		line, _ := os.ReadFile(filepath.Join(filepath.Dir(s), "cmdline"))
+		ours := strings.Contains(string(text), "(attacker)") || strings.HasPrefix(string(line), unseenChild)
+		state := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))[0]
+		if ours && state != "Z" && state != "X" {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// nothingRuns fails if something of an attack goes on, and ends it.
+func nothingRuns(t *testing.T) {
+	t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for left := running(); len(left) > 0; left = running() {
+		if time.Now().After(deadline) {
+			t.Errorf("the processes %v live on", left)
+			for _, pid := range left {
+				syscall.Kill(pid, syscall.SIGKILL)
+			}
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		t.Run("its memory", func(t *testing.T) {
+			o := run(t, l, armed(t, newStore(t), "hoard"))
+			if o.end.Limit != sandbox.EndedByMemory || strings.Contains(o.text(), "GOT") {
+				t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+			}
+			nothingRuns(t)
+		})
+		t.Run("its time", func(t *testing.T) {
+			a := armed(t, newStore(t), "leaderless", "0", "40")
+			a.TimeoutSeconds = 1
+			var o outcome
+			expect.Within(t, 20*time.Second, func() { o = run(t, l, a) })
+			if !o.end.TimedOut || strings.Contains(o.text(), "GOT") {
+				t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+			}
+			nothingRuns(t)
+		})
+		t.Run("after its command", func(t *testing.T) {
+			a := armed(t, newStore(t))
+			a.Type, a.Argv, a.Script = sandbox.ShellCommand, nil, "setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
+			none(t, run(t, l, a))
+			nothingRuns(t)
+		})
+	})
+}
+
+// Where a command can stop the process that would end it, the supervisor does that.
+func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		o := newStore(t).order(`kill -STOP $PPID; exec -a ` + unseenChild + ` sleep 40`)
+		o.TimeoutSeconds = 1
+		var got outcome
+		expect.Within(t, 30*time.Second, func() { got = run(t, l, o) })
+		if l == machine && got.err == nil || l != machine && !got.end.TimedOut {
+			t.Errorf("%+v, %v", got.end, got.err)
+		}
+		for _, p := range (&inside{}).descendants() { // as the supervisor's own process does at its end
+			syscall.Kill(p.pid, syscall.SIGKILL)
+		}
+		nothingRuns(t)
+	})
+}
