@@ -137,6 +137,12 @@ func showDevices(root string) error {
 		if err := unix.Mount("/dev/"+name, at, "", unix.MS_BIND, ""); err != nil {
 			return err
 		}
+		// A device is written all the same; its mode and times, which are the machine's, stay.
+		if err := unix.MountSetattr(unix.AT_FDCWD, at, 0, &unix.MountAttr{
+			Attr_set: unix.MOUNT_ATTR_RDONLY | unix.MOUNT_ATTR_NOSUID | unix.MOUNT_ATTR_NOEXEC,
+		}); err != nil {
+			return err
+		}
 	}
 	hole := filepath.Join(dev, zeros)
 	if err := os.WriteFile(hole, nil, 0o444); err != nil {
