@@ -22,6 +22,7 @@ import (
 var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles,
 	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
+	"signals": attackBySignals, "devices": attackDevices, "unlinked": attackByUnlinking,
 }
 
 // got prints what an attack reached; a test looks for it.
@@ -61,6 +62,9 @@ func attackByCalls(args []string) {
 	try("System V's semaphores", unix.SYS_SEMGET, 0, 32000, 0o1666)
 	try("System V's queues", unix.SYS_MSGGET, 0, 0o1666)
 	try("pages in a pipe", unix.SYS_VMSPLICE, ^uintptr(0), 0, 0, 0)
+	try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
+	try("files of one thread", unix.SYS_CLOSE_RANGE, 1000, 1000, unix.CLOSE_RANGE_UNSHARE)
+	try("threads with files of their own", unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM)
 	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
 	// The root of a container may have no other user to give; it is nobody outside of it.
 	before := os.Getuid()
@@ -69,7 +73,6 @@ func attackByCalls(args []string) {
 	}
 	if args[0] != string(namespaces) {
 		try("queues of others", unix.SYS_MQ_OPEN, text("ringi"), unix.O_CREAT|unix.O_RDWR, 0o600, 0)
-		try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
 	}
 	if args[0] != string(machine) { // where nothing but the filter holds, files are as open as they are to anybody
 		for _, path := range []string{"/etc/shadow", "/root", "/home", "/var/log", "/sys", "/run", "/proc/1/environ", "/proc/1/fd", "/proc/1/mem", "/proc/1/root/etc"} {

@@ -65,6 +65,9 @@ func runCommand() error {
 		report.Encode(event{Missing: argv[0]})
 		os.Exit(127)
 	}
+	if err := resetSignals(); err != nil {
+		return err
+	}
 	err = syscall.Exec(path, argv, variables(p))
 	if errors.Is(err, syscall.ENOENT) { // what its first line or its header names is not there
 		report.Encode(event{Missing: argv[0]})

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -74,6 +75,9 @@ func (in *inside) furnish() error {
 			return errors.New("it is not the first process of its namespace")
 		}
 		in.alone, in.folder = true, workspaceFolder
+		if err := resetSignals(); err != nil {
+			return err
+		}
 		in.held, err = furnishNamespaces()
 	} else {
 		// What loses its parent becomes a child of this process and does not escape.
@@ -159,6 +163,10 @@ func (in *inside) attend(c *command) error {
 	}
 	go in.obey()
 	go in.watch()
+	var counting sync.WaitGroup
+	if !in.alone {
+		counting.Go(in.watchDisk)
+	}
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it says something only if it could not become the command
@@ -177,6 +185,7 @@ func (in *inside) attend(c *command) error {
 	if !in.endAll() { // what runs on could change the workspace while it is packed
 		return in.report.Encode(event{Refused: "what the command left running could not be ended"})
 	}
+	counting.Wait() // it opens folders that are closed
 	return in.report.Encode(in.pack())
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ringi/shared/sandbox"
 )
@@ -159,9 +160,6 @@ func (in *inside) endAll() bool {
 	return false
 }
 
-// The most that a room without a file system of its own takes from the disk.
-const roomBytes = 384 << 20
-
 // watch ends a command that takes more than the kernel was told to withhold.
 func (in *inside) watch() {
 	kinds := ownMemory
@@ -173,10 +171,20 @@ func (in *inside) watch() {
 		for _, p := range in.descendants() {
 			resident += p.memory(kinds)
 		}
-		switch {
-		case resident > in.plan.Memory:
+		if resident > in.plan.Memory {
 			in.end(sandbox.EndedByMemory)
-		case !in.alone && size(in.plan.Folder) > roomBytes:
+		}
+		time.Sleep(200 * time.Millisecond)
+	}
+}
+
+// watchDisk ends a command that takes more from the disk than it may. It takes its time apart from what counts memory.
+func (in *inside) watchDisk() {
+	for !in.finished.Load() {
+		u := usage{stop: in.finished.Load}
+		u.folder(unix.AT_FDCWD, in.plan.Folder, 0)
+		u.unlinked(in.descendants())
+		if u.bytes > roomBytes {
 			in.end(sandbox.EndedByDisk)
 		}
 		time.Sleep(200 * time.Millisecond)
@@ -186,25 +194,4 @@ func (in *inside) watch() {
 func (in *inside) end(why string) {
 	in.limit.CompareAndSwap(nil, &why)
 	in.signalAll(syscall.SIGKILL)
-}
-
-// size is what a folder's files take on the disk, counted until they are too many, whatever happens to them meanwhile. An
-// empty one takes its place, too.
-func size(folder string) int64 {
-	var total int64
-	filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
-		if err != nil {
-			return nil
-		}
-		if info, err := e.Info(); err == nil {
-			if s, ok := info.Sys().(*syscall.Stat_t); ok {
-				total += max(s.Blocks*512, 4096)
-			}
-		}
-		if total > roomBytes { // more changes nothing, and memory is to be looked at again soon
-			return fs.SkipAll
-		}
-		return nil
-	})
-	return total
 }

@@ -97,9 +97,13 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 4)
+	p.unless(unix.BPF_JEQ, unix.SYS_CLONE, 8)
 	p.load(placeArgument(0))
 	p.unless(unix.BPF_JSET, namespaceFlags, 1)
+	p.answer(errno(unix.EPERM))
+	p.unless(unix.BPF_JSET, unix.CLONE_THREAD, 3) // of whose threads each has its own files, nobody could count them
+	p.unless(unix.BPF_JSET, unix.CLONE_FILES, 1)
+	p.answer(unix.SECCOMP_RET_ALLOW)
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
@@ -111,16 +115,30 @@ func filter(arch uint32, alone bool) []unix.SockFilter {
 	p.answer(errno(unix.EPERM))
 	p.answer(unix.SECCOMP_RET_ALLOW)
 
-	if !alone {
-		p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // of this process, and of no other
-		p.load(placeArgument(0))
-		p.unless(unix.BPF_JEQ, 0, 1)
-		p.answer(unix.SECCOMP_RET_ALLOW)
-		p.answer(errno(unix.EPERM))
-	}
+	p.unless(unix.BPF_JEQ, unix.SYS_PRLIMIT64, 4) // of this process, and of no other: one with no files counts nothing
+	p.load(placeArgument(0))
+	p.unless(unix.BPF_JEQ, 0, 1)
+	p.answer(unix.SECCOMP_RET_ALLOW)
+	p.answer(errno(unix.EPERM))
+	p.files()
 	p.sockets(alone)
 	p.answer(unix.SECCOMP_RET_ALLOW)
 	return p
+}
+
+// files keeps open what a process has open to those that count it: its threads have the same files, and it may be looked
+// into. Programs that hide themselves are told that they do.
+func (p *program) files() {
+	p.unless(unix.BPF_JEQ, unix.SYS_CLOSE_RANGE, 4)
+	p.load(placeArgument(2))
+	p.unless(unix.BPF_JSET, unix.CLOSE_RANGE_UNSHARE, 1)
+	p.answer(errno(unix.ENOSYS))
+	p.answer(unix.SECCOMP_RET_ALLOW)
+	p.unless(unix.BPF_JEQ, unix.SYS_PRCTL, 4)
+	p.load(placeArgument(0))
+	p.unless(unix.BPF_JEQ, unix.PR_SET_DUMPABLE, 1)
+	p.answer(errno(0))
+	p.answer(unix.SECCOMP_RET_ALLOW)
 }
 
 // sockets lets a command have those that end in its own network, and none where it has no network of its own. Others,

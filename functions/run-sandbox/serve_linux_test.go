@@ -48,6 +48,7 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 	}{
 		{"its code", func(o *sandbox.Order) { o.Script = "exit 3" }, sandbox.End{ExitCode: 3}},
 		{"a signal", func(o *sandbox.Order) { o.Script = "kill -SEGV $$" }, sandbox.End{ExitCode: -1, Signal: "SIGSEGV"}},
+		{"a signal that its parent may ignore", func(o *sandbox.Order) { o.Script = "kill -HUP $$" }, sandbox.End{ExitCode: -1, Signal: "SIGHUP"}},
 		{"a tool that is not installed", func(o *sandbox.Order) { o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"pytestt", "-q"} }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
 		{"a tool that a script does not find", func(o *sandbox.Order) { o.Script = "pytestt -q" }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
 		{"an interpreter that is not installed", func(o *sandbox.Order) {

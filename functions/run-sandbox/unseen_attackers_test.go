@@ -3,9 +3,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"syscall"
@@ -65,4 +67,63 @@ func attackByHoarding([]string) {
 		c.Wait()
 	}
 	fmt.Println("tried")
+}
+
+// attackBySignals sends every signal to every thread of the process that keeps the room in order.
+func attackBySignals([]string) {
+	parent := os.Getppid()
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", parent))
+	for s := unix.Signal(1); s <= 64; s++ {
+		syscall.Kill(parent, s)
+		for _, thread := range threads {
+			tid, _ := strconv.Atoi(filepath.Base(thread))
+			syscall.Kill(tid, s) // which takes the number of any thread
+			unix.Tgkill(parent, tid, s)
+		}
+	}
+	time.Sleep(500 * time.Millisecond)
+	fmt.Println("tried")
+}
+
+// attackDevices changes what is the machine's of a device. Only a device that nobody may change says so itself: who is no
+// root of this machine would be refused anyhow.
+func attackDevices([]string) {
+	for _, name := range devices {
+		path := "/dev/" + name
+		if err := os.Chmod(path, 0o600); !errors.Is(err, unix.EROFS) {
+			got("the mode of %s: %v", name, err)
+		}
+		if err := os.Chtimes(path, time.Unix(1, 0), time.Unix(1, 0)); !errors.Is(err, unix.EROFS) {
+			got("the times of %s: %v", name, err)
+		}
+	}
+	if err := os.WriteFile("/dev/null", []byte("x"), 0); err != nil {
+		got("no device to write: %v", err)
+	}
+	fmt.Println("tried")
+}
+
+// attackByUnlinking fills the disk with files that have no name. With an argument nobody may look into its process.
+func attackByUnlinking(args []string) {
+	if len(args) > 0 {
+		unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0)
+	}
+	block := make([]byte, 10<<20)
+	for i := range 8 {
+		f, err := os.Create(fmt.Sprint("unlinked", i))
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		defer f.Close()
+		os.Remove(f.Name())
+		for range 10 {
+			if _, err := f.Write(block); err != nil {
+				fmt.Println(err)
+				return
+			}
+		}
+	}
+	time.Sleep(15 * time.Second)
+	got("800 MiB")
 }

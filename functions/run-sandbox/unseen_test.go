@@ -96,3 +96,45 @@ func TestACommandThatStopsItsParentEndsWithItsTime(t *testing.T) {
 		nothingRuns(t)
 	})
 }
+
+func TestTheFirstProcessOfARoomTakesNoSignals(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		if l != machine { // there the same user's processes can be killed
+			none(t, run(t, l, armed(t, newStore(t), "signals")))
+		}
+	})
+}
+
+func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		if l == namespaces {
+			none(t, run(t, l, armed(t, newStore(t), "devices")))
+		}
+	})
+}
+
+// What a command writes counts where no folder lists it, too.
+func TestADiskIsNotFilledUnseen(t *testing.T) {
+	const fill = `i=0; while [ $i -lt 8 ]; do head -c 100M /dev/zero > $d/f$i || exit 9; i=$((i+1)); done; sleep 15; echo GOT 800 MiB`
+	for name, script := range map[string]string{
+		"a closed folder":                 `d=closed; mkdir $d; chmod 300 $d; ` + fill,
+		"a closed folder in a closed one": `mkdir -p a/b; d=a/b; chmod 300 a/b; chmod 300 a; ` + fill,
+		"a deep folder":                   `i=0; while [ $i -lt 600 ]; do mkdir d; cd d; i=$((i+1)); done; d=.; ` + fill,
+		"files without names":             `exec ./attacker attack unlinked`,
+		"files of a process that hides":   `exec ./attacker attack unlinked hidden`,
+		"files of a program nobody reads": `chmod 111 attacker; exec ./attacker attack unlinked`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			inRooms(t, func(t *testing.T, l level) {
+				if l == namespaces { // whose disk is memory of a fixed size
+					return
+				}
+				a := armed(t, newStore(t))
+				a.Type, a.Argv, a.Script = sandbox.ShellCommand, nil, script
+				if o := run(t, l, a); o.end.Signal != "SIGKILL" || o.end.TimedOut || strings.Contains(o.text(), "GOT") {
+					t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+				}
+			})
+		})
+	}
+}
