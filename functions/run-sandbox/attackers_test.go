@@ -22,7 +22,7 @@ import (
 var attacks = map[string]func(args []string){
 	"calls": attackByCalls, "network": attackTheNetwork, "memory": attackMemory, "parent": attackTheParent, "files": attackOpenFiles,
 	"shared": attackSharedMemory, "leaderless": attackWithoutFirstThread, "hoard": attackByHoarding,
-	"signals": attackBySignals, "devices": attackDevices, "unlinked": attackByUnlinking,
+	"signals": attackBySignals, "devices": attackDevices, "unlinked": attackByUnlinking, "sockets": attackBySockets,
 }
 
 // got prints what an attack reached; a test looks for it.
@@ -65,6 +65,7 @@ func attackByCalls(args []string) {
 	try("limits of others", unix.SYS_PRLIMIT64, uintptr(os.Getppid()), unix.RLIMIT_NOFILE, 0, 0)
 	try("files of one thread", unix.SYS_CLOSE_RANGE, 1000, 1000, unix.CLOSE_RANGE_UNSHARE)
 	try("threads with files of their own", unix.SYS_CLONE, unix.CLONE_THREAD|unix.CLONE_SIGHAND|unix.CLONE_VM)
+	try("a look at what others do in a folder", unix.SYS_INOTIFY_ADD_WATCH, ^uintptr(0), text("/usr/bin"), unix.IN_OPEN)
 	try("the host's name", unix.SYS_SETHOSTNAME, text("x"), 1)
 	// The root of a container may have no other user to give; it is nobody outside of it.
 	before := os.Getuid()
@@ -80,6 +81,9 @@ func attackByCalls(args []string) {
 				got("%s", path)
 				f.Close()
 			}
+		}
+		if err := os.WriteFile("/proc/self/oom_score_adj", []byte("1000"), 0); err == nil {
+			got("who ends first when memory is short")
 		}
 		for _, path := range []string{"/usr/x", "/bin/x", "/etc/x", "/x", "/dev/x", "/etc/passwd"} {
 			if f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o644); err == nil {

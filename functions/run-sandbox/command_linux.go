@@ -19,6 +19,7 @@ import (
 const (
 	maxProcesses  = 512 // and threads, of the whole room
 	maxFiles      = 1024
+	maxSockets    = 1024 // of the whole room
 	maxFileBytes  = 128 << 20
 	maxDataBytes  = memory
 	maxQueueBytes = 64 << 10
@@ -145,12 +146,13 @@ func giveUp(p plan) (held []string, err error) {
 	}
 	held = []string{"no capabilities and no new privileges", fmt.Sprintf("limits of each process and of their number (%d)", maxProcesses)}
 	if p.Level == landlock {
+		if p.Own {
+			return nil, errors.New("a command would run as the user who starts it, of whose files Landlock withholds neither modes nor times; " +
+				"let users of this machine make name spaces, or start this as root")
+		}
 		version, err := restrictFiles(p.Folder)
 		if err != nil {
 			return nil, err
-		}
-		if p.Own && version < signalsFrom {
-			return nil, fmt.Errorf("Landlock of version %d lets a command signal whatever else its user runs; %d doesn't", version, signalsFrom)
 		}
 		held = append([]string{fmt.Sprintf("files and processes of others by Landlock (version %d)", version)}, held...)
 	}

@@ -20,11 +20,12 @@ const (
 
 // usage is what is found of files. Anything that can't be looked into takes more than there is.
 type usage struct {
-	bytes int64
-	stop  func() bool // nobody wants to know any more
+	bytes   int64
+	sockets int
+	stop    func() bool // nobody wants to know any more
 }
 
-func (u *usage) full() bool { return u.bytes > roomBytes || u.stop() }
+func (u *usage) full() bool { return u.bytes > roomBytes || u.sockets > maxSockets || u.stop() }
 
 // folder counts a folder's files as they stand on the disk; an empty one takes its place, too. What happens to them
 // meanwhile leads nowhere else: it goes from descriptor to descriptor.
@@ -103,8 +104,8 @@ func openFolder(parent int, name string) (_ *os.File, closed func(), err error) 
 	}, nil
 }
 
-// unlinked counts files that have no name any more and that a process still has open, each once.
-func (u *usage) unlinked(all []process) {
+// opened counts what processes have open and no folder lists, each once: sockets, and files without a name.
+func (u *usage) opened(all []process) {
 	type file struct{ dev, ino uint64 }
 	seen := map[file]bool{}
 	for _, p := range all {
@@ -117,11 +118,16 @@ func (u *usage) unlinked(all []process) {
 			if u.full() {
 				return
 			}
-			if unix.Stat(name, &s) != nil || s.Mode&unix.S_IFMT != unix.S_IFREG || s.Nlink > 0 || seen[file{s.Dev, s.Ino}] {
+			if unix.Stat(name, &s) != nil || seen[file{s.Dev, s.Ino}] {
 				continue
 			}
 			seen[file{s.Dev, s.Ino}] = true
-			u.bytes += max(s.Blocks*512, 4096)
+			switch kind := s.Mode & unix.S_IFMT; {
+			case kind == unix.S_IFSOCK:
+				u.sockets++
+			case kind == unix.S_IFREG && s.Nlink == 0:
+				u.bytes += max(s.Blocks*512, 4096)
+			}
 		}
 	}
 }

@@ -144,6 +144,11 @@ func (in *inside) startCommand() (*command, error) {
 		return nil, errors.New(e.Failed)
 	}
 	c.held = e.Held
+	if in.alone { // from here on nobody takes back that the command's processes end first when memory is short
+		if err := unix.MountSetattr(unix.AT_FDCWD, "/proc", 0, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY}); err != nil {
+			return nil, fmt.Errorf("close /proc for writing: %w", err)
+		}
+	}
 	return c, nil
 }
 
@@ -164,9 +169,7 @@ func (in *inside) attend(c *command) error {
 	go in.obey()
 	go in.watch()
 	var counting sync.WaitGroup
-	if !in.alone {
-		counting.Go(in.watchDisk)
-	}
+	counting.Go(in.watchFiles)
 	io.WriteString(c.begin, "begin\n")
 	c.begin.Close()
 	if e, err := c.hear(); err == nil { // it says something only if it could not become the command

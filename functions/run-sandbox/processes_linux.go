@@ -178,13 +178,19 @@ func (in *inside) watch() {
 	}
 }
 
-// watchDisk ends a command that takes more from the disk than it may. It takes its time apart from what counts memory.
-func (in *inside) watchDisk() {
+// watchFiles ends a command that takes more from the disk than it may, or has more sockets, whose buffers are no process's
+// memory. It takes its time apart from what counts memory.
+func (in *inside) watchFiles() {
 	for !in.finished.Load() {
 		u := usage{stop: in.finished.Load}
-		u.folder(unix.AT_FDCWD, in.plan.Folder, 0)
-		u.unlinked(in.descendants())
-		if u.bytes > roomBytes {
+		if !in.alone { // that has files of a fixed size
+			u.folder(unix.AT_FDCWD, in.plan.Folder, 0)
+		}
+		u.opened(in.descendants())
+		switch {
+		case u.sockets > maxSockets:
+			in.end(sandbox.EndedByMemory)
+		case u.bytes > roomBytes:
 			in.end(sandbox.EndedByDisk)
 		}
 		time.Sleep(200 * time.Millisecond)

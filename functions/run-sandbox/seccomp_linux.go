@@ -30,8 +30,9 @@ var uncounted = []uint32{
 }
 
 // missing are those that programs do without where the kernel is too old for them: files without a name are memory that
-// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read.
-var missing = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_CLONE3}
+// nobody could count either, and the flags of clone3 stand in memory, which a filter can't read. Who watches a folder learns
+// the names of what others use in it, the tools' folders too.
+var missing = []uint32{unix.SYS_MEMFD_CREATE, unix.SYS_MEMFD_SECRET, unix.SYS_CLONE3, unix.SYS_INOTIFY_ADD_WATCH}
 
 // queues are those by which a command without a name space of its own reaches queues of others.
 var queues = []uint32{unix.SYS_MQ_OPEN, unix.SYS_MQ_UNLINK}

@@ -127,3 +127,25 @@ func attackByUnlinking(args []string) {
 	time.Sleep(15 * time.Second)
 	got("800 MiB")
 }
+
+// attackBySockets has more sockets than one may with several processes, each of which has fewer. Their buffers are full.
+func attackBySockets(args []string) {
+	if len(args) == 0 {
+		for range 3 {
+			exec.Command("./attacker", "attack", "sockets", "one").Start()
+		}
+		time.Sleep(15 * time.Second)
+		got("sockets")
+		return
+	}
+	for range maxSockets/4 + 1 {
+		pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+		if err != nil {
+			break
+		}
+		for block := make([]byte, 16<<10); err == nil; {
+			_, err = unix.Write(pair[0], block)
+		}
+	}
+	time.Sleep(15 * time.Second)
+}

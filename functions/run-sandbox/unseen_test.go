@@ -3,6 +3,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -136,5 +137,25 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// What is in a socket is no process's memory: their number bounds it.
+func TestSocketsAreCounted(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		if o := run(t, l, armed(t, newStore(t), "sockets")); o.end.Limit != sandbox.EndedByMemory {
+			t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
+		}
+		nothingRuns(t)
+	})
+}
+
+// Of the files of whoever starts it Landlock withholds neither modes nor times: then nothing is run by it.
+func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
+	if roomUser() != os.Geteuid() {
+		t.Skip("commands are another user's here")
+	}
+	if got := run(t, landlock, newStore(t).order("echo begun")); !errors.Is(got.err, sandbox.ErrCannot) || len(got.lines) > 0 {
+		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }
