@@ -92,7 +92,7 @@ type box struct {
 	streams []*os.File
 	readers sync.WaitGroup
 	done    chan struct{} // inside has ended
-	folder  string
+	folder  *os.File      // locked; none with namespaces
 	closing sync.Once
 }
 
@@ -108,10 +108,10 @@ func startBox(l level, p plan, archive []byte, out *output) (_ *box, err error) 
 	uid := roomUser()
 	p.Own = uid == os.Geteuid()
 	if l != namespaces {
-		if p.Folder, err = makeFolder(uid); err != nil {
+		if b.folder, err = makeFolder(uid); err != nil {
 			return nil, err
 		}
-		b.folder = p.Folder
+		p.Folder = b.folder.Name()
 	}
 	if err := b.launch(l, uid, archive); err != nil {
 		return nil, err
@@ -141,12 +141,26 @@ func roomUser() int {
 	if own != 0 {
 		return own
 	}
-	for _, spare := range []int{0x52000000 + rand.IntN(1<<24), 61184 + rand.IntN(4096)} {
-		if known("/proc/self/uid_map", spare) && known("/proc/self/gid_map", spare) {
-			return spare
+	for _, s := range spare {
+		if id := s.first + rand.IntN(s.count); known("/proc/self/uid_map", id) && known("/proc/self/gid_map", id) {
+			return id
 		}
 	}
 	return own // root of a container that has no other users, and nobody's outside of it
+}
+
+// spare are the users that root gives to rooms.
+var spare = []struct{ first, count int }{{0x52000000, 1 << 24}, {61184, 4096}}
+
+// ofRooms reports whether a user is one to whom this process gives rooms.
+func ofRooms(uid int) bool {
+	own := os.Geteuid()
+	for _, s := range spare {
+		if own == 0 && s.first <= uid && uid < s.first+s.count {
+			return true
+		}
+	}
+	return uid == own
 }
 
 // known reports whether a map of users or groups has an id.
@@ -353,7 +367,7 @@ func (b *box) close() {
 		if b.result != nil {
 			b.result.Close()
 		}
-		if b.folder != "" {
+		if b.folder != nil {
 			removeRoom(b.folder)
 		}
 	})

@@ -16,20 +16,61 @@ const (
 	temporaryName = "tmp"
 )
 
-// makeFolder is where a room without namespaces is.
-func makeFolder(uid int) (string, error) {
-	folder, err := os.MkdirTemp("", "sandbox-")
-	if err != nil {
-		return "", fmt.Errorf("make the room: %w", err)
+// roomPrefix begins the name of each such folder.
+const roomPrefix = "ringi-sandbox-"
+
+// makeFolder is where a room without namespaces is. It is locked for as long as the file is open: what nobody has locked
+// any more was left by somebody who was killed, and is removed first.
+func makeFolder(uid int) (lock *os.File, err error) {
+	removeAbandoned()
+	for range 3 { // somebody else may take it for an abandoned one before it is locked
+		var folder string
+		if folder, err = os.MkdirTemp("", roomPrefix); err != nil {
+			break
+		}
+		if lock, err = lockFolder(folder); err != nil {
+			continue
+		}
+		for _, name := range []string{workspaceName, temporaryName, ""} {
+			path := filepath.Join(folder, name)
+			err = errors.Join(err, ignoreExist(os.Mkdir(path, 0o700)), os.Chown(path, uid, -1))
+		}
+		if err == nil {
+			return lock, nil
+		}
+		removeRoom(lock)
 	}
-	for _, name := range []string{"", workspaceName, temporaryName} {
-		path := filepath.Join(folder, name)
-		if err := errors.Join(ignoreExist(os.Mkdir(path, 0o700)), os.Chown(path, uid, -1)); err != nil {
-			os.RemoveAll(folder)
-			return "", fmt.Errorf("make the room: %w", err)
+	return nil, fmt.Errorf("make the room: %w", err)
+}
+
+// lockFolder opens a room's folder, which nobody else has locked.
+func lockFolder(folder string) (*os.File, error) {
+	f, _, err := openFolder(unix.AT_FDCWD, folder)
+	if err != nil {
+		return nil, err
+	}
+	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if err == nil {
+		_, err = os.Lstat(folder)
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func removeAbandoned() {
+	folders, _ := filepath.Glob(filepath.Join(os.TempDir(), roomPrefix+"*"))
+	for _, folder := range folders {
+		var s unix.Stat_t
+		if unix.Lstat(folder, &s) != nil || !ofRooms(int(s.Uid)) {
+			continue
+		}
+		if lock, err := lockFolder(folder); err == nil {
+			removeRoom(lock)
 		}
 	}
-	return folder, nil
 }
 
 func ignoreExist(err error) error {
@@ -39,8 +80,12 @@ func ignoreExist(err error) error {
 	return err
 }
 
-// removeRoom deletes a room's folder. A command may have closed folders below it to their owner, who is this user.
-func removeRoom(folder string) {
+// removeRoom deletes a room's folder and unlocks it. A command may have closed the folder and those below it to their owner,
+// who may be this user.
+func removeRoom(lock *os.File) {
+	defer lock.Close()
+	folder := lock.Name()
+	lock.Chmod(0o700)
 	if os.RemoveAll(folder) == nil {
 		return
 	}

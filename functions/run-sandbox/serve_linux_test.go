@@ -167,7 +167,7 @@ func rooms(t *testing.T) []string {
 	t.Helper()
 	var found []string
 	for _, e := range expect.Value(os.ReadDir(os.TempDir()))(t) {
-		if strings.HasPrefix(e.Name(), "sandbox-") {
+		if strings.HasPrefix(e.Name(), roomPrefix) {
 			found = append(found, e.Name())
 		}
 	}

@@ -159,3 +159,27 @@ func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
 		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }
+
+// A supervisor that is killed removes nothing: the next one does, but not what belongs to one that goes on.
+func TestWhatAKilledSupervisorLeftIsRemoved(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	kept := expect.Value(makeFolder(os.Geteuid()))(t)
+	defer removeRoom(kept)
+	left := expect.Value(makeFolder(os.Geteuid()))(t)
+	expect.NoError(t, os.WriteFile(filepath.Join(left.Name(), temporaryName, "big"), []byte("x"), 0o600))
+	expect.NoError(t, os.Chmod(filepath.Join(left.Name(), temporaryName), 0))
+	expect.NoError(t, os.Chmod(left.Name(), 0))
+	expect.NoError(t, left.Close())
+	removeRoom(expect.Value(makeFolder(os.Geteuid()))(t))
+	expect.Same(t, []string{filepath.Base(kept.Name())}, rooms(t))
+}
+
+func TestARoomThatACommandClosedIsGoneAfterwards(t *testing.T) {
+	inRooms(t, func(t *testing.T, l level) {
+		before := len(rooms(t))
+		expect.NoError(t, run(t, l, newStore(t).order(`echo x > $TMPDIR/f; chmod 0 $TMPDIR .. 2>/dev/null`)).err)
+		if n := len(rooms(t)); n != before {
+			t.Errorf("%d rooms are left", n-before)
+		}
+	})
+}
