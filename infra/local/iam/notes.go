@@ -94,7 +94,7 @@ func kinds(q Request) (all []string) {
 }
 
 // used are the rights that all files of a folder note, with which function uses a statement, and lines about what was refused.
-// The notes of a package that has no tests any more do not count: they are deleted.
+// The notes of a package that has no tests any more do not count.
 func used(folder string, packages []string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {
@@ -104,9 +104,6 @@ func used(folder string, packages []string) (all map[Right]bool, wrong []string,
 	for _, name := range files {
 		of, _, _ := strings.Cut(filepath.Base(name), noteEnd)
 		if !slices.ContainsFunc(packages, func(p string) bool { return noteName(p) == of }) {
-			if err := os.Remove(name); err != nil {
-				return nil, nil, err
-			}
 			continue
 		}
 		text, err := os.ReadFile(name)

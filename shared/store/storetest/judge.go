@@ -72,7 +72,7 @@ var ofTemplate = sync.OnceValues(func() (*iam.Bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	names, everything := template.Names{Stack: "ringi", Region: region, Account: "123456789012"}, map[string]string{"Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	names, everything := template.Names{Stack: "ringi", Region: region, Account: "123456789012"}, map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	path := filepath.Join(root, "template.yaml")
 	described, err := template.Read(path, names, everything)
 	if err != nil {
