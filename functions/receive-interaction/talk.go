@@ -116,7 +116,7 @@ func (h *Handler) tellTalk(ctx context.Context, c talkClick, v decision.SessionV
 func (h *Handler) sayTalk(ctx context.Context, c talkClick, v decision.SessionVerdict) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
-	text := refused(card.TalkRefused(v.Err, v.Settings, v.Session.Origin(), v.Session.Askers...), c.reasoned, v.Err, v.Settings.Locale)
+	text := refused(card.TalkRefused(v.Err, v.Settings, v.Session.Origin(), v.Session.AskedBy()...), c.reasoned, v.Err, v.Settings.Locale)
 	if c.home != "" {
 		if err := h.openTalk(ctx, c, *card.Told(text, v.Settings.Locale)); err != nil {
 			slog.WarnContext(ctx, "the person was not told", "session_id", c.ref.ID, "user", c.User, "err", err)
@@ -241,7 +241,7 @@ func (h *Handler) submitTalk(ctx context.Context, p payload) (inbound.Response, 
 func talkInForm(v decision.SessionVerdict) (text string, stays bool) {
 	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Session == nil) {
 		metric.Count(metric.InteractionNoted, 1)
-		return card.TalkRefused(v.Err, v.Settings, v.Session.Origin(), v.Session.Askers...), true
+		return card.TalkRefused(v.Err, v.Settings, v.Session.Origin(), v.Session.AskedBy()...), true
 	}
 	return "", false
 }

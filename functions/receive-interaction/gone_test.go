@@ -1,0 +1,20 @@
+package main
+
+import (
+	"testing"
+
+	"ringi/shared/aggregate"
+	"ringi/shared/decision"
+	"ringi/shared/language"
+	"ringi/shared/tenancy"
+)
+
+// A form of a conversation that is gone is answered.
+func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
+	for _, locale := range language.All {
+		v := decision.SessionVerdict{Outcome: decision.Outcome{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
+		if text, stays := talkInForm(v); text == "" || !stays {
+			t.Errorf("%s: %q, stays %t", locale, text, stays)
+		}
+	}
+}
