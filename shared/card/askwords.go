@@ -68,7 +68,7 @@ func askJapanese() *askWords {
 		WhatAction: "操作 #{n} の確認", StateOpen: "💬 会話中", StateBroken: "⚠️ エージェントを利用できません",
 		WaitsLine: "*{title}* — {what} · 依頼: {who}", WaitsUntil: " · 期限: {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "実行方針 v{version}", WhatProcess: "実行ステップ v{version}", WhatStep: "実行前の確認",
-		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)", StateHeld: "⏸️ 承認できる人がいないため保留 (カードから、もう一度確認できます)",
+		StateCompleted: "✅ 完了", StateFailed: "❌ 失敗", StateCancelled: "⏹️ 終了 (キャンセル・期限切れ)", StateParked: "⚠️ 生成に失敗 (カードから再試行できます)", StateHeld: "⏳ 承認できる人がいないため保留 (カードから、もう一度確認できます)",
 		StateWaits: "🔵 承認待ち", StateRunning: "🚀 実行中", StatePrepared: "✍️ 準備中",
 	}
 }
@@ -114,7 +114,7 @@ func askEnglish() *askWords {
 		WhatAction: "Check action #{n}", StateOpen: "💬 Open", StateBroken: "⚠️ The agent can't be used now",
 		WaitsLine: "*{title}* — {what} · asked by {who}", WaitsUntil: " · until {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "Policy v{version}", WhatProcess: "Steps v{version}", WhatStep: "Check before a step runs",
-		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)", StateHeld: "⏸️ On hold: nobody may approve (its card offers to check again)",
+		StateCompleted: "✅ Completed", StateFailed: "❌ Failed", StateCancelled: "⏹️ Ended (cancelled or expired)", StateParked: "⚠️ Generation failed (its card offers to try again)", StateHeld: "⏳ On hold: nobody may approve (its card offers to check again)",
 		StateWaits: "🔵 Waiting for approval", StateRunning: "🚀 Running", StatePrepared: "✍️ Being prepared",
 	}
 }
