@@ -47,7 +47,7 @@ func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expanded.json")
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))
 	names := template.Names{Stack: "ringi", Region: "us-east-1", Account: "123456789012"}
-	everything := map[string]string{"Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
+	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
 	ours := expect.Value(template.Roles(filepath.Join(repository, templateFile), names, everything))(t)
 	if deployed := expect.Value(template.Roles(file, names, everything))(t); !reflect.DeepEqual(ours, deployed) || len(ours) == 0 {
 		for owner, role := range deployed {

@@ -41,7 +41,7 @@ def of_deployments(resource):
 
 def other(name, parameter):
     """Another value than the default."""
-    return next((v for v in parameter.get("AllowedValues", []) if v != parameter["Default"]), "other")
+    return next((v for v in parameter.get("AllowedValues", []) if v != parameter.get("Default")), "other")
 
 
 def slower(t):

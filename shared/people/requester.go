@@ -18,9 +18,10 @@ const (
 
 // Requesters says who asks, and keeps for knownFor what Slack said. The zero value is ready.
 type Requesters struct {
-	mu     sync.Mutex
-	known  map[string]known    // by team and user
-	groups map[[2]string]group // by team and id: another workspace's may have the same
+	mu      sync.Mutex
+	known   map[string]known        // by team and user
+	groups  map[[2]string]group     // by team and id: another workspace's may have the same
+	listing map[[2]string]time.Time // by team and channel: until when it is believed that Slack lists its members
 }
 
 type known struct {

@@ -70,6 +70,10 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 	if o.ChannelType == "im" { // who asks there is all of it
 		return nil
 	}
+	place := [2]string{o.Team, o.Channel}
+	if p.AllowSelf && q.lists(place, now) {
+		return nil
+	}
 	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
 	switch {
 	case slackapi.Code(err) == slackapi.CodeMissingScope:
@@ -78,6 +82,12 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
 		return nil
 	case p.AllowSelf: // who asks there is in it
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.listing == nil {
+			q.listing = map[[2]string]time.Time{}
+		}
+		q.listing[place] = now.Add(remembered)
 		return nil
 	}
 	looked := 0
@@ -101,6 +111,13 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 		return nil
 	}
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
+}
+
+// lists reports whether Slack listed a place's members a moment ago.
+func (q *Requesters) lists(place [2]string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return now.Before(q.listing[place])
 }
 
 // listed are the listed people, with the members of the listed user groups.

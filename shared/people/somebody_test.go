@@ -22,6 +22,7 @@ type listing struct {
 	inC1   []string
 	silent error
 	looked int
+	listed int // how often members were asked for
 }
 
 func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
@@ -29,6 +30,7 @@ func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, erro
 }
 
 func (l *listing) Members(_ context.Context, channel string, most int) ([]string, bool, error) {
+	l.listed++
 	if strings.HasSuffix(channel, "GROUP") { // a group direct message, for which infra/slack-manifest.yaml has no scope
 		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
 	}
@@ -197,5 +199,30 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked, tt.rule, tt.looked)
 			}
 		}
+	}
+}
+
+// Where people may approve their own requests, only whether Slack lists the place counts, and that is asked once in a while.
+func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
+	l, q, now := newListing(), &Requesters{}, time.Now()
+	settings := tenancy.DefaultSettings()
+	settings.AllowSelfApproval = true
+	asks := func(channel string, now time.Time) error {
+		return q.Somebody(t.Context(), l, aggregate.Origin{Team: "T1", Channel: channel, ChannelType: "channel", User: "UASKS"}, settings, now, "UASKS")
+	}
+	for range 3 {
+		expect.NoError(t, asks("C1", now))
+	}
+	if l.listed != 1 {
+		t.Errorf("members were asked for %d times", l.listed)
+	}
+	expect.NoError(t, asks("C1", now.Add(remembered)))
+	for range 2 { // a scope may be granted meanwhile
+		if err := asks("CGROUP", now); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}) {
+			t.Errorf("a group direct message: %v", err)
+		}
+	}
+	if l.listed != 4 {
+		t.Errorf("members were asked for %d times", l.listed)
 	}
 }
