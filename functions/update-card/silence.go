@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the function's timeout, so that
-	// such calls take one lane at the most.
-	probeEvery = stale
+	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the time of one call, after which
+	// a drawing gives up, so that such calls take one lane at the most.
+	probeEvery = slackTimeout
 	// silenceLasts is how long a workspace is taken to be silent when nobody finds out.
 	silenceLasts = 10 * time.Minute
 )
@@ -83,17 +83,21 @@ func (d *drawing) heard(ctx context.Context, err error) {
 	d.silent, d.probes = slackapi.Silent(err), false
 }
 
-// leave returns what Handle does with a message while Slack does not answer. For a minute it waits in the queue, since most
-// often an answer was merely lost. Then it leaves the queue, and the sweeper asks for its cards when it is their turn.
+// leave returns what Handle does with a message while Slack does not answer: it takes its place in the workspace's line. One that
+// is farther back than a minute leaves the queue, and so does each after a minute's silence, since most often an answer was
+// merely lost: the sweeper asks for its cards when it is their turn.
 func (d *drawing) leave(ctx context.Context, s silence) error {
 	now := d.Now()
-	soon := later{s.until.Sub(now), slacksPace}
-	if now.Sub(s.since) < longLine {
-		return soon
-	}
 	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
-	if next := now.Add(longLine); at.Before(next) {
+	if at.Before(s.until) {
+		at = s.until
+	}
+	if next := now.Add(longLine); now.Sub(s.since) >= longLine && at.Before(next) {
 		at = next
+	}
+	soon := later{at.Sub(now), slacksPace}
+	if err == nil && at.Sub(now) < longLine {
+		return soon
 	}
 	if err == nil {
 		err = d.Store.DrawAt(ctx, d.ref, at, true)

@@ -37,7 +37,7 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 	w.Later(probeEvery)
 	for i, want := range []int{1, 0} {
 		if n := w.calls(true); n != want {
-			t.Errorf("half a minute later drawing %d calls Slack %d times, want %d", i+1, n, want)
+			t.Errorf("a call later drawing %d calls Slack %d times, want %d", i+1, n, want)
 		}
 	}
 	w.Later(longLine - probeEvery)
