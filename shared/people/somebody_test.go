@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -21,8 +22,8 @@ type listing struct {
 	groups map[string][]string
 	inC1   []string
 	silent error
-	looked int
-	listed int // how often members were asked for
+	looked atomic.Int32
+	listed atomic.Int32 // how often members were asked for
 }
 
 func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
@@ -30,7 +31,7 @@ func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, erro
 }
 
 func (l *listing) Members(_ context.Context, channel string, most int) ([]string, bool, error) {
-	l.listed++
+	l.listed.Add(1)
 	if strings.HasSuffix(channel, "GROUP") { // a group direct message, for which infra/slack-manifest.yaml has no scope
 		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
 	}
@@ -38,7 +39,7 @@ func (l *listing) Members(_ context.Context, channel string, most int) ([]string
 }
 
 func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
-	l.looked++
+	l.looked.Add(1)
 	return l.vouching.User(ctx, id)
 }
 
@@ -110,17 +111,17 @@ func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
 	for n := range 3 * mostLooked {
 		s.Approvers.Users = append(s.Approvers.Users, fmt.Sprintf("UGONE%d", n))
 	}
-	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil || d.looked != mostLooked {
-		t.Errorf("%d were looked up: %v", d.looked, err)
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil || d.looked.Load() != mostLooked {
+		t.Errorf("%d were looked up: %v", d.looked.Load(), err)
 	}
-	d.looked = 0
+	d.looked.Store(0)
 	s.Approvers.Users = []string{"UASKS"}
 	var q Requesters
 	for range 3 {
 		expect.NoError(t, q.Somebody(t.Context(), d, o, s, time.Now(), "UASKS"))
 	}
-	if d.looked != 1 {
-		t.Errorf("%d were looked up", d.looked)
+	if d.looked.Load() != 1 {
+		t.Errorf("%d were looked up", d.looked.Load())
 	}
 }
 
@@ -178,7 +179,7 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 		self    bool
 		silent  error
 		rule    aggregate.Rule
-		looked  int
+		looked  int32
 	}{
 		"alone":                            {[]string{"UASKS"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 0},
 		"alone, and may":                   {[]string{"UASKS"}, []string{"UASKS"}, true, nil, "", 0},
@@ -195,8 +196,8 @@ func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
 		var q Requesters
 		for range 2 { // within a minute nobody is looked up again
 			refused, _ := errors.AsType[aggregate.ErrNotAllowed](q.Somebody(t.Context(), d, o, s, time.Now(), tt.askers...))
-			if refused.Rule != tt.rule || d.looked != tt.looked {
-				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked, tt.rule, tt.looked)
+			if refused.Rule != tt.rule || d.looked.Load() != tt.looked {
+				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked.Load(), tt.rule, tt.looked)
 			}
 		}
 	}
@@ -213,8 +214,8 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 	for range 3 {
 		expect.NoError(t, asks("C1", now))
 	}
-	if l.listed != 1 {
-		t.Errorf("members were asked for %d times", l.listed)
+	if n := l.listed.Load(); n != 1 {
+		t.Errorf("members were asked for %d times", n)
 	}
 	expect.NoError(t, asks("C1", now.Add(remembered)))
 	for range 2 { // a scope may be granted meanwhile
@@ -222,7 +223,7 @@ func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
 			t.Errorf("a group direct message: %v", err)
 		}
 	}
-	if l.listed != 4 {
-		t.Errorf("members were asked for %d times", l.listed)
+	if n := l.listed.Load(); n != 4 {
+		t.Errorf("members were asked for %d times", n)
 	}
 }
