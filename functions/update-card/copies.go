@@ -105,7 +105,7 @@ func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 	err = d.showCopies(ctx, k)
 	var s silence
 	if errors.As(err, &s) {
-		return later{s.until.Sub(h.Now()), slacksPace}
+		return later{s.again(h.Now()).Sub(h.Now()), slacksPace}
 	}
 	if slackapi.Silent(err) {
 		d.heard(ctx, err)

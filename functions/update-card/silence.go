@@ -26,6 +26,15 @@ func (e silence) Error() string {
 	return fmt.Sprintf("Slack does not answer since %s", e.since.UTC().Format(time.TimeOnly))
 }
 
+// again is when it is worth looking again: soon at first, and a minute later where the silence is older than that, so that no
+// message is received too often.
+func (e silence) again(now time.Time) time.Time {
+	if next := now.Add(longLine); now.Sub(e.since) >= longLine && e.until.Before(next) {
+		return next
+	}
+	return e.until
+}
+
 // reach is asked before Slack is called. It returns silence while the workspace's Slack does not answer, but for one drawing
 // in probeEvery: a call that hangs takes a lane, which all workspaces share.
 func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
@@ -89,11 +98,8 @@ func (d *drawing) heard(ctx context.Context, err error) {
 func (d *drawing) leave(ctx context.Context, s silence) error {
 	now := d.Now()
 	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
-	if at.Before(s.until) {
-		at = s.until
-	}
-	if next := now.Add(longLine); now.Sub(s.since) >= longLine && at.Before(next) {
-		at = next
+	if again := s.again(now); at.Before(again) {
+		at = again
 	}
 	soon := later{at.Sub(now), slacksPace}
 	if err == nil && at.Sub(now) < longLine {
