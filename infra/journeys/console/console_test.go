@@ -36,8 +36,8 @@ var windows = []struct {
 }
 
 var (
-	desk  = browser.Window{Width: 1280, Height: 900, Hasty: true}
-	phone = browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en", Hasty: true}
+	desk  = browser.Window{Width: 1280, Height: 900, Hasty: true, Calm: true}
+	phone = browser.Window{Width: 390, Height: 844, Phone: true, Dark: true, Language: "en", Hasty: true, Calm: true}
 )
 
 // signIn goes to a page as somebody who has to sign in first, by Slack's own page.

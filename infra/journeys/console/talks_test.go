@@ -52,12 +52,12 @@ func TestAPersonDecidesOnThePageOfAConversation(t *testing.T) {
 	driver.Leave(t, running)
 	driver.Ask(t, running, workspace.Sato, "従業員一覧を取得して").Card(driver.PromptCard, "approve_prompt") // by which the workspace is known
 	b := browser.Start(t)
-	empty := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en"}, workspace.Alex, "/console/agents")
+	empty := signIn(t, b, browser.Window{Width: 390, Height: 844, Phone: true, Language: "en", Calm: true}, workspace.Alex, "/console/agents")
 	empty.Until(`document.querySelector(".empty")?.innerText.includes("No conversations yet")`)
 	looks(t, empty, "agents-phone-empty")
 	ref := talk(t, 1000)
 	page := "/console/sessions/" + ref.ID
-	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900}, workspace.Suzuki, "/console/agents")
+	tab := signIn(t, b, browser.Window{Width: 1280, Height: 900, Calm: true}, workspace.Suzuki, "/console/agents")
 	tab.Until(fmt.Sprintf(`document.querySelector('#talks a[href="%s"]')`, page))
 	looks(t, tab, "agents")
 	tab.Click(fmt.Sprintf(`#talks a[href="%s"]`, page))

@@ -257,7 +257,9 @@ func TestInTheBrowser(t *testing.T) {
 	for _, w := range []words{japanese, english} {
 		driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
 		t.Run(w.locale, func(t *testing.T) {
-			for name, window := range map[string]browser.Window{"desktop": {Width: 1440, Height: 900}, "phone": {Width: 390, Height: 844, Phone: true}} {
+			for name, window := range map[string]browser.Window{
+				"desktop": {Width: 1440, Height: 900, Calm: true}, "phone": {Width: 390, Height: 844, Phone: true, Calm: true},
+			} {
 				if os.Getenv("RINGI_SCREENSHOTS") == "" && window.Phone != (w.locale == "ja") {
 					continue
 				}

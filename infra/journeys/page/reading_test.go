@@ -202,9 +202,9 @@ func TestReadingInTheBrowser(t *testing.T) {
 	b := browser.Start(t)
 	for _, w := range []words{japanese, english} {
 		driver.Settings(t, s, func(x *tenancy.Settings) { x.Locale = w.locale })
-		window := browser.Window{Width: 1440, Height: 900}
+		window := browser.Window{Width: 1440, Height: 900, Calm: true}
 		if w.locale == "ja" {
-			window = browser.Window{Width: 390, Height: 844, Phone: true}
+			window = browser.Window{Width: 390, Height: 844, Phone: true, Calm: true}
 		}
 		t.Run(w.locale, func(t *testing.T) {
 			v := visit(t, b, s, w, window)

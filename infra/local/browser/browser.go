@@ -28,6 +28,7 @@ type Window struct {
 	Width, Height int64
 	Phone         bool   // by touch, on a dense screen
 	Dark          bool   // the person prefers dark colors
+	Calm          bool   // the person prefers that nothing moves
 	Language      string // the person's, "ja" if empty
 	Hasty         bool   // what a page does every five seconds, it does every one
 }
@@ -59,7 +60,8 @@ func Start(t testing.TB, names ...string) *Browser {
 // installed is where a Chromium is on this machine.
 func installed(t testing.TB) string {
 	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
+	// The first has no windows to draw, and takes two thirds of the others' time.
+	for _, name := range []string{"chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
 		}
@@ -74,6 +76,7 @@ func installed(t testing.TB) string {
 // launch starts the Chromium of a path, which runs until end.
 func launch(path string, names []string) (b *Browser, end func(), err error) {
 	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute),
+		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // nobody here has one
 		// A person's tabs are one process, and none is started ahead of need.
 		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
 	var rules []string
@@ -152,10 +155,13 @@ func (p *Tab) hurry() {
 	}))
 }
 
-// prefer makes colors and language the person's.
+// prefer makes colors, motion and language the person's.
 func (p *Tab) prefer(w Window) {
 	p.t.Helper()
-	scheme := map[bool]string{false: "light", true: "dark"}[w.Dark]
+	features := []*emulation.MediaFeature{
+		{Name: "prefers-color-scheme", Value: map[bool]string{false: "light", true: "dark"}[w.Dark]},
+		{Name: "prefers-reduced-motion", Value: map[bool]string{false: "no-preference", true: "reduce"}[w.Calm]},
+	}
 	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		agent, err := chromedp.Run(ctx, chromedp.Evaluate[string]("navigator.userAgent"))
 		if err != nil {
@@ -164,7 +170,7 @@ func (p *Tab) prefer(w Window) {
 		if _, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, AcceptLanguage: cmp.Or(w.Language, "ja")}); err != nil {
 			return err
 		}
-		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
+		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
 		return err
 	}))
 }
