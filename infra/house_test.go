@@ -11,7 +11,7 @@ import (
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
 	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
-	{"aggregate", "language", "legible", "mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
+	{"aggregate", "words/language", "words/legible", "words/mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
 	{"agent", "fact", "modelname", "sandbox/invoke", "submission", "web", "workspace"},
 	{"payload", "tenancy", "workspace/versions"},
 	{"contest"},
@@ -32,7 +32,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "language", "lazy", "modelname", "tenancy", "task", "failure", "legible", "mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "submission", "tool/line", "workspace"}
+var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "words/language", "lazy", "modelname", "tenancy", "task", "failure", "words/legible", "words/mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "submission", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

@@ -9,11 +9,11 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/language"
 	"ringi/shared/pipeline"
 	"ringi/shared/reason"
 	"ringi/shared/session"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 const (

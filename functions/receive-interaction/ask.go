@@ -12,11 +12,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/intake"
-	"ringi/shared/language"
 	"ringi/shared/slackapi"
 	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.

@@ -5,8 +5,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/decision"
-	"ringi/shared/language"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // A form of a conversation that is gone is answered.

@@ -10,12 +10,12 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/home"
-	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 const (

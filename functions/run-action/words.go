@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/sandbox"
 	"ringi/shared/session"
+	"ringi/shared/words/language"
 )
 
 // words are what people and the agent are told beside the reason. What an error says itself is for the log.

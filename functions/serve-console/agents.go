@@ -12,13 +12,13 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/modelname"
 	"ringi/shared/people"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // sessionsOfPage is how many conversations a page of the list has.

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"ringi/shared/agent"
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // agentsTexts are those of the page of agents and of the conversations with them.

@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/people"
 	"ringi/shared/refusal"
 	"ringi/shared/session"
@@ -17,6 +16,7 @@ import (
 	"ringi/shared/story"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 const (

@@ -5,9 +5,9 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // approvalsTexts are those of the list of what waits for a decision.

@@ -2,7 +2,7 @@ package main
 
 import (
 	"ringi/shared/auditlog"
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 type auditTexts struct {

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"testing"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 func TestNoTextOfTheLogAndTheNumbersIsMissing(t *testing.T) {

@@ -14,11 +14,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/contest"
-	"ringi/shared/legible"
 	"ringi/shared/result"
 	"ringi/shared/story"
 	"ringi/shared/submission"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // contestPage is what the page of one contest shows.

@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 // contestBeginTexts are those of the form that begins a contest.
 type contestBeginTexts struct {

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/legible"
 	"ringi/shared/submission"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 const (

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/contest"
-	"ringi/shared/legible"
 	"ringi/shared/round"
+	"ringi/shared/words/legible"
 )
 
 // contestSentPage lists the calls of models of one team in a contest.

@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 // contestSentTexts are those of the pages of what models were sent in a contest.
 type contestSentTexts struct {

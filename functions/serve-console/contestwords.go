@@ -2,8 +2,8 @@ package main
 
 import (
 	"ringi/shared/contest"
-	"ringi/shared/language"
 	"ringi/shared/submission"
+	"ringi/shared/words/language"
 )
 
 // contestTexts are those of the pages about contests.

@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 type insightsTexts struct {
 	About, LastDays, Ranges, From, To, Show, BadRange, Missing, Empty, EmptyHint      string

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/signin"
 	"ringi/shared/tenancy"
 	"ringi/shared/websession"
+	"ringi/shared/words/legible"
 )
 
 // installRoutes are those by which people of other workspaces install the app; nobody of them can be signed in yet.

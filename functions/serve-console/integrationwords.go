@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
-	"ringi/shared/language"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // integrationTexts are those of the pages about connections.

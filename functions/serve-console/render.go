@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 //go:embed ui

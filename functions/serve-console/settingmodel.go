@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/modelname"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // lastModel is the model that the workspace's newest request asked last, and when. It is what really holds: a deployment may

@@ -14,12 +14,12 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // Names of the inputs of servers, one of each for a row.

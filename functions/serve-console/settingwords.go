@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"ringi/shared/agent"
-	"ringi/shared/language"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // settingText says what a setting is for.

@@ -11,11 +11,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
-	"ringi/shared/legible"
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // decideWithin is how long one decision may take.

@@ -3,7 +3,7 @@ package main
 import (
 	"fmt"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // draftTexts are those of drafts that teams competed with, on the pages of a task.

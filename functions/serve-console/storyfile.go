@@ -11,10 +11,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/result"
 	"ringi/shared/story"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // maxPlain is how large an answer may be without being compressed: Lambda hands over 6 MB at most.

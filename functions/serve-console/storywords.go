@@ -2,8 +2,8 @@ package main
 
 import (
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // storyTexts are those of the page of a task.

@@ -15,13 +15,13 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/payload"
 	"ringi/shared/reason"
 	"ringi/shared/refusal"
 	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // saidOfPage is how many messages of a conversation a page has, the newest first read.

@@ -13,11 +13,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 func TestConversationsWithAgents(t *testing.T) {

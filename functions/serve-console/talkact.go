@@ -11,9 +11,9 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
-	"ringi/shared/legible"
 	"ringi/shared/people"
 	"ringi/shared/session"
+	"ringi/shared/words/legible"
 )
 
 // talkAct is what a person may do in a session.

@@ -11,10 +11,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/payload"
 	"ringi/shared/session"
 	"ringi/shared/story"
+	"ringi/shared/words/legible"
 )
 
 // actionRow is an action on a session's page.

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ringi/shared/legible"
 	"ringi/shared/session"
+	"ringi/shared/words/legible"
 )
 
 // readings are what answers say of the files that people attached: the messages of people never change.

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/session"
+	"ringi/shared/words/legible"
 )
 
 // callsOfPage is how many of a conversation's calls of models are listed, the newest first.

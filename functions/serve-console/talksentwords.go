@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 // talkSentTexts are those of the pages of what models were sent in a conversation.
 type talkSentTexts struct {

@@ -6,9 +6,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // talkTexts are those of a conversation's page.

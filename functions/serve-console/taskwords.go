@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"ringi/shared/language"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // tasksTexts are those of the list of requests.

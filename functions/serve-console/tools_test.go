@@ -17,13 +17,13 @@ import (
 	standin "ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/outbound"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 )
 
 // serverSecret is the secret of every server.

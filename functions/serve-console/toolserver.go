@@ -11,9 +11,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/legible"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/legible"
 )
 
 // ServerTools lists the tools of MCP servers, allows and forbids them, and lists them for contests. mcp.Admin does.

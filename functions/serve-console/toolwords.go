@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 )
 
 type toolsTexts struct {

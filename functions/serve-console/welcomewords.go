@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 type welcomeTexts struct {
 	Title, Lead, Yes, YesAbout, No, NoAbout, Save, Later, Default, Note string

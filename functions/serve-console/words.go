@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 // layoutTexts are those of every page.
 type layoutTexts struct {

@@ -18,11 +18,11 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/home"
 	"ringi/shared/inbox"
-	"ringi/shared/language"
 	"ringi/shared/metric"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
+	"ringi/shared/words/language"
 )
 
 // Slack takes over 100 views.publish a minute of a workspace (its Tier 4, https://docs.slack.dev/reference/methods/views.publish).

@@ -31,9 +31,9 @@ import (
 	"ringi/shared/aggregate"
 	configs "ringi/shared/config"
 	"ringi/shared/kinds"
-	"ringi/shared/legible"
 	"ringi/shared/result"
 	"ringi/shared/seal"
+	"ringi/shared/words/legible"
 )
 
 // Exit codes, for scripts.

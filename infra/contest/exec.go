@@ -17,11 +17,11 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/contest"
-	"ringi/shared/language"
-	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // What the exit of exec says. A contest that never began has failed too.

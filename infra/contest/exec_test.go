@@ -14,9 +14,9 @@ import (
 
 	"ringi/shared/contest"
 	"ringi/shared/expect"
-	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
+	"ringi/shared/words/legible"
 )
 
 // printed is what exec --json prints.

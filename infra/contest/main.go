@@ -16,7 +16,7 @@ import (
 	"os"
 	"os/signal"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // What the command's exit says.

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/language"
 	"ringi/shared/round"
 	"ringi/shared/tool/reading"
+	"ringi/shared/words/language"
 )
 
 // changed says that a tool is not the one that the contest began with.

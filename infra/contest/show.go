@@ -12,10 +12,10 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 // maxLine is how much of a text a line shows, in characters.

@@ -9,10 +9,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/expect"
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/words/legible"
 )
 
 const (

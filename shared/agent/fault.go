@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/lazy"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Rule is one that a field of a definition must follow.

@@ -1,6 +1,6 @@
 package agent
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 var called = language.InEach(
 	map[ActionType]string{CodeGenerate: "ファイルの作成・変更", TestRun: "テストの実行", ShellCommand: "シェルコマンドの実行"},

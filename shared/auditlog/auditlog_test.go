@@ -21,9 +21,9 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }

@@ -8,9 +8,9 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // columns is how many a file for people has.

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/config"
-	"ringi/shared/mask"
+	"ringi/shared/words/mask"
 )
 
 // Run reads a function's environment into E, wires the function and serves what it handles; it does not return. A function

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // argument is a value that is shown by itself: one text or several, or a table.

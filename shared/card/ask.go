@@ -9,8 +9,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/slackapi/outgoing"
+	"ringi/shared/words/legible"
 )
 
 // The ids that the dialog for a new request comes back with.

@@ -1,6 +1,6 @@
 package card
 
-import "ringi/shared/language"
+import "ringi/shared/words/language"
 
 // askWords are the texts of what people ask for without writing a message to Ringi: commands, shortcuts, and the Home tab.
 type askWords struct {

@@ -7,9 +7,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/language"
 	"ringi/shared/submission"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // What the button of other drafts, and the dialog that it opens, come back with.

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/mask"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/mask"
 )
 
 // masked hides personal data in a text that may be JSON.

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // Whatever mark our own texts speak with, nobody else's text can show.

@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/refusal"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // slackMarks are how Slack shows people, channels and times, and others' words so that they can't format, link or mention.

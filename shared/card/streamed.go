@@ -3,7 +3,7 @@ package card
 import (
 	"strings"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // unlinked takes Markdown's links with a label apart, of both forms. What is code to us need not be to Markdown: a fence after

@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Slack's table block: one in a message, up to 100 rows with the header, 20 columns, and

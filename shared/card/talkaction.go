@@ -8,8 +8,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/lazy"
-	"ringi/shared/legible"
 	"ringi/shared/session"
+	"ringi/shared/words/legible"
 )
 
 const (

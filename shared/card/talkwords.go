@@ -3,8 +3,8 @@ package card
 import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/session"
+	"ringi/shared/words/language"
 )
 
 // talkWords are the texts of conversations with agents.

@@ -5,8 +5,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/language"
 	"ringi/shared/submission"
+	"ringi/shared/words/language"
 )
 
 // TeamEnd is how a team of a contest stopped.

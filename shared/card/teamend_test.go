@@ -6,8 +6,8 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/contest"
-	"ringi/shared/language"
 	"ringi/shared/submission"
+	"ringi/shared/words/language"
 )
 
 func TestEveryEndOfATeamHasASentence(t *testing.T) {

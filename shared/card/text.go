@@ -5,7 +5,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Limits of Slack's, in blocks and fields or in characters as Slack may count them: UTF-16

@@ -4,9 +4,9 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // Value is a value of arguments or of a result as a surface beside Slack shows it: one text or several, or a table. Texts

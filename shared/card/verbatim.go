@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // fenced splits text over at most most code blocks of at most limit units and maxLines lines; rest says that some did not fit.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/language"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // Of the blocks of a card, a body may be this many, in this many characters: the others

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
 	"ringi/shared/expect"
-	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // seen are the letters of a text that people can see, without those that Slack draws otherwise.

@@ -1,7 +1,7 @@
 package card
 
 import (
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // words are all texts of one language. {names} in braces are places for values;

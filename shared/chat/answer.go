@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
-	"ringi/shared/legible"
 	"ringi/shared/model"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // mostAgain is how often a model is asked again when what it proposed can't be used.

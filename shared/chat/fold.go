@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
-	"ringi/shared/legible"
 	"ringi/shared/model"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // What is shown of a conversation, the summary of what is older included.

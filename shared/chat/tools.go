@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/agent"
-	"ringi/shared/legible"
 	"ringi/shared/payload"
 	"ringi/shared/schema"
+	"ringi/shared/words/legible"
 )
 
 // handOver is the tool that makes a request to the pipeline.

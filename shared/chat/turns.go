@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/agent"
-	"ringi/shared/legible"
 	"ringi/shared/model"
+	"ringi/shared/words/legible"
 )
 
 // Limits of what a model is shown of attachments, the newest first.

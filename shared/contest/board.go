@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/submission"
+	"ringi/shared/words/legible"
 )
 
 // What is shown and kept of long texts, in bytes.

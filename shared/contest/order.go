@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 // Bounds of an order.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/mask"
+	"ringi/shared/words/mask"
 )
 
 // Say adds a sentence for people. Personal data in what vendors and schemas say is masked; a recipient who was not found is

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // Sentence says to people what went wrong and what they can do, in their language.

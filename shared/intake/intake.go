@@ -10,9 +10,9 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/store"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // Store keeps a new task with one call.

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/model/price"
 	"ringi/shared/schema"
+	"ringi/shared/words/legible"
 )
 
 //go:embed schemas/*.json

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 const (

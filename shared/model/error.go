@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // Error is a call that gave no answer, the same for every provider. It carries

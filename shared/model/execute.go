@@ -3,9 +3,9 @@ package model
 import (
 	"encoding/json"
 
-	"ringi/shared/legible"
-	"ringi/shared/mask"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
 )
 
 // Executing is what a managed session is for; it has a prompt and no schema.

@@ -7,8 +7,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // ExtractInput is what the first layer is asked about.

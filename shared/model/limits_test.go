@@ -9,9 +9,9 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/model"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // Models are told the limit that their steps are held against.

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/language"
-	"ringi/shared/legible"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
 )
 
 // Why a plan can't contain what a request needs.

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 //go:embed prompts/*.md

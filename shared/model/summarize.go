@@ -9,12 +9,12 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/language"
-	"ringi/shared/legible"
-	"ringi/shared/mask"
 	"ringi/shared/schema"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
 )
 
 // SummaryInput is what the end of the fourth layer is asked about.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Limits of what a model may write, in characters.

@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/session"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons;

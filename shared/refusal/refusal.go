@@ -10,10 +10,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/language"
 	"ringi/shared/reason"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // Marks are how a surface shows what stands in a sentence. What they return is put in as it is.

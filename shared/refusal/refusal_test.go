@@ -14,9 +14,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/language"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // page is a surface that is not Slack.

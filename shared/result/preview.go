@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"unicode/utf8"
 
-	"ringi/shared/mask"
+	"ringi/shared/words/mask"
 )
 
 const (

@@ -11,12 +11,12 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/language"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/modelname"
 	"ringi/shared/sleep"
 	"ringi/shared/submission"
+	"ringi/shared/words/language"
 )
 
 // Demo plays contests without a model: leaders delegate once and submit drafts that differ by team and grow with each

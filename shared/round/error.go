@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"ringi/shared/language"
 	"ringi/shared/model"
 	"ringi/shared/submission"
+	"ringi/shared/words/language"
 )
 
 var (

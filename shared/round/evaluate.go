@@ -10,10 +10,10 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/legible"
 	"ringi/shared/panics"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 // Limits of those who judge.

@@ -9,10 +9,10 @@ import (
 	"sync"
 
 	"ringi/shared/chat"
-	"ringi/shared/legible"
 	"ringi/shared/panics"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 // leader is the agent that submits, and what its members did for it.

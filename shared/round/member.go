@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"ringi/shared/chat"
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 // executeCode is the tool of members of type code-exec.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/submission"
+	"ringi/shared/words/legible"
 )
 
 //go:embed prompts/*.md

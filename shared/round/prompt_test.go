@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"ringi/shared/expect"
-	"ringi/shared/language"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/language"
 )
 
 // quotedWord is a word that a prompt quotes.

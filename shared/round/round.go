@@ -12,10 +12,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 // Play is the round that a team plays.

@@ -8,11 +8,11 @@ import (
 
 	"ringi/shared/chat"
 	"ringi/shared/expect"
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/round"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
+	"ringi/shared/words/legible"
 )
 
 func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {

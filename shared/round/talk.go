@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ringi/shared/chat"
-	"ringi/shared/legible"
 	"ringi/shared/model"
 	"ringi/shared/submission"
+	"ringi/shared/words/legible"
 )
 
 // talk is what an agent and its model have said in this round.

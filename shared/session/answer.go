@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/legible"
 )
 
 const (

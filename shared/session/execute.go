@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Result is what an execution came to.

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // HandOver is a request to the pipeline that the agent made of what was agreed. The relay makes a task of it.

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 const (

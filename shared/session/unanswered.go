@@ -2,8 +2,8 @@ package session
 
 import (
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/task"
+	"ringi/shared/words/language"
 )
 
 // ReasonNoAgent says that the settings have no agent of a session's id.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // User is what Slack says about a person.

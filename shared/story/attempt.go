@@ -7,11 +7,11 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/legible"
-	"ringi/shared/mask"
 	"ringi/shared/reason"
 	"ringi/shared/result"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
 )
 
 // Bounds of what a page shows of a result: rows of a table, and texts beside tables. The rest is counted.

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // Use is what calls of a model came to.

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"ringi/shared/card"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // prose is card.Prose, in which people are called by name.

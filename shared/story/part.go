@@ -7,8 +7,8 @@ import (
 	"maps"
 	"slices"
 
-	"ringi/shared/legible"
-	"ringi/shared/mask"
+	"ringi/shared/words/legible"
+	"ringi/shared/words/mask"
 )
 
 // Part is a value in what a model was sent, with the names that lead to it.

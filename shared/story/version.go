@@ -9,9 +9,9 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/contest"
-	"ringi/shared/legible"
 	"ringi/shared/task"
 	"ringi/shared/tool/line"
+	"ringi/shared/words/legible"
 )
 
 // Version is one version of a policy or of steps.

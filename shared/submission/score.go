@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // MetricScore is what an evaluator gave for one metric.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Finding is what is wrong with a file, or, as a warning, what of it has no effect.

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ringi/shared/lazy"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // agentTypes are the types of members as files write them, and what they are.

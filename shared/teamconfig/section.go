@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/legible"
 	"ringi/shared/modelname"
+	"ringi/shared/words/legible"
 )
 
 // reading is one configuration being read, with everything found so far.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/lazy"
 	"ringi/shared/modelname"
+	"ringi/shared/words/language"
 )
 
 var (

@@ -16,9 +16,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/language"
 	"ringi/shared/schema"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 //go:embed catalog/*.json

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // The limits of a workspace. Lambda's memory holds the files and their archive at once.

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/lazy"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 func extract(r reading) map[string]string {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/lazy"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // The tools of the local stack's MCP server, which somebody has to allow first.

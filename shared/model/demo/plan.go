@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // Sheet is the spreadsheet that the demo's plans write to.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // A summary has maxSummary characters at most. maxPeriod of them are kept free for each period

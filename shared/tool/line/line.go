@@ -19,8 +19,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/legible"
 	"ringi/shared/task"
+	"ringi/shared/words/legible"
 )
 
 // Kind is whose a piece of a line is.

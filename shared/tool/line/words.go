@@ -3,7 +3,7 @@ package line
 import (
 	"strings"
 
-	"ringi/shared/language"
+	"ringi/shared/words/language"
 )
 
 // words are the texts of one language; {name} is where a value stands.

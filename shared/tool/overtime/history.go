@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/language"
 	"ringi/shared/tool/freee"
+	"ringi/shared/words/language"
 )
 
 // aYear is how many months are judged at most.

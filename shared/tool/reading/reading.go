@@ -14,11 +14,11 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/failure"
-	"ringi/shared/legible"
 	"ringi/shared/round"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/legible"
 )
 
 // Rows is what a tenant's administrators decided.

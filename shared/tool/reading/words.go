@@ -2,8 +2,8 @@ package reading
 
 import (
 	"ringi/shared/failure"
-	"ringi/shared/language"
 	"ringi/shared/tenancy"
+	"ringi/shared/words/language"
 )
 
 // texts are what people read of tools that may not be called any more.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 // maxPrompts is how many suggestions Slack shows.

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 func (c content) draft(p params) workspace.Draft {

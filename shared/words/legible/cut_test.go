@@ -3,7 +3,7 @@ package legible_test
 import (
 	"testing"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 func TestATextIsCutBetweenCharacters(t *testing.T) {

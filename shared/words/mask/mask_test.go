@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/expect"
-	"ringi/shared/mask"
+	"ringi/shared/words/mask"
 )
 
 func TestText(t *testing.T) {

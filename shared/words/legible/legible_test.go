@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unicode"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 func TestTextsOfNothing(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/mask"
+	"ringi/shared/words/mask"
 )
 
 // named gives its text only when it is logged.

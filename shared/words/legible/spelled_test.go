@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/expect"
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 func TestNothingHidesInWhatIsSpelled(t *testing.T) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/legible"
+	"ringi/shared/words/legible"
 )
 
 func TestWhatIsVisible(t *testing.T) {
