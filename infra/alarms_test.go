@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric"
 )
 
 // metrics are what somebody must hear of, and what the metric is of.

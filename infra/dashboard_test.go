@@ -13,8 +13,8 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/shared/expect"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric"
 )
 
 // dimensions are those under which each service publishes; under another name a curve never has data.
@@ -161,7 +161,7 @@ func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
 
 // The list of names is what the rules go by: a name that it lacks would be watched by nobody.
 func TestMetricNamesAreAllListed(t *testing.T) {
-	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/metric/metric.go"), nil, 0))(t)
+	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/metric/metric.go"), nil, 0))(t)
 	for _, d := range file.Decls {
 		g, ok := d.(*ast.GenDecl)
 		if !ok || g.Tok != token.CONST {

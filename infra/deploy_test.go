@@ -24,8 +24,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
 	"ringi/shared/modelname"
+	"ringi/shared/runtime/expect"
 )
 
 // account answers what `sam deploy` asks of AWS until it wants a change set, which is

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // setting is a field of a function's environment, or of what it embeds.
@@ -46,7 +46,7 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	return all
 }
 
-// settings are what a function's environment struct reads, by variable; groups are the structs of shared/config.
+// settings are what a function's environment struct reads, by variable; groups are the structs of shared/runtime/config.
 func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
 	all := map[string]setting{}
@@ -57,7 +57,7 @@ func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType
 		if len(field.Names) == 0 {
 			group, ok := field.Type.(*ast.SelectorExpr)
 			if !ok {
-				t.Fatalf("%T is embedded, which is no group of shared/config", field.Type)
+				t.Fatalf("%T is embedded, which is no group of shared/runtime/config", field.Type)
 			}
 			maps.Copy(all, settings(t, groups[group.Sel.Name], groups))
 			continue
@@ -79,7 +79,7 @@ var onlyLocal = []string{"SLACK_API_URL"}
 // reads is a permission that nobody needs.
 func TestFunctionsReadWhatTheTemplateSets(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	groups := structs(t, "shared/config")
+	groups := structs(t, "shared/runtime/config")
 	for _, f := range s.inOrder() {
 		t.Run(f.Folder, func(t *testing.T) {
 			reads := settings(t, structs(t, "functions/"+f.Folder)["environment"], groups)
@@ -119,8 +119,8 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 			}
 			b, err := os.ReadFile(path)
 			text := lambdasOwn.ReplaceAllString(string(b), "")
-			if place := strings.TrimPrefix(path, repository+"/"); place != "shared/config/config.go" && environmentRead.MatchString(text) {
-				t.Errorf("%s reads the environment beside shared/config", place)
+			if place := strings.TrimPrefix(path, repository+"/"); place != "shared/runtime/config/config.go" && environmentRead.MatchString(text) {
+				t.Errorf("%s reads the environment beside shared/runtime/config", place)
 			}
 			return err
 		})
@@ -131,7 +131,7 @@ func TestNothingElseReadsTheEnvironment(t *testing.T) {
 // The table of variables is written from the structs: go test ./infra -run TestTheTableOfVariables -update
 func TestTheTableOfVariables(t *testing.T) {
 	s := expect.Value(read(t.TempDir(), files(t)))(t)
-	groups, docs, readers := structs(t, "shared/config"), map[string]setting{}, map[string][]string{}
+	groups, docs, readers := structs(t, "shared/runtime/config"), map[string]setting{}, map[string][]string{}
 	for _, f := range s.inOrder() {
 		for name, v := range settings(t, structs(t, "functions/"+f.Folder)["environment"], groups) {
 			if other, ok := docs[name]; ok && other != v {

@@ -19,8 +19,8 @@ import (
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

@@ -10,15 +10,15 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"chain", "config", "lazy", "panics", "sandbox", "sleep", "websession"},
-	{"aggregate", "words/language", "words/legible", "words/mask", "metric", "outbound", "schema", "secret", "signin", "slackapi/outgoing"},
-	{"agent", "fact", "modelname", "sandbox/invoke", "submission", "web", "workspace"},
+	{"chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
+	{"aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "schema", "runtime/secret", "signin", "slackapi/outgoing"},
+	{"agent", "fact", "modelname", "runtime/sandbox/invoke", "submission", "web", "workspace"},
 	{"payload", "tenancy", "workspace/versions"},
 	{"contest"},
 	{"task", "teamconfig"},
 	{"session"},
 	{"reason"},
-	{"auditlog", "boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
+	{"auditlog", "runtime/boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
 	{"contestfiles", "pipeline", "refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"contests", "intake", "sessions", "tasks"},
@@ -32,11 +32,11 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "words/language", "lazy", "modelname", "tenancy", "task", "failure", "words/legible", "words/mask", "metric", "model/demo", "model/price", "panics", "payload", "reason", "sandbox", "session", "sleep", "submission", "tool/line", "workspace"}
+var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "words/language", "lazy", "modelname", "tenancy", "task", "failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "payload", "reason", "runtime/sandbox", "session", "runtime/sleep", "submission", "tool/line", "workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"card/cardtest": true, "contests/conteststest": false, "expect": false, "metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slackapi/slacktest": true, "store/storetest": true,
+	"card/cardtest": true, "contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slackapi/slacktest": true, "store/storetest": true,
 }
 
 // rank is a package's place in ranks, counted from 1; 0 when it has none.
@@ -134,29 +134,29 @@ func TestNoImportRunsBack(t *testing.T) {
 
 func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 	for edge, allowed := range map[[2]string]bool{
-		{"shared/store", "shared/task"}:                    true,
-		{"shared/task", "shared/store"}:                    false,
-		{"shared/card", "shared/slackapi"}:                 false,
-		{"shared/slackapi", "shared/card"}:                 false,
-		{"shared/secret/oauth", "shared/tool"}:             false,
-		{"shared/card", "shared/store"}:                    false,
-		{"shared/card", "shared/new"}:                      false,
-		{"shared/store", "functions/close-task"}:           false,
-		{"shared/store", "infra/local/moto"}:               false,
-		{"shared/store", "shared/store/storetest"}:         false,
-		{"shared/store/storetest", "shared/store"}:         true,
-		{"shared/store/storetest", "infra/local/moto"}:     true,
-		{"shared/store/storetest", "infra/bench"}:          false,
-		{"shared/metric/metrictest", "infra/local/moto"}:   false,
-		{"functions/close-task", "shared/store"}:           true,
-		{"functions/close-task", "shared/store/storetest"}: false,
-		{"functions/close-task", "functions/extract-task"}: false,
-		{"functions/close-task", "infra/local/stack"}:      false,
-		{"infra/smoke", "shared/store"}:                    true,
-		{"infra/smoke", "infra/local/stack"}:               true,
-		{"infra/local/stack", "infra/smoke"}:               false,
-		{"infra/local/stack", "infra/local/moto"}:          true,
-		{"infra/smoke", "functions/close-task"}:            false,
+		{"shared/store", "shared/task"}:                          true,
+		{"shared/task", "shared/store"}:                          false,
+		{"shared/card", "shared/slackapi"}:                       false,
+		{"shared/slackapi", "shared/card"}:                       false,
+		{"shared/secret/oauth", "shared/tool"}:                   false,
+		{"shared/card", "shared/store"}:                          false,
+		{"shared/card", "shared/new"}:                            false,
+		{"shared/store", "functions/close-task"}:                 false,
+		{"shared/store", "infra/local/moto"}:                     false,
+		{"shared/store", "shared/store/storetest"}:               false,
+		{"shared/store/storetest", "shared/store"}:               true,
+		{"shared/store/storetest", "infra/local/moto"}:           true,
+		{"shared/store/storetest", "infra/bench"}:                false,
+		{"shared/runtime/metric/metrictest", "infra/local/moto"}: false,
+		{"functions/close-task", "shared/store"}:                 true,
+		{"functions/close-task", "shared/store/storetest"}:       false,
+		{"functions/close-task", "functions/extract-task"}:       false,
+		{"functions/close-task", "infra/local/stack"}:            false,
+		{"infra/smoke", "shared/store"}:                          true,
+		{"infra/smoke", "infra/local/stack"}:                     true,
+		{"infra/local/stack", "infra/smoke"}:                     false,
+		{"infra/local/stack", "infra/local/moto"}:                true,
+		{"infra/smoke", "functions/close-task"}:                  false,
 	} {
 		if why := forbidden("ringi/"+edge[0], "ringi/"+edge[1]); (why == "") != allowed {
 			t.Errorf("%s imports %s: %q", edge[0], edge[1], why)

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // shippable are the licences under which a binary may be given on, also without its source. MPL-2.0 asks for that of its

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/result"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

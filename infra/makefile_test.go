@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // fakeGo writes down what it is asked for. Two that compile at once, or one that links what is not compiled, fail.

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/signin"
 )
 

@@ -24,8 +24,8 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

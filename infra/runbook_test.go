@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 )
 
 // Who is woken at night finds the alarm's name as a heading, and below it what

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 const (

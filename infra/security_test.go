@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
 	"ringi/shared/failure"
 	"ringi/shared/modelname"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 )
 

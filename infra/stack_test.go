@@ -14,7 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // stack is template.yaml read twice: as it stands, with its intrinsics, and

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/effect"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/task"
 )

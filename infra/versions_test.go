@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // samTool is a program of the private environment that .ci/run makes for SAM.

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
 	"ringi/shared/reason"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"

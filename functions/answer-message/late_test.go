@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"

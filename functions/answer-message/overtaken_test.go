@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"

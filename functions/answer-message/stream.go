@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/panics"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/session"
 	"ringi/shared/slackapi"
 )

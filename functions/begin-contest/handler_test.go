@@ -16,7 +16,7 @@ import (
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 )

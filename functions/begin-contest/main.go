@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/contestfiles"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 )
 
 func main() {

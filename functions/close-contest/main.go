@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
-	"ringi/shared/metric"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/metric"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/metric/metrictest"
 )
 
 // settling is a store of one contest, which is settled by being asked.

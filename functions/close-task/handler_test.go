@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

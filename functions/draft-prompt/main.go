@@ -8,14 +8,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/contestfiles"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 	"ringi/shared/tasks"
 	"ringi/shared/tool"
 )

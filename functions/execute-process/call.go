@@ -10,10 +10,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/panics"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/result"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"

@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"

@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

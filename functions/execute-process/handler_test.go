@@ -11,10 +11,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/reason"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"

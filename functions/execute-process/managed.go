@@ -11,7 +11,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/task"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
-	"ringi/shared/outbound"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"

@@ -9,9 +9,9 @@ import (
 
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

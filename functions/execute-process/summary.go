@@ -5,8 +5,8 @@ import (
 	"log/slog"
 
 	"ringi/shared/model"
-	"ringi/shared/panics"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/task"
 )
 

@@ -7,8 +7,8 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

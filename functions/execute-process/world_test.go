@@ -12,12 +12,12 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"ringi/shared/metric"
 	"ringi/shared/result"
+	"ringi/shared/runtime/metric"
 )
 
 // Results deletes the results that are older than their tenant keeps them.

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/task"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
-	"ringi/shared/expect"
-	"ringi/shared/metric/metrictest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"

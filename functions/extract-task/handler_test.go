@@ -9,11 +9,11 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/task"

@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/tasks"
 )

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"

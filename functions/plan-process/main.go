@@ -9,11 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 	"ringi/shared/tasks"
 	"ringi/shared/tool"
 )

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/intake"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
 	"ringi/shared/task"

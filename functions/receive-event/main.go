@@ -7,9 +7,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/tasks"

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"

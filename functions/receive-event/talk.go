@@ -13,7 +13,7 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"

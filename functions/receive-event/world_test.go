@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"

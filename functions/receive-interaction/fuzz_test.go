@@ -12,8 +12,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
 	"ringi/shared/people"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"

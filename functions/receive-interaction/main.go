@@ -7,13 +7,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/result"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"

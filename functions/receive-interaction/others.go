@@ -12,7 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/submission"
 	"ringi/shared/task"

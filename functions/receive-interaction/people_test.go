@@ -9,7 +9,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

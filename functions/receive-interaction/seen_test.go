@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWhatPeopleSeeOfAMessage(t *testing.T) {

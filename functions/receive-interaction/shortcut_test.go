@@ -7,7 +7,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/task"

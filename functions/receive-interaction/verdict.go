@@ -10,7 +10,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/errorclass"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 

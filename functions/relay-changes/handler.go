@@ -12,9 +12,9 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/errorclass"
-	"ringi/shared/metric"
-	"ringi/shared/panics"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/sleep"
 )
 
 // margin of the invocation's time is kept to return the records that were not handled: after a timeout the whole

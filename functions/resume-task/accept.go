@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/metric"
 	"ringi/shared/people"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

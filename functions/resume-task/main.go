@@ -8,10 +8,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/pipeline"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/tasks"
 )

@@ -10,8 +10,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/home"
-	"ringi/shared/metric"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/payload"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/workspace"
 	"ringi/shared/workspace/versions"

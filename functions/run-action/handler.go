@@ -11,7 +11,7 @@ import (
 	"ringi/shared/errorclass"
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/workspace"
 	"ringi/shared/workspace/versions"

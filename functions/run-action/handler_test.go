@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/payload"
 	"ringi/shared/pipeline"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"

@@ -2,8 +2,8 @@
 package main
 
 import (
-	"ringi/shared/boot"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/boot"
 )
 
 func main() {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 )

@@ -7,9 +7,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
 	"ringi/shared/result"
-	"ringi/shared/sandbox/invoke"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/sandbox/invoke"
 	"ringi/shared/sessions"
 	"ringi/shared/workspace/versions"
 )

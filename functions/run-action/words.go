@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/words/language"
 )

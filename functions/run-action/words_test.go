@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/payload"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/workspace"

@@ -16,10 +16,10 @@ import (
 	"ringi/shared/chat"
 	"ringi/shared/contest"
 	"ringi/shared/contests/conteststest"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
 

@@ -11,10 +11,10 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/contest"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 )
 
 // saying is the demo's model at a price.

@@ -16,8 +16,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 // armed is an order whose workspace holds the attacker.

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/workspace"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 // runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event of the first argument and

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
 	"ringi/shared/round"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 // roomOf runs each order in a room of one level.

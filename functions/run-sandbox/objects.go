@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/workspace"
 )
 

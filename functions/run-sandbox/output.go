@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // How much output waits to be sent, and how much is sent at once. The command is never held up by who listens: what

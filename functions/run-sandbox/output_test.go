@@ -7,8 +7,8 @@ import (
 	"testing/iotest"
 	"unicode/utf8"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 func lines(t *testing.T, o *output, all bool) (got []sandbox.Line) {

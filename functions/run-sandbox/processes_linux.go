@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // placeThreads is the place of the number of threads in a process's stat, counted from its state.

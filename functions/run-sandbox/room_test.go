@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/workspace"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // The stages of one action are processes of this one binary: the supervisor starts inside, which makes the room and keeps

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/workspace"
 )
 

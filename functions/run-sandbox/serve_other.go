@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // serve refuses: what isolates a command is the Linux kernel's.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 // running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of this

@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/chain"
-	"ringi/shared/expect"
 	"ringi/shared/fact"
+	"ringi/shared/runtime/expect"
 )
 
 // texts is an item of texts.

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chain"
 	"ringi/shared/fact"
-	"ringi/shared/metric"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 )
 

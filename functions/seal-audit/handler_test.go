@@ -21,7 +21,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/chain"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/seal"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"

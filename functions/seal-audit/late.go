@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chain"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 

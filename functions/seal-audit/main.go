@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/kinds"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 	"ringi/shared/seal"
 )
 

@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/chain"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 

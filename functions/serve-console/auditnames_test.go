@@ -11,8 +11,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/people"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"

@@ -6,7 +6,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"

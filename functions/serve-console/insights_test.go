@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
 	"ringi/shared/fact"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/signin"

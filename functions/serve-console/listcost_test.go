@@ -11,8 +11,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/contests"
-	"ringi/shared/expect"
 	"ringi/shared/kinds"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"

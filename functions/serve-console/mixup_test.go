@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tenancy"
 )

@@ -12,7 +12,7 @@ import (
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"

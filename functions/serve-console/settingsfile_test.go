@@ -10,8 +10,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/people"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/task"
 )

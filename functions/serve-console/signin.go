@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/signin"
 	"ringi/shared/tenancy"
 	"ringi/shared/web"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 )
 

@@ -17,8 +17,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/expect"
-	"ringi/shared/metric/metrictest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

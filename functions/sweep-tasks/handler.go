@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )
 

@@ -9,8 +9,8 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

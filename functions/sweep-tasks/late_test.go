@@ -12,8 +12,8 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/effect"
-	"ringi/shared/expect"
-	"ringi/shared/metric/metrictest"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 )
 
 // open is a store of one contest that nobody can move.

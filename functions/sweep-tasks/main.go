@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/effect"
 	"ringi/shared/kinds"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 )
 
 func main() {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/metric"
-	"ringi/shared/panics"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/panics"
 )
 
 // found is an aggregate that is due.

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/home"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/tenancy"

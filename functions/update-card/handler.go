@@ -15,10 +15,10 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/panics"
 	"ringi/shared/people"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
-	"ringi/shared/sleep"
 )
 
 const (

@@ -7,9 +7,9 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/inbox"
 	"ringi/shared/payload"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"

@@ -17,9 +17,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
-	"ringi/shared/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

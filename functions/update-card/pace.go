@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 )
 

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"

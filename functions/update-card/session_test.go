@@ -9,8 +9,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/payload"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi/slacktest"

@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )

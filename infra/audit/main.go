@@ -29,9 +29,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/aggregate"
-	configs "ringi/shared/config"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
+	configs "ringi/shared/runtime/config"
 	"ringi/shared/seal"
 	"ringi/shared/words/legible"
 )

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chain"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const (

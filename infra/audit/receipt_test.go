@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"ringi/shared/chain"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // What is asked of the tests: go test ./infra/audit -long -seed 7.

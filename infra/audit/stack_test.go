@@ -19,7 +19,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 	"ringi/shared/task"
 )

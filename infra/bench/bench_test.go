@@ -17,7 +17,7 @@ import (
 	"ringi/infra/bench/recorder"
 	"ringi/infra/driver"
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // quiet gives a test its context; without Python it is skipped on a laptop.

@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 const (

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // A bill of figures that nobody measures any more says nothing: the page has what the program makes of the table.

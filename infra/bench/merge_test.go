@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/bench/coldstart"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAPartMeasuredAloneLeavesTheOthers(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 const (

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // pace is how many times faster than Slack the sandbox lets the app write, so

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"

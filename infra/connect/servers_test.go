@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestServers(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"
 )

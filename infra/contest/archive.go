@@ -17,10 +17,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/result"
+	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 )
 

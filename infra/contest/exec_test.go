@@ -13,8 +13,8 @@ import (
 	"unicode"
 
 	"ringi/shared/contest"
-	"ringi/shared/expect"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/words/legible"
 )

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/process"
 	"ringi/shared/aggregate"
 	"ringi/shared/round"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // isolation runs each order in a process of functions/run-sandbox, which needs nothing of a deployment.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/round"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // refusing is a sandbox that answers each order by a line.

@@ -12,9 +12,9 @@ import (
 	"ringi/infra/local/modelenv"
 	"ringi/shared/model/provider"
 	"ringi/shared/modelname"
-	"ringi/shared/outbound"
 	"ringi/shared/round"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 )
 
 // open makes what opens models, with the keys of the environment. It returns an error that names all that is missing.

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"

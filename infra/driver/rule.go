@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // Rule saves a tool's constraints in the sandbox's panel, and takes them away when the test ends.

@@ -19,10 +19,10 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/kinds"
+	"ringi/shared/runtime/config"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

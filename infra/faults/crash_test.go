@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

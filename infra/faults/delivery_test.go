@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // TestDeliveriesTwiceLateAndOutOfOrder: events, stream records and queue messages

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // delivery passes on what streams, queues and schedules invoke; while it is disturbed, some

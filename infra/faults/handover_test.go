@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/shared/expect"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
 )

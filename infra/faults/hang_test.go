@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // patience is how much later than its time is up a process may be seen to be gone, on a busy machine.

@@ -19,8 +19,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // newKind has the files that the kind of notes adds, but for what stands in template.yaml.
@@ -26,11 +26,11 @@ func edits(t *testing.T) map[string][][2]string {
 	}
 	return map[string][][2]string{
 		"shared/kinds/kinds.go": {
-			after("\t\"ringi/shared/config\"\n", "\t\"ringi/shared/note\"\n"),
+			after("\t\"ringi/shared/runtime/config\"\n", "\t\"ringi/shared/note\"\n"),
 			after("aggregate.Kinds{tasks.Kind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
 		},
-		"shared/config/config.go": {
+		"shared/runtime/config/config.go": {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
 		"functions/update-card/main.go": {

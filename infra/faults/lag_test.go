@@ -23,8 +23,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 	"ringi/shared/task"
 	"ringi/shared/tasks"

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )

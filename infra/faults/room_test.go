@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // TestNoRoomToRun: Lambda refuses to run the function of an approved task for longer than its state tries. Nothing is shown as

@@ -17,10 +17,10 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/session"
 	"ringi/shared/sessions"
-	"ringi/shared/sleep"
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.

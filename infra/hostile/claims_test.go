@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // What infra/claims.md claims, a test must say: each that it names is there.

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"

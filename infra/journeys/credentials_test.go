@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"

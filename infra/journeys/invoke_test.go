@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // The samples of what Slack sends carry no signature; invoking them signs them.

@@ -19,7 +19,7 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestParse(t *testing.T) {

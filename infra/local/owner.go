@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // errOwner says that the `go run` that started this program has been killed.

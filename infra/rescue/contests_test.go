@@ -10,7 +10,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAContestThatHangsIsClosedByHand(t *testing.T) {

@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )

@@ -16,8 +16,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/task"
 )
 

@@ -13,7 +13,7 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // restore makes a new table as point-in-time recovery does, and returns its name.

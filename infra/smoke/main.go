@@ -27,7 +27,7 @@ import (
 	"syscall"
 	"time"
 
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"

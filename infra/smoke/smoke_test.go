@@ -17,7 +17,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/infra/smoke/standin"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // deployed stands in for sam: it "deploys" the local stack, and writes down what it was told.

@@ -23,8 +23,8 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/sandbox"
-	"ringi/shared/expect"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 )
 
 // startWithin is how long an app may take to listen, patience how long anything else: no test here is about speed.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/agent"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // entries reads what stands in settings.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/oklog/ulid/v2"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // A source that counts up within a millisecond would give ids with equal beginnings.

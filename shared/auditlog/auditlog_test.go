@@ -20,7 +20,7 @@ import (
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 	"ringi/shared/words/language"

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

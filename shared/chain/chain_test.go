@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // tamperings are what somebody with the whole table in their hands can do without the sealer's key.

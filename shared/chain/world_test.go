@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const tenant = "01TENANT"

@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 func messages(n, size int) (out []chat.Message) {

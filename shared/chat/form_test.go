@@ -10,8 +10,8 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],"additionalProperties":false}`

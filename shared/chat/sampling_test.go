@@ -6,8 +6,8 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 func sampled() chat.Request {

@@ -13,12 +13,12 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/agent"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 // vendor is a wire to a scripted vendor.

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/shared/contestfiles"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/teamconfig"
 )
 

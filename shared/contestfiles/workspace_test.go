@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/contestfiles"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tenancy"
 )

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 	"ringi/shared/submission"
 )

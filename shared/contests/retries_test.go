@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/submission"
 )

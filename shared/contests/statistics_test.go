@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )
 

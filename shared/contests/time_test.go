@@ -10,9 +10,9 @@ import (
 
 	"ringi/shared/chat"
 	"ringi/shared/contest"
-	"ringi/shared/expect"
 	"ringi/shared/round"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/storetest"
 )
 

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
-	"ringi/shared/metric"
 	"ringi/shared/people"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

@@ -8,8 +8,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/people"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/session"
-	"ringi/shared/sleep"
 	"ringi/shared/tenancy"
 )
 

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/fact"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

@@ -6,8 +6,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
 	"ringi/shared/contest"
+	"ringi/shared/runtime/config"
 	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/task"

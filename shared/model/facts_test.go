@@ -9,8 +9,8 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 // A tool may return any number of members with names of any length: few of them are told, and paid for.

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 )
 
 // FromStatus is the *Error of a vendor's HTTP answer. code is the vendor's word for

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ringi/shared/card"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/words/language"
 )

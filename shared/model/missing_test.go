@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tool"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

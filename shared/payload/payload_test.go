@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ringi/shared/agent"
-	"ringi/shared/expect"
 	"ringi/shared/payload"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/schema"
 )
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"
 )

@@ -11,8 +11,8 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/metric"
-	"ringi/shared/panics"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/task"
 )
 

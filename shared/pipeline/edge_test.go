@@ -18,9 +18,9 @@ import (
 	"github.com/aws/smithy-go"
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
-	"ringi/shared/metric/metrictest"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

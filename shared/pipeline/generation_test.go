@@ -7,9 +7,9 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestPreviewKeepsEveryNameAndWhatIsShort(t *testing.T) {

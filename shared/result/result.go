@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
+	"ringi/shared/runtime/config"
 )
 
 const (

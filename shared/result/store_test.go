@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

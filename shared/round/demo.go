@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/modelname"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/submission"
 	"ringi/shared/words/language"
 )

@@ -10,10 +10,10 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 )
 

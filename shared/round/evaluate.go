@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/panics"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/sandbox"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/sleep"
 )
 
 // Limits of a member's script.

@@ -9,9 +9,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ringi/shared/expect"
 	"ringi/shared/round"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 // room is a sandbox that answers what a test says.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )

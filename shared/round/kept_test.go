@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
-	"ringi/shared/panics"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/submission"
 )
 

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"ringi/shared/chat"
-	"ringi/shared/panics"
+	"ringi/shared/runtime/panics"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"

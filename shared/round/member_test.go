@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/result"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/language"

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/round"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 	"ringi/shared/submission"
 )
 

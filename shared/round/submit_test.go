@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"

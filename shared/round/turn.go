@@ -12,7 +12,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
 	"ringi/shared/model"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )

@@ -7,12 +7,12 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/round"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 )
 

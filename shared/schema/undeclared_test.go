@@ -3,7 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/schema"
 )
 

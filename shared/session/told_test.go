@@ -3,7 +3,7 @@ package session
 import (
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // Whatever people, programs and files are called or write, it is never taken for the system's own words.

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
+	"ringi/shared/runtime/config"
 	"ringi/shared/session"
 	"ringi/shared/store"
 )

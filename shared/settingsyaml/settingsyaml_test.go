@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/tenancy"
 )

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func at() time.Time { return time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC) }

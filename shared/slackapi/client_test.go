@@ -11,7 +11,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/outgoing"
 	"ringi/shared/slackapi/slacktest"

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/metric"
+	"ringi/shared/runtime/metric"
 )
 
 // outcome counts a call and classifies its error: nil, or one of the three

@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/chain"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func testChain(t *testing.T, st *taskStore) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func testExports(t *testing.T, st *taskStore) {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // TestInputsAreFilledInOnePlace: a literal that reads an expression's values beside the call that adds to them has what Go

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/fact"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

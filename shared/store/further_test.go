@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // A further workspace's settings have what bounds its day, whatever is saved; the own workspace's never have, whatever earlier

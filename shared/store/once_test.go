@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )

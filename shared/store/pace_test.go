@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // budget is the workspace's own: four calls in ten seconds.

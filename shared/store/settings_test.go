@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 )
 

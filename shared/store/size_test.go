@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/reason"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // maxActions is DynamoDB's limit on one transaction.

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/contest"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const execution = "3f1c2b1e-0000-4000-8000-000000000001"

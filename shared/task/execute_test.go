@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func stops(t *testing.T, s *story, d decision, want aggregate.Reason) {

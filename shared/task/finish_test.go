@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestARetryKeepsWhatIsDone(t *testing.T) {

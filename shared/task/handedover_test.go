@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // An agent chose the words of what it hands over: somebody reads its policy, whatever the settings say.

@@ -8,7 +8,7 @@ import (
 	"github.com/oklog/ulid/v2"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestEveryDeliveryOfAMessageMakesOneTask(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"

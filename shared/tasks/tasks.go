@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/config"
 	"ringi/shared/reason"
+	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 	"ringi/shared/task"
 )

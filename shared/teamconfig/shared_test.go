@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const contestFile = "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'teams/a.toml'\n"

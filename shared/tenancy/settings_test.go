@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )

@@ -15,8 +15,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/metric"
-	"ringi/shared/panics"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/panics"
 )
 
 // MaxBody is the largest body that is read, in bytes: no form of ours has more.

@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/sleep"
 )
 
 // attemptWithin bounds one attempt of a read.

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/wire"
 )
 

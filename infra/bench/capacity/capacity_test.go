@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func item(t *testing.T, text string) Item {

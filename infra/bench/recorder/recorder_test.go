@@ -10,7 +10,7 @@ import (
 	"ringi/infra/bench/capacity"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestName(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // serviceFaults is what AWS does to the functions' calls. It is decided by the seed and

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/admin"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // What is planted, and must be found nowhere.

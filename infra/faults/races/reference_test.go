@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 )

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 )
 

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // long is asked for with go test ./infra/faults/slack -long.

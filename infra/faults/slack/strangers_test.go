@@ -19,7 +19,7 @@ import (
 	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/errorclass"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/task"
 	"ringi/shared/tasks"

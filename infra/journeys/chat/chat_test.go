@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/card"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // running is the one stack of this package's tests.

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // administering is an administrator at the console, at a desk or on a phone.

@@ -22,7 +22,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tasks"
 )
 

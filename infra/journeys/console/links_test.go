@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // mostOfAShape is how many addresses of one shape are opened: lists link to many of each.

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

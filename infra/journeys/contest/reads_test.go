@@ -13,11 +13,11 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/config"
 	"ringi/shared/contests"
-	"ringi/shared/expect"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/submission"
 	"ringi/shared/tenancy"
 )

@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // visitor is a person at the sandbox, and what they read there in their language.

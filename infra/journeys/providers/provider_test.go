@@ -20,7 +20,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/agents"
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tenancy"
 )

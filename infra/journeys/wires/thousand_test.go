@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/session"
 )
 

@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"

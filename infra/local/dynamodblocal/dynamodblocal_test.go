@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWithoutJavaTheErrorSaysWhatToInstall(t *testing.T) {

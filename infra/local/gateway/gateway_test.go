@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // function answers as it is told and keeps the last event.

@@ -30,7 +30,7 @@ import (
 	sqstypes "github.com/aws/aws-sdk-go-v2/service/sqs/types"
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 var account = Account{

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // policy reads statements as JSON; the intrinsics of a template are resolved by then.

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // tested is the package whose tests made the notes.

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/infra/local/lambda"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // plannedFault applies a fault at one kind of moment, once.

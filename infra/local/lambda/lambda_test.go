@@ -18,7 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/lambda"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 var build = sync.OnceValues(func() (*lambda.Built, error) { return lambda.Build(context.Background(), "testdata") })

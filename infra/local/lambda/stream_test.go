@@ -16,9 +16,9 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
-	client "ringi/shared/sandbox/invoke"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
+	client "ringi/shared/runtime/sandbox/invoke"
 	"ringi/shared/workspace"
 	"ringi/shared/workspace/versions"
 )

@@ -22,7 +22,7 @@ import (
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // probe is a function that notes what it got and answers as it is told.

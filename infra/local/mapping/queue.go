@@ -13,7 +13,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/infra/local/template"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 const (

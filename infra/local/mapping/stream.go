@@ -15,7 +15,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"ringi/infra/local/template"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // asking makes calls of an endpoint, by target and body; dress changes a call before it is sent, nil: it is a program's.

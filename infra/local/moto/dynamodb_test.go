@@ -18,7 +18,7 @@ import (
 	streamtypes "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func config(endpoint string) aws.Config {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWithoutPythonTheErrorSaysWhatToInstall(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 type fifo struct {

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // waiting is a machine whose one state sends its token to a queue and waits.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestKillEndsTheWholeGroup(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestMentionArrivesOnceAndWhole(t *testing.T) {

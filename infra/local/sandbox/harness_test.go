@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const (

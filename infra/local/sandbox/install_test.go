@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/signin"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"

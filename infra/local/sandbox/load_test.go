@@ -10,7 +10,7 @@ import (
 
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // What is said while the page loads is shown, although the answer to the page was written before.

@@ -6,7 +6,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // As https://docs.slack.dev/reference/methods/users.conversations says: public channels of the

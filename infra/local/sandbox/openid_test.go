@@ -13,7 +13,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/signin"
 )
 

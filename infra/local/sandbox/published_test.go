@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // call makes one call as a form, as slack-go does, and returns the decoded answer.

@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // mayStamp are the people who may stamp, by task.

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func card(color, text string, elements ...slack.BlockElement) slack.MsgOption {

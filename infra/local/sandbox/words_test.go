@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/kinds"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 )
 

@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // tenantSettings are the panel's, as small as they may be.

@@ -10,7 +10,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // atOnce answers each call as soon as the last byte of its body is there.

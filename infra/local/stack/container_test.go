@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const dockerHost = "host.docker.internal"

@@ -21,7 +21,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // foreign is a name that somebody's name server says is this machine.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // TestRightsThatAWSNeedsAreThere: where an event source can't be read, or a state can't call its function, no stack starts.

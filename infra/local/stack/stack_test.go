@@ -27,7 +27,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 var system = filepath.Join("testdata", "system", "template.yaml")

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/iam"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 const system = `

@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // The rooms answer with what the protocol publishes, to whom names a version of it.

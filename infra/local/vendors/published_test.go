@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
 

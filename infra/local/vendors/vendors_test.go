@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 type office struct {

@@ -18,13 +18,13 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/witness/npm"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/task"
 )
 

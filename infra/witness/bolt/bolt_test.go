@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/witness"
 	"ringi/infra/witness/npm"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 //go:embed package.json package-lock.json .npmrc app.js

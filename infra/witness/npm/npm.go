@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // ErrNode says what to install when there is no suitable Node.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestWithoutNodeTheErrorSaysWhatToInstall(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/process"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 type content struct {

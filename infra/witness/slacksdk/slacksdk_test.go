@@ -8,7 +8,7 @@ import (
 
 	"ringi/infra/local/python"
 	"ringi/infra/witness"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // command runs one of the package's programs; without a Python the test is

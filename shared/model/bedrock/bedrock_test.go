@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 const name = "global.anthropic.claude-sonnet-4-6"

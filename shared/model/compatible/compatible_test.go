@@ -11,11 +11,11 @@ import (
 
 	"github.com/openai/openai-go/v3"
 
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 )
 
 func open(at string) model.Generator {

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"unicode"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func hasJapanese(text string) bool {

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // written is Friday, 20 November 2026, nine in the morning in Japan.

@@ -17,9 +17,9 @@ import (
 
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/runtime/expect"
 )
 
 const said = "今月の勤怠をまとめて"

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/modelname"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 )
 

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"
 	"ringi/shared/modelname"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/tenancy"
 )
 

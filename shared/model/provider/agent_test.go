@@ -11,11 +11,11 @@ import (
 
 	"ringi/shared/agent"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/tenancy"
 )
 

@@ -13,15 +13,15 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/shared/config"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/modelname"
-	"ringi/shared/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 )
 
 // Gemini is where gemini-… models are, unless the model secret says otherwise.

@@ -16,13 +16,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
 	"ringi/shared/modelname"
-	"ringi/shared/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/task"
 )
 

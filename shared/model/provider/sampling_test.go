@@ -8,11 +8,11 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/outbound"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
+	"ringi/shared/runtime/secret"
 )
 
 func TestTeamsCallTheModelsThatTheyName(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
-	"ringi/shared/expect"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
+	"ringi/shared/runtime/expect"
 )
 
 func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/task"
 	"ringi/shared/tasks"
 	"ringi/shared/tenancy"

@@ -20,7 +20,7 @@ import (
 
 	"ringi/shared/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/task"
 	"ringi/shared/tasks"

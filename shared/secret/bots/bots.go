@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/config"
 	"ringi/shared/home"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
 )

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/home"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slackapi"
 	"ringi/shared/tenancy"

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/expect"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/mcpauth"
 	"ringi/shared/secret/oauth"
 )

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // Provider is a vendor's authorization server.

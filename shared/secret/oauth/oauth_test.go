@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 )
 

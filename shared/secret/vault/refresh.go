@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/secret/oauth"
-	"ringi/shared/sleep"
 	"ringi/shared/tenancy"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tenancy"

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/tenancy"
 )

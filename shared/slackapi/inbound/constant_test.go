@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // Signatures are made in one place, and what it makes meets a caller's only in

@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/metric"
-	"ringi/shared/metric/metrictest"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/metric/metrictest"
+	"ringi/shared/runtime/secret"
 	"ringi/shared/slackapi/slacktest"
 )
 

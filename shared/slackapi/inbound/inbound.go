@@ -15,9 +15,9 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/metric"
-	"ringi/shared/panics"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/runtime/secret"
 )
 
 // MaxBody is the largest body that is read, in bytes. Slack's own are far smaller.

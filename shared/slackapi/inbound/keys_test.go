@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 // replaced is a signing secret that was replaced since it was read.

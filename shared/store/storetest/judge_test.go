@@ -14,7 +14,7 @@ import (
 
 	"ringi/infra/local/iam"
 	"ringi/infra/local/process"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // observed is a test whose errors are looked at.

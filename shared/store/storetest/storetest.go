@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tasks"
 )
 

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/wire"
 )

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/line"
 )

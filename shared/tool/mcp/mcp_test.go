@@ -11,9 +11,9 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync"
 
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/wire"
 )
 

@@ -11,9 +11,9 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
-	"ringi/shared/metric"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/metric"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/slackdm"

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/expect"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/schema"
 	"ringi/shared/task"
 	"ringi/shared/tool"

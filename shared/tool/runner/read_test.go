@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"

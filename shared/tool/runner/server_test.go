@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/expect"
 	"ringi/shared/failure"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"

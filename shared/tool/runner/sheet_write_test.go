@@ -10,8 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/expect"
 	"ringi/shared/failure"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
 )
 

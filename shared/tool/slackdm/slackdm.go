@@ -13,8 +13,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/failure"
+	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
-	"ringi/shared/sleep"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )

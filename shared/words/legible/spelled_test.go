@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/sandbox/blockkit"
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func decode(t *testing.T, s string) any {

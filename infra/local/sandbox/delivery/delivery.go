@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // AnswerTime is how long Slack waits for an app's answer.

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/sandbox/blockkit"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // Options configure an API. Self is the sandbox's own address, for permalinks.

@@ -11,8 +11,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/shared"
 
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/expect"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/runtime/expect"
 )
 
 // sessions and events are pages as the vendor publishes them.

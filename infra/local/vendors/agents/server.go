@@ -16,7 +16,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 // Server is the vendor. Its one key is its own.

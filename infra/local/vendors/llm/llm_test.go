@@ -15,8 +15,8 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/expect"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/runtime/expect"
 )
 
 // failure is what OpenAI's errors come in.

@@ -9,10 +9,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/aggregate"
-	"ringi/shared/boot"
-	"ringi/shared/config"
 	"ringi/shared/note"
 	"ringi/shared/pipeline"
+	"ringi/shared/runtime/boot"
+	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 )
 

@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
-	"ringi/shared/outbound"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/outbound"
 )
 
 func TestAddressesThatAreNotPublic(t *testing.T) {

@@ -17,7 +17,7 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/shared/config"
+	"ringi/shared/runtime/config"
 	"ringi/shared/words/mask"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/secret"
+	"ringi/shared/runtime/secret"
 )
 
 func TestPrintingModelKeysShowsNothing(t *testing.T) {

@@ -12,9 +12,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
-	"ringi/shared/config"
-	"ringi/shared/expect"
-	"ringi/shared/secret"
+	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/secret"
 )
 
 // vault holds one secret and counts how often it was read.

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // Printed is what f writes to standard output, where metrics go. No test that uses it may run in parallel.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/sandbox"
 )
 
 // Where Lambda says that it could not invoke the function, nothing was run: people are not told that the outcome is unknown.

@@ -3,7 +3,7 @@ package config_test
 import (
 	"testing"
 
-	"ringi/shared/config"
+	"ringi/shared/runtime/config"
 )
 
 type environment struct {

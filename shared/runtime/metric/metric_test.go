@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 func TestALineIsWhatCloudWatchReads(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/expect"
-	"ringi/shared/sandbox"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
 )
 
 func read(text string) (lines []sandbox.Line, end sandbox.End, err error) {

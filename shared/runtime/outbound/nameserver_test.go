@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // nameserver answers each question for an IPv4 address with the next of the

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/expect"
+	"ringi/shared/runtime/expect"
 )
 
 // TestACallWithoutAnAnswerIsMadeAgain: a service says nothing to the first call, and answers the second at once.

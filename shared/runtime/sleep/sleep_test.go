@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ringi/shared/sleep"
+	"ringi/shared/runtime/sleep"
 )
 
 func TestSleepEndsWithTheContext(t *testing.T) {
