@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/agent"
 	"ringi/shared/chat"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 )
 
 // columns are the attributes of a row's type, also those of embedded structs.

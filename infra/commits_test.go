@@ -3,10 +3,10 @@ package infra_test
 import (
 	"slices"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/kinds"
-	"ringi/shared/session"
-	"ringi/shared/task"
 )
 
 // committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters and

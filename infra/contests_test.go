@@ -10,10 +10,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/submission"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/teamconfig"
 )
 

@@ -24,7 +24,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
-	"ringi/shared/modelname"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/runtime/expect"
 )
 

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // What design.md names exists: each function, state, member of the head and word of code.

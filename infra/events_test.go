@@ -17,11 +17,11 @@ import (
 
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/effect"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // sample reads one of the sample events into a value; a field that the value lacks is an error.

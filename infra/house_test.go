@@ -10,13 +10,13 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
-	{"aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "schema", "runtime/secret", "signin", "slackapi/outgoing"},
-	{"agent", "fact", "modelname", "runtime/sandbox/invoke", "submission", "web", "workspace"},
-	{"payload", "tenancy", "workspace/versions"},
-	{"contest"},
-	{"task", "teamconfig"},
-	{"session"},
+	{"domain/chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
+	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "schema", "runtime/secret", "signin", "slackapi/outgoing"},
+	{"domain/agent", "domain/fact", "domain/modelname", "runtime/sandbox/invoke", "domain/submission", "web", "domain/workspace"},
+	{"domain/payload", "domain/tenancy", "store/versions"},
+	{"domain/contest"},
+	{"domain/task", "teamconfig"},
+	{"domain/session"},
 	{"reason"},
 	{"auditlog", "runtime/boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
 	{"contestfiles", "pipeline", "refusal", "wire"},
@@ -32,7 +32,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"agent", "aggregate", "auditlog", "chain", "contest", "fact", "words/language", "lazy", "modelname", "tenancy", "task", "failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "payload", "reason", "runtime/sandbox", "session", "runtime/sleep", "submission", "tool/line", "workspace"}
+var withoutSDK = []string{"domain/agent", "domain/aggregate", "auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "lazy", "domain/modelname", "domain/tenancy", "domain/task", "failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "tool/line", "domain/workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
@@ -134,8 +134,8 @@ func TestNoImportRunsBack(t *testing.T) {
 
 func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 	for edge, allowed := range map[[2]string]bool{
-		{"shared/store", "shared/task"}:                          true,
-		{"shared/task", "shared/store"}:                          false,
+		{"shared/store", "shared/domain/task"}:                   true,
+		{"shared/domain/task", "shared/store"}:                   false,
 		{"shared/card", "shared/slackapi"}:                       false,
 		{"shared/slackapi", "shared/card"}:                       false,
 		{"shared/secret/oauth", "shared/tool"}:                   false,
@@ -163,7 +163,7 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 		}
 	}
 	for sdk, allowed := range map[string]bool{"encoding/json": true, "github.com/oklog/ulid/v2": true, "github.com/slack-go/slack": false} {
-		if why := forbidden("ringi/shared/task", sdk); (why == "") != allowed {
+		if why := forbidden("ringi/shared/domain/task", sdk); (why == "") != allowed {
 			t.Errorf("the domain imports %s: %q", sdk, why)
 		}
 	}

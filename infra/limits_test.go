@@ -8,13 +8,13 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // What the table of limits says follows from the constants that hold them.

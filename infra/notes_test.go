@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // noted are, by function, the attributes that DynamoDB hears of when the store notes that a tool has changed, and for

@@ -4,10 +4,10 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/kinds"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
 )
 
 // statement is one of a role's, its lists always lists.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 )
 

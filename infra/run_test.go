@@ -24,9 +24,9 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // answer is what a function says when it is called: where to go, or an error's name.

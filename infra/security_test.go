@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/modelname"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 )
 
 // The page that somebody reads before they let people's words in fits one screen, names whom these go to, and for how long.

@@ -11,13 +11,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/effect"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
-	"ringi/shared/task"
 )
 
 // tries is a row of the design's table: how often a state is tried again after some errors.

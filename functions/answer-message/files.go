@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/slackapi"
 )
 

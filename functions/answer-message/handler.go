@@ -8,18 +8,18 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/payload"
 	"ringi/shared/pipeline"
 	"ringi/shared/reason"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Store is what answer-message reads and commits.

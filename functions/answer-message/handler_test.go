@@ -11,22 +11,22 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 const root = "1775034000.000100"

@@ -11,12 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
-	"ringi/shared/task"
 )
 
 // testTried: the summary is made, then the answer breaks off in its middle; the next try goes on from there.

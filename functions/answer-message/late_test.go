@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // told is what the model was sent last.

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/reason"
-	"ringi/shared/session"
-	"ringi/shared/task"
 	"ringi/shared/words/language"
 )
 

@@ -7,13 +7,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // A model that was asked is paid for, also when its answer comes after the stop button, or after the session was closed.

@@ -8,10 +8,10 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/session"
 	"ringi/shared/slackapi"
 )
 

@@ -3,16 +3,16 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of unknown

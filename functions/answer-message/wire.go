@@ -7,9 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/people"
@@ -20,7 +21,6 @@ import (
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // environment is what template.yaml sets for this function.

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contestfiles"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // checkAtOnce is how many files are read side by side.

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	samples "ringi/infra/local/contests"
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // kept is a store that keeps what it was asked for.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/metric/metrictest"
 )

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
 )
 
 // Store commits what close-task records.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 func TestAModelThatHoldsNoConversationIsRefusedByNameBeforeAnyCall(t *testing.T) {

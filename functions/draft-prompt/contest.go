@@ -7,16 +7,16 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // Contests keeps what a contest's teams are, and has what they came to.

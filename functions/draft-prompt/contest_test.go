@@ -7,11 +7,13 @@ import (
 	"testing"
 
 	sample "ringi/infra/local/contests"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/contests/conteststest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -19,9 +21,7 @@ import (
 	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // contested is a handler with the sample's teams.

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/contestfiles"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -8,15 +8,15 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/contestfiles"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 func TestFilesOfABucketAreRead(t *testing.T) {

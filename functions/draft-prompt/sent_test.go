@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
-	"ringi/shared/task"
 )
 
 // unwilling is a model that reads the whole request and then refuses.

@@ -8,14 +8,14 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -11,10 +11,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

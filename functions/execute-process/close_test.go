@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // givenUp is an execution whose run was given up while its session works.

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/reason"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -7,12 +7,12 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/task"
 )
 
 // closeTries is how often an invocation asks what a session has cost, and tells it to stop, before the run waits for closeAgain.

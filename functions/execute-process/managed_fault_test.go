@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/managed"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // crashing makes an invocation crash once, at one of the points between its calls.

@@ -8,12 +8,12 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline"
 	"ringi/shared/result"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

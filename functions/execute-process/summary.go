@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/task"
 )
 
 // summary is the text about what was done. A failed summary never fails an execution whose steps all

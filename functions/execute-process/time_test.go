@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/failure"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

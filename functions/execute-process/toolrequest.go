@@ -6,9 +6,9 @@ import (
 	"errors"
 	"log/slog"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

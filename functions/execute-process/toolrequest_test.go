@@ -6,10 +6,10 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 func (m *sessionWorld) denied(n int, why task.Denial) {

@@ -10,7 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/home"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
@@ -24,7 +25,6 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

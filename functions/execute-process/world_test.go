@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
@@ -19,8 +21,6 @@ import (
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/task"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {

@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Store is what extract-task reads and commits.

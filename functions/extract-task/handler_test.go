@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
@@ -16,7 +17,6 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {

@@ -5,9 +5,9 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 const (

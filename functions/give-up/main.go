@@ -9,11 +9,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 )
 

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"
 )

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 )
 
 // Whatever becomes of servers, a plan is made with what an administrator allowed, and asks none of them.

@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/intake"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // envelope is what Slack wraps an event in.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 // In a channel that workspaces share, an event is for the one whose app it is sent to. Our own people are heard in

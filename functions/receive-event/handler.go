@@ -7,13 +7,13 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/intake"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // maxChallenge bounds what url_verification has us repeat, in bytes.

@@ -11,13 +11,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // messages are requests as Slack sends them: what differs from a mention in a channel, and from what is kept of that.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"log/slog"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // opened greets a person who opens the app's messages for the first time. Slack sends the event

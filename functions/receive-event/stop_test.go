@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"
 )

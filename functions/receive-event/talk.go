@@ -10,15 +10,15 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Talks keeps what people say to agents, each message with one transaction.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 )
 
 const root = "1776675599.000100"

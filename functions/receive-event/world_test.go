@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 const signingSecret = "s3cret"

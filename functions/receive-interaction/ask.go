@@ -9,13 +9,13 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/intake"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/words/language"
 )
 

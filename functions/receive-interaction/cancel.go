@@ -8,9 +8,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"

@@ -9,8 +9,8 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/session"
 	"ringi/shared/errorclass"
-	"ringi/shared/session"
 	"ringi/shared/slackapi/inbound"
 )
 

@@ -7,16 +7,16 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/inbox"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
 )
 
 // command is what a person typed behind /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).

@@ -10,12 +10,12 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 )
 
 // typed is the form that Slack posts for /ringi and a text, as published for slash commands.

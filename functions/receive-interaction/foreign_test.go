@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // connected makes another workspace one that has connected Slack itself.

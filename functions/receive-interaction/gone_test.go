@@ -3,9 +3,9 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/decision"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -11,21 +11,21 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/home"
 	"ringi/shared/inbox"
 	"ringi/shared/intake"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 const (

@@ -11,15 +11,15 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // TestInteractions runs every part against one database, each in a table and a workspace of its own.

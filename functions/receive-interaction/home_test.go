@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // onTab is a payload of a button on the Home tab, as Slack publishes it: no channel, no message, the view instead.

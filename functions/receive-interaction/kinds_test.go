@@ -6,15 +6,15 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // nobody refuses to be asked anything: what is refused or ignored must not get this far.

@@ -9,13 +9,13 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/submission"
-	"ringi/shared/task"
 )
 
 // Contests has what the teams of a contest submitted.

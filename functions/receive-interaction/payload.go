@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"net/url"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
 )
 
 // The kinds of payload that are understood.

@@ -10,14 +10,14 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/task"
 )
 
 // review opens the dialog that shows all of what a gate asks about. Members of the workspace who

@@ -10,8 +10,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/intake"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"

@@ -7,10 +7,10 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
-	"ringi/shared/task"
 )
 
 // chosen is a payload of 「この依頼を稟議に」 in the menu of a message.

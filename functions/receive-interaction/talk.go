@@ -9,14 +9,14 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/errorclass"
 	"ringi/shared/inbox"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"

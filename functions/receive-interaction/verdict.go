@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"

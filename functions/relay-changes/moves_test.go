@@ -6,11 +6,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 type image = map[string]events.DynamoDBAttributeValue

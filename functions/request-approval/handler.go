@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/effect"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // Store keeps the token in a row, from which relay-changes answers it after the decision.

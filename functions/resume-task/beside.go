@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // How many of a thread's tasks are read, the newest first: the heads of maxReplies tasks,

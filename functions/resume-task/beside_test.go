@@ -3,12 +3,12 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // A message in a thread where people have something to decide may be an answer to

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Store is what resume-task reads and commits.

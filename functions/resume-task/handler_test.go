@@ -5,14 +5,14 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestResumeTask(t *testing.T) {

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"log/slog"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 // errSilent: Slack could not be asked what must be known before a request is accepted.

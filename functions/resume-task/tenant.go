@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/home"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/legible"
 )
 

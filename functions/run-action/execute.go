@@ -9,11 +9,11 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/payload"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 // execute does what the action says. An error other than sandbox.ErrNotBegun leaves open what was done.

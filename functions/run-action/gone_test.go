@@ -4,14 +4,14 @@ import (
 	"context"
 	"testing"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/payload"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/workspace"
 )
 
 // propose has another action approved and executed.

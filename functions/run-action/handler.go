@@ -7,14 +7,14 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/errorclass"
-	"ringi/shared/payload"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 const (

@@ -11,16 +11,16 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/payload"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store/storetest"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 const (

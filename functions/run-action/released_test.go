@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
 )
 

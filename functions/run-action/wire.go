@@ -6,12 +6,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/sandbox/invoke"
 	"ringi/shared/sessions"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 // environment is what template.yaml sets for this function.

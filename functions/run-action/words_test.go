@@ -7,14 +7,14 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/payload"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 // swapped opens every payload as another one: the bucket's is not what people stamped.

@@ -9,17 +9,17 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/chat"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/submission"
-	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 )
 

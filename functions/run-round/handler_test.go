@@ -9,17 +9,17 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/contests/conteststest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/submission"
-	"ringi/shared/task"
 	"ringi/shared/teamconfig"
 )
 

@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"

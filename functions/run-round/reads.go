@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 

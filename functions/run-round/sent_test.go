@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"

@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/workspace"
 )
 
 // level is how strictly a command is kept apart.

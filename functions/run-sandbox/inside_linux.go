@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/workspace"
+	"ringi/shared/domain/workspace"
 )
 
 // inside is the first process of a room. It makes the room, starts the command, ends whatever the command left running

@@ -10,8 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/workspace"
 )
 
 // objects are what the supervisor itself, never the command, reaches outside: the archive, the cancel object and the

@@ -18,9 +18,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/workspace"
 )
 
 // The test's own binary is the sandbox's: stages are started from whatever runs the supervisor.

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/workspace"
 )
 
 func TestACommandRunsInItsWorkspace(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 )

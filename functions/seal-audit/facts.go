@@ -5,7 +5,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/fact"
+	"ringi/shared/domain/fact"
 )
 
 // facts keeps what new rows say for the numbers of their days. It returns the sequence number of the first record that

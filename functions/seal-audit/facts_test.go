@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/chain"
-	"ringi/shared/fact"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/fact"
 	"ringi/shared/runtime/expect"
 )
 

@@ -14,9 +14,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/fact"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"

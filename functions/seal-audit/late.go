@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )

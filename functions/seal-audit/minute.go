@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 	"ringi/shared/store"
 )
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

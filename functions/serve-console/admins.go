@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
-	"ringi/shared/tenancy"
 )
 
 // adminsData are who administers the workspace, and who was searched for.

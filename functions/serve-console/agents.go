@@ -9,15 +9,15 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/modelname"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/legible"
 )
 

@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
 	"ringi/shared/words/language"
 )
 

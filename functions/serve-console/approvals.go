@@ -7,15 +7,15 @@ import (
 	"net/url"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/refusal"
-	"ringi/shared/session"
 	"ringi/shared/store"
 	"ringi/shared/story"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/legible"
 )
 

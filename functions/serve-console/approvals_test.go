@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestTheListOfApprovals(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
-	"ringi/shared/contest"
-	"ringi/shared/fact"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/fact"
+	"ringi/shared/domain/session"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )

@@ -10,12 +10,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // auditNames: who reads the log knows neither ids of people nor those of integrations.

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/mcpauth"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/result"
 	"ringi/shared/story"
-	"ringi/shared/submission"
-	"ringi/shared/task"
 	"ringi/shared/words/legible"
 )
 

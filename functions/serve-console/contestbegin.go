@@ -16,14 +16,14 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Beginner says which contests there may be, and begins one. An error says that nobody knows.

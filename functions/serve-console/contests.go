@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
-	"ringi/shared/submission"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

@@ -8,16 +8,16 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/contests/conteststest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/submission"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestContestsOfTeams(t *testing.T) {

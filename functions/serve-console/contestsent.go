@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/round"
 	"ringi/shared/words/legible"
 )

@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ringi/shared/contest"
-	"ringi/shared/submission"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/words/language"
 )
 

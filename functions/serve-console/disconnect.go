@@ -6,10 +6,10 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tenancy"
 )
 
 // askDisconnect shows what stops working, before anything does.

@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
-	"ringi/shared/task"
 )
 
 // What somebody else decided, or what can't be done as things stand, is no fault of ours.

@@ -8,11 +8,11 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 )
 
 var contestLink = regexp.MustCompile(`<th scope="row"><a href="/console/contests/([0-9a-f-]{36})">`)

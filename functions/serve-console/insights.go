@@ -10,8 +10,8 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/fact"
 	"ringi/shared/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/fact"
+	"ringi/shared/domain/fact"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/signin"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 	"ringi/shared/words/legible"
 )

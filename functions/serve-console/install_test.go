@@ -13,11 +13,11 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

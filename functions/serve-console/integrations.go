@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tenancy"
 )
 
 // Connections are what the console connects vendors with.

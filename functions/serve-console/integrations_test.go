@@ -17,14 +17,14 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	stand "ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

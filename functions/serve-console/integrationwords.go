@@ -3,7 +3,7 @@ package main
 import (
 	"strings"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -1,6 +1,6 @@
 package main
 
-import "ringi/shared/tenancy"
+import "ringi/shared/domain/tenancy"
 
 var integrationsEn = integrationTexts{
 	Title: "Integrations", Lead: "The services that Ringi works with. Connecting and disconnecting is kept in the audit log.", Never: "Not connected",

@@ -11,13 +11,13 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/contests"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/kinds"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // heard notes which actions of DynamoDB's are called.

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // issuing is an authorization server that registers nobody by itself, and notes what it is sent.

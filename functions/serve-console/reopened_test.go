@@ -5,7 +5,7 @@ import (
 
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/session"
+	"ringi/shared/domain/session"
 	"ringi/shared/store/storetest"
 )
 

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 	"ringi/shared/web"
 	"ringi/shared/websession"
 )

@@ -8,11 +8,11 @@ import (
 	"net/http"
 	"strconv"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
-	"ringi/shared/tenancy"
 )
 
 // exportSettings answers with the settings as a file; behind each id stands whom it means.

@@ -6,9 +6,9 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/modelname"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

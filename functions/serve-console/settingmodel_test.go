@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 )
 
 // The field is not all that decides: what was really asked stands beside it.

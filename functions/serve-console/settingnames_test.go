@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/reason"
-	"ringi/shared/task"
 )
 
 // People hand on to an administrator what a sentence names: it must stand on the page of settings.

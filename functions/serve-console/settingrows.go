@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/agent"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 )
 
 // column is an input that each row of a list has; its name on the page is <list>.<key>.

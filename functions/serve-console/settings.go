@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strconv"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // settingsRoutes are the page of the workspace's settings, its file, and what the first administrator is asked.

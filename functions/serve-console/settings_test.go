@@ -11,14 +11,14 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/people"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
-	"ringi/shared/task"
 )
 
 func testNoSettingBecomesMarkup(t *testing.T, w *world) {

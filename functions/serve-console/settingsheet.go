@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/store"
-	"ringi/shared/tenancy"
 )
 
 // settingsData are what the page of settings shows.

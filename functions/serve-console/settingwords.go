@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

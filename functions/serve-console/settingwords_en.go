@@ -1,10 +1,10 @@
 package main
 
 import (
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
-	"ringi/shared/tenancy"
 )
 
 var settingsEN = settingsTexts{

@@ -8,10 +8,10 @@ import (
 	"net/url"
 	"slices"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/signin"
-	"ringi/shared/tenancy"
 	"ringi/shared/web"
 	"ringi/shared/websession"
 )

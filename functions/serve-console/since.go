@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // liveHeader comes with what a page asks for by itself, and names what waits for a decision on it, if anything does.

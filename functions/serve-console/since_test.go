@@ -7,11 +7,11 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Where a page that refreshes itself has a form, it has the line of what happened since then, too: console.js needs it.

@@ -12,14 +12,14 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/refusal"
 	"ringi/shared/store"
 	"ringi/shared/story"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Results opens values that are too large for a row.

@@ -12,13 +12,13 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestTheStoryOfATask(t *testing.T) {

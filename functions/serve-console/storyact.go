@@ -8,13 +8,13 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/legible"
 )
 

@@ -8,15 +8,15 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/contest"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/people"
 	"ringi/shared/result"
 	"ringi/shared/story"
-	"ringi/shared/submission"
-	"ringi/shared/task"
 )
 
 // draftPage is what the page of another team's draft shows.

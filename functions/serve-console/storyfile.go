@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/result"
 	"ringi/shared/story"
-	"ringi/shared/task"
 	"ringi/shared/words/legible"
 )
 

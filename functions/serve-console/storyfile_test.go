@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func promptsAreForFew(t *testing.T, w *world) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // onHold: no draft has failed, and whoever tries again is told what is done.

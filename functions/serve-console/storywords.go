@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

@@ -11,16 +11,16 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
-	"ringi/shared/payload"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/reason"
 	"ringi/shared/refusal"
-	"ringi/shared/session"
 	"ringi/shared/store"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/legible"
 )
 

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

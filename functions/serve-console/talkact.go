@@ -8,11 +8,11 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/errorclass"
 	"ringi/shared/people"
-	"ringi/shared/session"
 	"ringi/shared/words/legible"
 )
 

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/payload"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )

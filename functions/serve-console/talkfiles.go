@@ -1,7 +1,7 @@
 package main
 
 import (
-	"ringi/shared/session"
+	"ringi/shared/domain/session"
 	"ringi/shared/words/legible"
 )
 

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 )
 
 // A file is said to be unread beside its message only where an answer says so, and is named once.

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 )
 
 func strangersSeeNoTalk(t *testing.T, w *world) {

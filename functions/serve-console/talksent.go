@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/words/legible"
 )
 

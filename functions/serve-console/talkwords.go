@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/session"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

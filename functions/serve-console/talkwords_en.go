@@ -1,9 +1,9 @@
 package main
 
 import (
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 )
 
 var talkEN = talkTexts{

@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

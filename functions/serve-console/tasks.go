@@ -8,11 +8,11 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/people"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

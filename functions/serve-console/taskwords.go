@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

@@ -10,8 +10,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 )
 

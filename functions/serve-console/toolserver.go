@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/legible"
 )

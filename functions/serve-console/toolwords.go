@@ -3,8 +3,8 @@ package main
 import (
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/language"
 )

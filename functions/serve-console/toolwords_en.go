@@ -1,8 +1,8 @@
 package main
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

@@ -21,8 +21,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/kinds"
 	"ringi/shared/people"
 	"ringi/shared/pipeline/pipelinetest"
@@ -34,9 +36,7 @@ import (
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 type hanging struct {

@@ -15,13 +15,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // minute is a table of tasks in memory, and services that answer in a while, or don't.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"

@@ -9,7 +9,7 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )

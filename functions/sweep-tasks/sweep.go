@@ -7,7 +7,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/panics"
 )

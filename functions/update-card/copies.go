@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
 	"ringi/shared/people"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // mostCopies is how many people get a gate's card directly; the others are counted on the card.

@@ -8,13 +8,13 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/home"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/tenancy"
 )
 
 // Store reads the aggregates whose cards are drawn.

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/effect"
 	"ringi/shared/home"
 	"ringi/shared/inbox"

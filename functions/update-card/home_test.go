@@ -10,7 +10,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
 	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
@@ -18,8 +20,6 @@ import (
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // withHomes lets the handler publish Home tabs.

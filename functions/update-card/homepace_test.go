@@ -11,12 +11,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // Home tabs are published no faster than Slack takes them, and those that were just opened come before the others.

@@ -9,12 +9,12 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // A hundred people look at their tabs while eight cards are drawn within a few seconds.

@@ -15,14 +15,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // A backlog: 2,000 cards of one workspace are to say within a minute how the work ended, of

@@ -8,7 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/inbox"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
@@ -17,9 +19,7 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/secret/bots"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 )

@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Said is where what stands beside a session is: what was said, and what its actions print.

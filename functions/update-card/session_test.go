@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
-	"ringi/shared/payload"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"

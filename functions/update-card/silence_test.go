@@ -5,9 +5,9 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/webapi"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tenancy"
 )
 
 // calls are made by a drawing of another invocation, which is given back or not.

@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
 )
 
 // suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Results is where large arguments are.

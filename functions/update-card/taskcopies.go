@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Asks is the task's gate, once nobody has to say what a message is meant to be.

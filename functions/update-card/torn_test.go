@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // tornOnce answers the first load with the rows before HEAD (ANSWER, CARD, CHOICE, EXECUTION, GATE) as of was, the rest as they are.

@@ -3,7 +3,7 @@ package main
 import (
 	"slices"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // urgency is how soon a card must be drawn when Slack's rate limits don't allow all.

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // actionProof is what is claimed of an agent's action. What was stamped is in it whole.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/tool"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 )
 

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 	"ringi/shared/seal"
 )
 

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 )
 

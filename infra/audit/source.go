@@ -9,14 +9,14 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/result"
 	"ringi/shared/seal"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/template"
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
 )
 
 // Contests are what a contest costs, of so many teams that play all of so many rounds.

@@ -13,11 +13,11 @@ import (
 
 	"ringi/infra/bench/recorder"
 	"ringi/infra/local/template"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 const requester = "U0BENCH"

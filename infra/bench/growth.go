@@ -19,10 +19,10 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

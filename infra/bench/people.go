@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // everyTool is a request whose plan has all five tools in it.

@@ -10,7 +10,7 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/webapi"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // Share is a stage of the way from a message to its first card.

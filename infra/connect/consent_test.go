@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // field is a value of a row under its name there; a member of an object is named

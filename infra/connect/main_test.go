@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
-	"ringi/shared/tenancy"
 )
 
 const token = "freee-himitsu"

@@ -11,11 +11,11 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

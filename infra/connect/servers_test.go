@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 

@@ -10,10 +10,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 const settingsUsage = `settings takes one of

@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 const tenantUsage = `tenant takes one of

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 func TestTools(t *testing.T) {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // workspace is one with a table of its own, in which an administrator runs the command.

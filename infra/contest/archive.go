@@ -16,9 +16,9 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"

@@ -14,14 +14,14 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/python"
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
 	"ringi/shared/contests/conteststest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/submission"
 )
 
 // read is what DuckDB finds in an archive.

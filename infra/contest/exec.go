@@ -16,9 +16,9 @@ import (
 	"unicode"
 
 	"ringi/infra/local/contests"
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"

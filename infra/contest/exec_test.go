@@ -12,10 +12,10 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 	"ringi/shared/words/legible"
 )
 

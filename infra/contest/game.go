@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 

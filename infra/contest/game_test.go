@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/submission"
+	"ringi/shared/domain/submission"
 )
 
 func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {

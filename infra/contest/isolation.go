@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/process"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/round"
 	"ringi/shared/runtime/sandbox"
 )

@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/local/modelenv"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model/provider"
-	"ringi/shared/modelname"
 	"ringi/shared/round"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"

@@ -10,12 +10,12 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

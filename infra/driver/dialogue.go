@@ -11,9 +11,9 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
 )

@@ -12,9 +12,9 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // Load is every row of the task as it is now.

@@ -16,9 +16,9 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // Options are a stack as `go run ./infra/local` starts it, on free ports; its

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/infra/driver"
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // clock lets time pass for a task by writing into its rows what would be so later.

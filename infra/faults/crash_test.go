@@ -15,8 +15,8 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // slow is how long a scenario takes when it waited for the sweeper or a lease after a death.

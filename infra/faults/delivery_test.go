@@ -14,7 +14,7 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"ringi/infra/driver"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

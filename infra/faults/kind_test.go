@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"

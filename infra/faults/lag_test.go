@@ -22,11 +22,11 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

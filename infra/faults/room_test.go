@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 

@@ -15,9 +15,9 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 )
 
 // stepTimeout is how long one step of a scenario may take on a busy machine.

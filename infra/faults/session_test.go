@@ -16,10 +16,10 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 )
 

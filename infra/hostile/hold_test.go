@@ -16,9 +16,9 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/domain/task"
 	"ringi/shared/failure"
 	"ringi/shared/model"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/words/legible"
 )

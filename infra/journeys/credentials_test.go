@@ -13,11 +13,11 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // connected makes the workspace's integrations new.

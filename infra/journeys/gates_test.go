@@ -16,10 +16,10 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestAReasonMakesTheNextVersionAtBothGates(t *testing.T) {

@@ -8,9 +8,9 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestARequestBecomesDoneWork(t *testing.T) {

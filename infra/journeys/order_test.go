@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // The data model's writing order, one line a commit: rows that belong together

@@ -7,7 +7,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 func TestAStepOutsideOfAConstraintIsNotCalled(t *testing.T) {

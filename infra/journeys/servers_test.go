@@ -11,9 +11,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 var administrator = aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}

@@ -21,9 +21,9 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // deliver sends an event to the front door so many times at once, each time until it is taken, as Slack does.

@@ -6,11 +6,11 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestAQuestionGetsAPlainReply(t *testing.T) {

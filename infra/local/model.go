@@ -5,7 +5,7 @@ import (
 
 	"ringi/infra/local/modelenv"
 	"ringi/infra/local/stack"
-	"ringi/shared/modelname"
+	"ringi/shared/domain/modelname"
 )
 
 // useModel makes the stack think with a model whose key the environment has. Only

@@ -15,8 +15,8 @@ import (
 	streams "github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/fact"
 	"ringi/shared/kinds"
 	"ringi/shared/store"
 )

@@ -7,9 +7,9 @@ import (
 	"io"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/store"
 )
 

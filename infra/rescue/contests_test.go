@@ -8,8 +8,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 )
 

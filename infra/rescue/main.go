@@ -28,11 +28,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 	"ringi/shared/kinds"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 func main() {

@@ -6,8 +6,8 @@ import (
 	"io"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
 )

@@ -17,9 +17,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
 	"ringi/infra/smoke/standin"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

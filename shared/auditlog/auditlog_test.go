@@ -17,12 +17,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -1,11 +1,11 @@
 package auditlog
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
-	"ringi/shared/session"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 func english() Words {

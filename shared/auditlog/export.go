@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // ActionExported records that somebody took entries away, which, and how many.

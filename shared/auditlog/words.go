@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 )
 
 // Row is an entry with all that the table has of its row.

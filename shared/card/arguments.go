@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // arguments draws what a step would be called with: first where it goes, each

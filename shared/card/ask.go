@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/slackapi/outgoing"
 	"ringi/shared/words/legible"
 )

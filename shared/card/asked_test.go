@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"ringi/shared/card"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // A correction changes the policy, and leaves the task's title as it was asked: the card

@@ -6,7 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // below says for each table that was written how many older rows stand below it, since people

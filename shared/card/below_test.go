@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // Whoever opens a sheet finds what stood below the table too: the card says how much that

@@ -8,10 +8,10 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/submission"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 )
 
 // click does what a button's action_id stands for, as the interaction's handler does.

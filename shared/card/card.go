@@ -13,10 +13,10 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slackapi/outgoing"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever draws

@@ -3,7 +3,7 @@ package card
 import (
 	"github.com/slack-go/slack"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // The ids of the two buttons that say what a message is meant to be.

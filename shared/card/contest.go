@@ -7,8 +7,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/submission"
-	"ringi/shared/task"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

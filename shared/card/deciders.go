@@ -3,7 +3,7 @@ package card
 import (
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // waits says who may decide what waits, as the settings say now, and until when.

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Whoever looks at a card that waits sees whom to ask, and until when.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/tool/line"
 )
 

@@ -3,9 +3,9 @@ package card
 import (
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // withEnd adds to the newest card what became of the task, where the card itself does not say it.

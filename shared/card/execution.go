@@ -6,8 +6,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // execution draws the newest attempt: its steps as they go, and how it ended.

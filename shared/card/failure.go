@@ -3,8 +3,8 @@ package card
 import (
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a second.

@@ -3,8 +3,8 @@ package card
 import (
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // version is what the cards of a prompt, a process and a step gate have in common.

@@ -9,11 +9,11 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // What is put off since nobody may approve it has not failed, on whichever card it is told.

@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Where not all that waits was looked at, Home and /ringi neither deny that something waits nor give a number as if it were all.

@@ -5,9 +5,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/session"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Conversation is one that the person began, and that is open.

@@ -9,11 +9,11 @@ import (
 	"github.com/slack-go/slack"
 	"pgregory.net/rapid"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 var hostile = map[string]string{

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // The gate of a second attempt closes by itself when the first one's write turns out to have completed.

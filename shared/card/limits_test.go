@@ -10,9 +10,9 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox/blockkit"
-	"ringi/shared/aggregate"
 	"ringi/shared/card/cardtest"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // Slack counts characters, and doesn't publish which: a text at a limit stays whole, and

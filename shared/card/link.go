@@ -3,8 +3,8 @@ package card
 import (
 	"github.com/slack-go/slack"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/lazy"
-	"ringi/shared/task"
 )
 
 // maxLinks is how many results a card links to.

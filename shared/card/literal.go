@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/mask"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // The ids that the dialog's submission comes back with.

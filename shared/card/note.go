@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/refusal"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -8,11 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 func TestNoteSaysWhatIsTheMatter(t *testing.T) {

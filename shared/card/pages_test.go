@@ -9,8 +9,8 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 )
 
 func TestManyStepsPageOrAreCounted(t *testing.T) {

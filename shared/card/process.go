@@ -1,7 +1,7 @@
 package card
 
 import (
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // process draws one version of the steps.

@@ -1,6 +1,6 @@
 package card
 
-import "ringi/shared/task"
+import "ringi/shared/domain/task"
 
 // prompt draws one version of the policy text.
 func (d drawing) prompt(key string) face {

@@ -8,8 +8,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // draw makes rows in any states, with any texts, that need not fit together.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // reply is the answer to a message that became no task: the model's sentence if there

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // A page of the largest call is drawn within the three seconds that Slack waits.

@@ -1,7 +1,7 @@
 package card
 
 import (
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/reason"
 )
 

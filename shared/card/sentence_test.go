@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {

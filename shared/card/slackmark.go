@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/lazy"
-	"ringi/shared/task"
 )
 
 var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/submission"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 const (

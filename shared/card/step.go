@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // step draws the gate before one step: its line, and the arguments that it would run with.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // maxPages is how many sections the steps of a card may fill: with the others a

@@ -6,11 +6,11 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/payload"
-	"ringi/shared/session"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Talk is a session with what its cards show beside its rows.

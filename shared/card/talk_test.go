@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
-	"ringi/shared/payload"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
-	"ringi/shared/workspace"
 )
 
 var talkStart = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)

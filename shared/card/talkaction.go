@@ -6,9 +6,9 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/lazy"
-	"ringi/shared/session"
 	"ringi/shared/words/legible"
 )
 

@@ -3,9 +3,9 @@ package card
 import (
 	"errors"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 )
 
 // TalkRefused is Refused about an action or a session: who decided before, or how it ended.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // The dialogs of an action come back with these.

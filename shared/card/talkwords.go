@@ -1,9 +1,9 @@
 package card
 
 import (
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/words/language"
 )
 

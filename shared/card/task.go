@@ -1,8 +1,8 @@
 package card
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // task draws the card that answers a request: received, then what the first layer made of it.

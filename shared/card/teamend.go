@@ -3,9 +3,9 @@ package card
 import (
 	"cmp"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
-	"ringi/shared/submission"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/words/language"
 )
 

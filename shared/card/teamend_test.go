@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"ringi/shared/card"
-	"ringi/shared/contest"
-	"ringi/shared/submission"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/words/language"
 )
 

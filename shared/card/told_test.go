@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // aboveTheStamp is what the steps' card shows of a call's arguments, atTheGate what the 🔍 gate and its dialog do.

@@ -5,7 +5,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"

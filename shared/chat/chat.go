@@ -6,7 +6,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 )
 

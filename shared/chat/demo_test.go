@@ -5,7 +5,7 @@ import (
 	"testing"
 	"unicode"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 )
 

@@ -11,8 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 )
 

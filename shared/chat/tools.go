@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/agent"
-	"ringi/shared/payload"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/payload"
 	"ringi/shared/schema"
 	"ringi/shared/words/legible"
 )

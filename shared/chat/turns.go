@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/agent"
+	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/agent"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"

@@ -8,9 +8,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // Tenants say which workspaces are not the deployment's own.

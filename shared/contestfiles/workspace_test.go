@@ -14,10 +14,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
 	"ringi/shared/contestfiles"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/teamconfig"
-	"ringi/shared/tenancy"
 )
 
 // rows know T1, the deployment's own, and T2.

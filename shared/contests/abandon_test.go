@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
 	"ringi/shared/contests"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

@@ -1,8 +1,8 @@
 package contests
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 )
 
 // Alone is a contest that a person asks for, which stands alone.

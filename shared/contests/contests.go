@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
-	"ringi/shared/submission"
 )
 
 const (

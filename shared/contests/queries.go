@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 	"ringi/shared/store"
-	"ringi/shared/submission"
 )
 
 // DefaultLimit is how many rows of a board are read when nobody says.

@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

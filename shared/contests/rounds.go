@@ -9,9 +9,9 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
-	"ringi/shared/submission"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
 )
 
 // waits are between the tries of a write. It is given up after one more than these.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/chat"
-	"ringi/shared/contest"
+	"ringi/shared/domain/contest"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"

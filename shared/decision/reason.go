@@ -5,8 +5,8 @@ import (
 	"errors"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the end

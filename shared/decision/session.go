@@ -6,11 +6,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
 )
 
 // SessionStore is where decisions about sessions are made.

@@ -6,8 +6,8 @@ import (
 	"context"
 	"errors"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // Class is what kind of error an error is.

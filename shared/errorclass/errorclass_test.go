@@ -14,10 +14,10 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // ofTheDomain are the errors of aggregate and task by their names.
@@ -55,7 +55,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 		}
 	}
 	found := 0
-	for _, folder := range []string{"../aggregate", "../task"} {
+	for _, folder := range []string{"../domain/aggregate", "../domain/task"} {
 		for _, name := range errorsIn(t, folder) {
 			found++
 			if _, ok := ofTheDomain[name]; !ok {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // NoToken is the error for a call that has no token: why, and what people can do.

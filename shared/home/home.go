@@ -8,9 +8,9 @@ import (
 	"fmt"
 	"log/slog"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Slack says which workspace the deployment's token belongs to.

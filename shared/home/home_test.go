@@ -5,10 +5,10 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/home"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 type slack struct {

@@ -9,14 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/store"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 const (

@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/words/legible"
 )
 

@@ -5,12 +5,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/contest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
-	"ringi/shared/session"
 	"ringi/shared/store"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

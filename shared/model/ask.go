@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/price"
 	"ringi/shared/schema"
 	"ringi/shared/words/legible"

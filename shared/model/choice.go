@@ -1,8 +1,8 @@
 package model
 
 import (
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/price"
-	"ringi/shared/tenancy"
 )
 
 // Within opens the model of that name; what it is sent is kept. It returns an *Error of kind Unpriced when the

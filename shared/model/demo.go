@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/demo"
 )
 

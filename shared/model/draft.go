@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // DraftInput is what the second layer is asked about.

@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // Fifty versions, each as long as it may be with a reason as long as a person may write, are a question of a size that

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

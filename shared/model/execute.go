@@ -3,7 +3,7 @@ package model
 import (
 	"encoding/json"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )

@@ -7,7 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

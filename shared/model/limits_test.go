@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"ringi/shared/card"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/words/language"
 )
 

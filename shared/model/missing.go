@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -7,7 +7,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // Generator makes one call of a model. It does not loop, run tools or retry for

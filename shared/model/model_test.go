@@ -11,9 +11,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/task"
 )
 
 func mentioning(n int) string {

@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // Keep stores the body of a request as a model was sent it, and says where it is.

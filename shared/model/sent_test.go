@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/tenancy"
 )
 
 // sender sends what it is asked to a model that answers with each text in turn, and then not at all.

@@ -9,9 +9,9 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/schema"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"

@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Users looks people up in Slack.

@@ -9,10 +9,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // directory is a workspace in which a person is a member of many channels, and each channel has many members.

@@ -8,10 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Reach is what a person may see and decide of their workspace's requests: Slack is asked once for all the rows of a list.

@@ -9,11 +9,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // Whatever the settings, the person and the request: a list says that somebody may decide if and only if their click would.

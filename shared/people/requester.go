@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/slackapi"
 )
 

@@ -12,9 +12,9 @@ import (
 	"time"
 	"unicode"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 // MaxListed is how many people of a workspace are listed to choose from: five calls of users.list, which may be made 20

@@ -10,11 +10,11 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/slacktest"
-	"ringi/shared/tenancy"
 )
 
 func TestOnlyMembersAndGroupsThatAreThereCanBeChosen(t *testing.T) {

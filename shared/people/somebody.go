@@ -7,10 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 const (

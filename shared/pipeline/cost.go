@@ -7,9 +7,9 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Committer commits decisions, also on rows that the caller knows.

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
 )
 
 func bill(id string, dollars float64) aggregate.Usage {

@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-lambda-go/lambda/messages"
 	"github.com/aws/aws-lambda-go/lambdacontext"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/task"
 )
 
 // The names that Retry and Catch see.

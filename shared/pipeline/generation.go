@@ -8,9 +8,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
-	"ringi/shared/task"
 )
 
 // Decider commits a decision.

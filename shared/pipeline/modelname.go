@@ -1,7 +1,7 @@
 package pipeline
 
 import (
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 // ModelName is the model to use: the deployment's, when it names one, else the tenant's.

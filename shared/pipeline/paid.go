@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // aloneWithin bounds the record of a cost whose commit failed.

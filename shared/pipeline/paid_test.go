@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // What a model's calls cost is known and counted, though what they made can't be saved.

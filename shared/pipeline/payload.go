@@ -6,8 +6,8 @@ package pipeline
 import (
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // Input is what every state sends. Gate and what follows come from the Await

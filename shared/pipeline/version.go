@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // Version makes the next version of what people stamp: a policy, or steps.

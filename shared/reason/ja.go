@@ -1,8 +1,8 @@
 package reason
 
 import (
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 func japanese() words {

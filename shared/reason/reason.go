@@ -5,9 +5,9 @@ package reason
 import (
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
 

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {

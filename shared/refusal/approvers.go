@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // maxNamed is how many people and groups a line names; more are counted.

@@ -1,7 +1,7 @@
 package refusal
 
 import (
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/errorclass"
 )
 

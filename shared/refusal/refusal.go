@@ -8,11 +8,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/errorclass"
 	"ringi/shared/reason"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

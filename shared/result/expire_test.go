@@ -10,14 +10,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 const day = 24 * time.Hour

@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/config"
 )
 
@@ -39,7 +39,7 @@ const (
 	contests  = "contests/" // what rounds and their teams were made of; kept like the rows that name them
 	turns     = "turns/"    // models' answers of rounds that go on; the bucket deletes them a day after the rows that name them
 
-	// Of chat sessions (shared/workspace/versions): versions expire like results, the rest the bucket deletes.
+	// Of chat sessions (shared/store/versions): versions expire like results, the rest the bucket deletes.
 	workspaces = "workspaces/"
 	versions   = workspaces + "versions/"
 )

@@ -7,12 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // text is a JSON value of so many bytes.

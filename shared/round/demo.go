@@ -9,13 +9,13 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
-	"ringi/shared/modelname"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/submission"
 	"ringi/shared/words/language"
 )
 

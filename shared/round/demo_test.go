@@ -10,11 +10,11 @@ import (
 	"time"
 	"unicode"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 )
 
 // contest plays the rounds of a team until it has finished.

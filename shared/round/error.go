@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/submission"
 	"ringi/shared/words/language"
 )
 

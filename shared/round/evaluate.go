@@ -10,8 +10,8 @@ import (
 	"strings"
 	"sync"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"
 )

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/runtime/sleep"
 )

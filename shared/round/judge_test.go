@@ -10,10 +10,10 @@ import (
 	"time"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 

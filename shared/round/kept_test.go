@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/submission"
 )
 
 // Each answer is saved before the next call. Wherever a round crashes, it ends as one that did not, and no saved answer is paid again.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"
 )

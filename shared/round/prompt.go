@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/submission"
 	"ringi/shared/words/legible"
 )
 

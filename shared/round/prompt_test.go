@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/language"
 )

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/submission"
 )
 
 // shut is a tool that was listed and may not be called any more, and one beside it that may.

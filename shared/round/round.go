@@ -10,10 +10,10 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"
 )

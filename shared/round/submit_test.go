@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 	"ringi/shared/words/legible"
 )

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/submission"
 	"ringi/shared/words/legible"
 )
 

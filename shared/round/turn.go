@@ -9,11 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/submission"
 	"ringi/shared/teamconfig"
 )
 

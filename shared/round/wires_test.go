@@ -7,13 +7,13 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/chat"
+	"ringi/shared/domain/submission"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
 )
 
 // opened are wires to scripted vendors, by the names of models; every other name is the demo.

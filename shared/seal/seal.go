@@ -23,7 +23,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"golang.org/x/sync/errgroup"
 
-	"ringi/shared/chain"
+	"ringi/shared/domain/chain"
 )
 
 // Signer is a KMS key for ECDSA with P-256 over SHA-256.

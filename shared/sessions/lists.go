@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/session"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/store"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
-	"ringi/shared/tenancy"
 )
 
 // MaxBytes is how large a file may be.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
-	"ringi/shared/tenancy"
 )
 
 // full has something else than the default in every setting.

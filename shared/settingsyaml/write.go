@@ -10,7 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 // Write is a file of the settings. named says whom an id means, empty when that is not known; the name stands as a comment

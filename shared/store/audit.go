@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // packAudit makes an entry's item: one partition for each month of a tenant.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
+	"ringi/shared/domain/aggregate"
 )
 
 // AuditFilter narrows the audit log; an empty field filters nothing.

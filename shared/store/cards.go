@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // ClaimCard makes by the one that posts a card's message: when it has none,

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 )
 
 // Rows of a tenant's chain: CHAIN#<tenant>, its head and a row for each link.

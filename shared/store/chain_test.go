@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/chain"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 )
 

@@ -3,10 +3,10 @@ package store
 import (
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // A claim relies on what was read of a tool without a row: here an administrator narrows the tools beside it in between.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/websession"
 )
 

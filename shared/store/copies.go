@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // AddCopies makes the rows of copies of a card, all or none, if none of them is there. Another that made them was faster,

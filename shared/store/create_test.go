@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 func testCreate(t *testing.T, st *taskStore) {

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // maxCursor bounds what is decoded of a caller's text; ours have about 400 bytes.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 )
 
 // FuzzCursor: whatever text comes as a cursor, it is refused by name or leads into its own list.

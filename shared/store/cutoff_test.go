@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // hanging keeps the answers of one operation until whoever asked gives up; reaches says whether the call is made.

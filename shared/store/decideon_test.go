@@ -4,9 +4,9 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 func testDecideOn(t *testing.T, st *taskStore) {

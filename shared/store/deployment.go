@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // deploymentFor is how long a process believes the deployment's row, which hardly ever changes.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 var (

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 )
 

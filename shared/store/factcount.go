@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"golang.org/x/sync/errgroup"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/fact"
 )
 
 // Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is counted

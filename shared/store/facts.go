@@ -11,8 +11,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/fact"
 )
 
 const (

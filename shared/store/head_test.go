@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // beside are the head's members that a Change does not write: what names the task, and the bookkeeping.

@@ -3,7 +3,7 @@ package store
 import (
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // held is what a single write meets while a transaction has its item.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // Rows of who has the app's Home tab before them: HOME#<tenant>, one for each person, with a TTL.

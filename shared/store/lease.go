@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // PutLease takes, renews or releases a lease of a's: it is put over the one that a has, as it was read. It is no commit:

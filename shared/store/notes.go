@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It returns

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // onceFor is how long it is remembered that something was begun: Slack repeats nothing after so long.

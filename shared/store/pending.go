@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // WaitingItem is what waits for a person.

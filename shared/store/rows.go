@@ -1,6 +1,6 @@
 package store
 
-import "ringi/shared/aggregate"
+import "ringi/shared/domain/aggregate"
 
 // packRow makes the item of a row as the commit rev writes it, with the indexes that lists find it by.
 func packRow(kind aggregate.Kind, head aggregate.Root, pk string, r aggregate.Row, rev int) (item, error) {

@@ -11,10 +11,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 )
 
 // auditOfTenant returns the entries of April, in order.

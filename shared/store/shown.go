@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // asRead is the condition that nobody asked for a redraw since the head was read.

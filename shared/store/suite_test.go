@@ -18,11 +18,11 @@ import (
 	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/reason"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's own

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // A query is no snapshot: it may return one row as it was before a commit

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // PutWait keeps the token of a run that waits at a gate. It returns ErrStale

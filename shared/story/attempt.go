@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/reason"
 	"ringi/shared/result"
-	"ringi/shared/task"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )

@@ -1,7 +1,7 @@
 package story
 
 import (
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/tool/line"
 )
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/auditlog"
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

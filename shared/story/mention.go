@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"ringi/shared/card"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
 

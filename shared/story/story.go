@@ -6,10 +6,10 @@ package story
 import (
 	"time"
 
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/reason"
-	"ringi/shared/task"
 )
 
 // Reader is for whom a story is told.

@@ -9,11 +9,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/reason"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
-	"ringi/shared/task"
 )
 
 // Kind is task.Kind with what the table says for people: why an execution failed, in words.

@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"slices"
 
-	"ringi/shared/modelname"
+	"ringi/shared/domain/modelname"
 )
 
 // The bounds of a contest.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/modelname"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/words/legible"
 )
 

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 // Server is an MCP server by whose tools members of type web-search read where no administrator lists any: on one machine.

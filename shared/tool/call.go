@@ -1,6 +1,6 @@
 package tool
 
-import "ringi/shared/tenancy"
+import "ringi/shared/domain/tenancy"
 
 // Call is one call of a tool, with arguments that are resolved and checked.
 type Call struct {

@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/schema"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

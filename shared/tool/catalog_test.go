@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the

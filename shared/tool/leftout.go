@@ -3,7 +3,7 @@ package tool
 import (
 	"encoding/json"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // LeftOut are the default values in an MCP server's schema for arguments that a write leaves out,

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/tenancy"
 )
 
 // MaxPinned is the longest a call of an MCP server's tool may take.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/schema"
 )
 

@@ -4,9 +4,9 @@ import (
 	"encoding/json"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

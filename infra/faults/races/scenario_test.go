@@ -15,12 +15,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // What is asked of the tests: go test ./infra/faults/races -long -seed 7.

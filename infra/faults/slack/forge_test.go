@@ -14,8 +14,8 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
 )

@@ -11,9 +11,9 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // bad are the ways in which a call to one person goes wrong.

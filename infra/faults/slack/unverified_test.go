@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/errorclass"
-	"ringi/shared/task"
 )
 
 // Who may decide is asked of Slack at the click. While Slack does not say, nobody

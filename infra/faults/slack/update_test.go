@@ -8,9 +8,9 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // atGate is a request whose run waits for the policy's stamp, with all cards shown.

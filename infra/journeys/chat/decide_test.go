@@ -10,11 +10,11 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/card"
-	"ringi/shared/session"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
 )
 
 const rounds = 3

@@ -12,8 +12,8 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/contest"
-	"ringi/shared/task"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/task"
 )
 
 // running is the one stack of this package's tests. Those that leave the workspace as it is for others are parallel, and

@@ -16,10 +16,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // filled is the form of an act as the page of the task has it.

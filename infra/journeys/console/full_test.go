@@ -15,12 +15,12 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
-	"ringi/shared/fact"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/fact"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/websession"
 )
 

@@ -15,9 +15,9 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // looks takes a picture where RINGI_SCREENSHOTS names a folder for them, and holds the page to what people can read.

@@ -14,12 +14,12 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/contests"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/kinds"
 	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/submission"
-	"ringi/shared/tenancy"
 )
 
 // TestAMemberReadsByAToolThatAnAdministratorLists goes the whole way at the console: a tool is allowed and listed, a member of a

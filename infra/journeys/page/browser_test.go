@@ -11,8 +11,8 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 )
 
 // words is what people write and read in one language.

@@ -20,9 +20,9 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/agents"
 	"ringi/infra/local/vendors/llm"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 var (

@@ -8,7 +8,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // The worst of what infra/hostile has, through the front door: the vendor's model obeys

@@ -8,8 +8,8 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // managed stands beside Anthropic's other wires.

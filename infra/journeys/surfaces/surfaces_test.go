@@ -11,10 +11,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
-	"ringi/shared/tenancy"
 )
 
 // running is the one stack of this package's tests.

@@ -10,10 +10,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/session"
 )
 
 // longAgo puts so many messages of so many bytes before what was said, as if people had talked for long.

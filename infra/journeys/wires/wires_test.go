@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/card"
-	"ringi/shared/session"
+	"ringi/shared/domain/session"
 )
 
 var (

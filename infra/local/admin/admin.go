@@ -14,10 +14,10 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // Configure gives a stack its administrator: every workspace is connected to the

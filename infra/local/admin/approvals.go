@@ -10,12 +10,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/people"
-	"ringi/shared/session"
 	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
-	"ringi/shared/task"
 )
 
 // approvals says who may stamp, by the rule that a click meets.

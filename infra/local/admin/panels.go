@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/tasks"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/tool"
 )
 

@@ -13,12 +13,12 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

@@ -16,11 +16,11 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
+	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
 	client "ringi/shared/runtime/sandbox/invoke"
-	"ringi/shared/workspace"
-	"ringi/shared/workspace/versions"
+	"ringi/shared/store/versions"
 )
 
 // startSandbox serves the sandbox's own binary as two managed functions, one of which is patient, and as Plain, which is none.

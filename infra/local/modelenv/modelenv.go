@@ -8,8 +8,8 @@ import (
 	"net/url"
 	"strings"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model/provider"
-	"ringi/shared/modelname"
 )
 
 // vendor says which variables of the environment a model needs.

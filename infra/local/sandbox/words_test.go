@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/kinds"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 )
 
 // Whatever state a row or a run is in, the panel has a word for it in both languages.

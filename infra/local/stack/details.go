@@ -14,7 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/kinds"
 	"ringi/shared/pipeline"
 )

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/witness/npm"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -25,7 +26,6 @@ import (
 	"ringi/shared/model/openai"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/task"
 )
 
 //go:embed package.json package-lock.json .npmrc fixtures

@@ -15,8 +15,8 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire.

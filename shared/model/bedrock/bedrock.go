@@ -17,8 +17,8 @@ import (
 	"github.com/aws/smithy-go/auth/bearer"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // Config is one model of Bedrock's.

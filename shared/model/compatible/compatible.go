@@ -13,8 +13,8 @@ import (
 	"io"
 	"net/http"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // Config is one model behind an endpoint.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ringi/shared/domain/task"
 	"ringi/shared/lazy"
-	"ringi/shared/task"
 	"ringi/shared/words/legible"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ringi/shared/task"
+	"ringi/shared/domain/task"
 )
 
 // A request is planned as it was meant, or the card says what of it is not.

@@ -14,9 +14,9 @@ import (
 	"github.com/anthropics/anthropic-sdk-go/option"
 	"github.com/anthropics/anthropic-sdk-go/packages/param"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // callWithin bounds each of a Client's methods.

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/agents"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/runtime/expect"

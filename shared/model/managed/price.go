@@ -5,7 +5,7 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/price"
 )
 

@@ -5,8 +5,8 @@ import (
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/modelname"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
 )
 
 func TestASessionCostsNoSumThatNoneCosts(t *testing.T) {

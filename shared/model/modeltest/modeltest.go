@@ -16,9 +16,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/tenancy"
 )
 
 // Secret is the key that calls carry, and Content what requests and answers say:

@@ -14,8 +14,8 @@ import (
 	"github.com/openai/openai-go/v3/packages/param"
 	"github.com/openai/openai-go/v3/responses"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // thinking is how many tokens are allowed on top of the answer's: models that reason count them as output.

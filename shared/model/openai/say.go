@@ -17,8 +17,8 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/modelname"
 )
 
 // Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire. The vendor is asked to keep

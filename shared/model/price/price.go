@@ -12,8 +12,8 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/modelname"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
 )
 
 //go:embed prices.json

@@ -6,16 +6,16 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/agent"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"
-	"ringi/shared/modelname"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/tenancy"
 )
 
 // OpenAgent makes the wire of an agent; nothing is called yet. instead is the deployment's MODEL: where it is the demo, every

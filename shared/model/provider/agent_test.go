@@ -9,14 +9,14 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/agent"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/tenancy"
 )
 
 // An administrator of a workspace writes definitions, and the deployment owns the keys: none may be led elsewhere.

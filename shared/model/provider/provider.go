@@ -13,12 +13,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
-	"ringi/shared/modelname"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"

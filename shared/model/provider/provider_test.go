@@ -16,14 +16,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/secretsmanager"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/provider"
-	"ringi/shared/modelname"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/task"
 )
 
 // secretReader has one secret, as Secrets Manager does.

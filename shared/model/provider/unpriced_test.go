@@ -4,12 +4,12 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/agent"
-	"ringi/shared/aggregate"
 	"ringi/shared/chat"
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/tenancy"
 )
 
 // A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens one.

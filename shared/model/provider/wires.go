@@ -6,10 +6,10 @@ import (
 	"errors"
 
 	"ringi/shared/chat"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/price"
-	"ringi/shared/modelname"
 )
 
 // Wires opens the models of conversations by their names, as the files of contests have them.

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // Team is the workspace of everybody here.

@@ -18,11 +18,11 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/task"
 	"ringi/shared/tasks"
 )
 

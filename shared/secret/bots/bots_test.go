@@ -12,13 +12,13 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/home"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slackapi"
-	"ringi/shared/tenancy"
 )
 
 var first, second = aggregate.TenantID("T0FIRST"), aggregate.TenantID("T0SECOND")

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"fmt"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/oauth"
-	"ringi/shared/tenancy"
 )
 
 // sealedClient is the JSON of a client; it is encrypted before it is stored.

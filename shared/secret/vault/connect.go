@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // Connect seals a credential and saves it as the tenant's connection to a provider,

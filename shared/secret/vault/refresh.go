@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/secret/oauth"
-	"ringi/shared/tenancy"
 )
 
 const (

@@ -13,12 +13,12 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tenancy"
 )
 
 var both = []string{"freee", "google"}

@@ -9,10 +9,10 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/oauth"
-	"ringi/shared/tenancy"
 )
 
 // Rows keeps integrations. Finding none is aggregate.ErrNotFound, losing to another

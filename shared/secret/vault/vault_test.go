@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tenancy"
 )
 
 func testEnvelope(t *testing.T, w *world) {

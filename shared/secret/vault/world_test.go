@@ -11,14 +11,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 )
 
 // TestVault runs against one server: a real table API, a real KMS API, the vendors' token endpoints.

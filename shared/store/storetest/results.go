@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"slices"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/result"
-	"ringi/shared/task"
 )
 
 // Bucket stands in for the bucket of results in tests that only draw: large arguments by their key.

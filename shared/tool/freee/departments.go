@@ -8,8 +8,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )

@@ -4,8 +4,8 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
-	"ringi/shared/tenancy"
 )
 
 // tools are those that come with Ringi, by the catalog's names.

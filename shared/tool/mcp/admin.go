@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 )
 
 // Rows reads and saves what a tenant's administrators decided.

@@ -10,12 +10,12 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )

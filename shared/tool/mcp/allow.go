@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/aggregate"
-	"ringi/shared/tenancy"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
 // MaxAllowed bounds the descriptions and schemas of all servers' tools that a tenant allows, in

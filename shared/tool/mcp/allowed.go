@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 )
 
 // CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never connected

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

@@ -14,8 +14,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 )
 
 // Client calls servers.

@@ -8,10 +8,10 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
 	"ringi/shared/schema"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 )
 

@@ -15,10 +15,10 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 )
 

@@ -14,13 +14,13 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/rooms"
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/reading"
 )

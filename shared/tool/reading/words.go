@@ -1,8 +1,8 @@
 package reading
 
 import (
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 	"ringi/shared/words/language"
 )
 

@@ -10,14 +10,14 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
 	"ringi/shared/tasks"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 )

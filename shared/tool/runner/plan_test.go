@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/schema"
-	"ringi/shared/task"
 	"ringi/shared/tool"
 )
 

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"

@@ -12,9 +12,9 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/failure"
-	"ringi/shared/tenancy"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )

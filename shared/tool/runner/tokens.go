@@ -5,7 +5,7 @@ import (
 	"errors"
 	"sync"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/home"
 	"ringi/shared/tool"

@@ -6,7 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/failure"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"

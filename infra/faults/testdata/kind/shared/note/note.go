@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/aggregate"
+	"ringi/shared/domain/aggregate"
 )
 
 // Kind is what the machinery knows of notes.

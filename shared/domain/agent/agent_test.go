@@ -1,0 +1,173 @@
+package agent_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/runtime/expect"
+)
+
+// entries reads what stands in settings.
+func entries(t *testing.T, text string) []agent.Definition {
+	t.Helper()
+	var list []agent.Definition
+	expect.NoError(t, json.Unmarshal([]byte(text), &list))
+	return list
+}
+
+func ids(defs []agent.Definition) (out []string) {
+	for _, d := range defs {
+		mark := ""
+		if d.IsDefault {
+			mark = "*"
+		}
+		out = append(out, d.ID+mark)
+	}
+	return out
+}
+
+const bot = `"id":"doc-bot","provider":"http","endpoint":"https://bot.example.com/v1","capabilities":["code"]`
+
+func TestAnInvalidEntryIsSkippedWithAWarningThatNamesTheField(t *testing.T) {
+	for about, test := range map[string]struct{ entry, field string }{
+		"no id":                            {`{"provider":"openai","capabilities":["code"]}`, "id"},
+		"an id with a space":               {`{"id":"doc bot","provider":"openai","capabilities":["code"]}`, "id"},
+		"an id that is too long":           {`{"id":"` + strings.Repeat("a", 33) + `","provider":"openai","capabilities":["code"]}`, "id"},
+		"an id that is a number":           {`{"id":7,"provider":"openai","capabilities":["code"]}`, "id"},
+		"no provider":                      {`{"id":"a","capabilities":["code"]}`, "provider"},
+		"an unknown provider":              {`{"id":"a","provider":"bedrock","capabilities":["code"]}`, "provider"},
+		"no capabilities":                  {`{"id":"a","provider":"openai"}`, "capabilities"},
+		"empty capabilities":               {`{"id":"a","provider":"openai","capabilities":[]}`, "capabilities"},
+		"an unknown capability":            {`{"id":"a","provider":"openai","capabilities":["code","root"]}`, "capabilities"},
+		"capabilities that are no list":    {`{"id":"a","provider":"openai","capabilities":"code"}`, "capabilities"},
+		"a default that is a text":         {`{"id":"a","provider":"openai","capabilities":["code"],"isDefault":"yes"}`, "is_default"},
+		"http without an endpoint":         {`{"id":"a","provider":"http","capabilities":["code"]}`, "endpoint"},
+		"http at no address":               {`{"id":"a","provider":"http","endpoint":"bot.example.com","capabilities":["code"]}`, "endpoint"},
+		"http without TLS":                 {`{"id":"a","provider":"http","endpoint":"http://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
+		"http with a password":             {`{"id":"a","provider":"http","endpoint":"https://a:b@bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
+		"http with a key in the query":     {`{"id":"a","provider":"http","endpoint":"https://bot.example.com/v1?key=1","capabilities":["code"]}`, "endpoint"},
+		"local elsewhere":                  {`{"id":"a","provider":"local","endpoint":"http://127.0.0.1:1/v1","capabilities":["code"]}`, "endpoint"},
+		"local in public":                  {`{"id":"a","provider":"local","endpoint":"https://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
+		"local nowhere":                    {`{"id":"a","provider":"local","capabilities":["code"]}`, "endpoint"},
+		"a vendor at an address of theirs": {`{"id":"a","provider":"openai","endpoint":"https://bot.example.com/v1","capabilities":["code"]}`, "endpoint"},
+		"a model of two words":             {`{"id":"a","provider":"openai","model":"gpt 5","capabilities":["code"]}`, "model"},
+		"a key in place of its name":       {`{` + bot + `,"authRef":"sk-proj-abc"}`, "auth_ref"},
+		"a name of a key with a space":     {`{` + bot + `,"auth_ref":"my key"}`, "auth_ref"},
+		"metadata that is a list":          {`{` + bot + `,"metadata":["x"]}`, "metadata"},
+		"metadata that is too long":        {`{` + bot + `,"metadata":{"label":"` + strings.Repeat("x", 501) + `"}}`, "metadata"},
+		"an entry that is a text":          {`"doc-bot"`, "entry"},
+	} {
+		t.Run(about, func(t *testing.T) {
+			defs, warnings := agent.Definitions(entries(t, "["+test.entry+`,{`+bot+`}]`), []string{"localhost:11434"})
+			expect.Same(t, []string{"codex*", "claude", "doc-bot"}, ids(defs))
+			if len(warnings) != 1 || warnings[0].Entry != 0 || warnings[0].Field != test.field || warnings[0].Limit() == "" || warnings[0].KeepsBuiltIn {
+				t.Errorf("%+v", warnings)
+			}
+		})
+	}
+}
+
+func TestEntriesAreReadInBothSpellings(t *testing.T) {
+	for _, text := range []string{
+		`[{` + bot + `,"model":"m","is_default":true,"auth_ref":"docs","metadata":{"label":"書類","order":1},"later":1}]`,
+		`[{` + bot + `,"model":"m","isDefault":true,"authRef":"docs","metadata":{"label":"書類"}}]`,
+		`[{` + bot + `,"model":"m","is_default":true,"isDefault":false,"auth_ref":"docs","authRef":7,"metadata":{"label":"書類"}}]`,
+	} {
+		defs, warnings := agent.Definitions(entries(t, text), nil)
+		got, ok := agent.Find(defs, "doc-bot")
+		if !ok || warnings != nil || agent.Default(defs).ID != "doc-bot" {
+			t.Fatalf("%v %v of %s", ids(defs), warnings, text)
+		}
+		expect.Same(t, agent.Definition{ID: "doc-bot", Provider: agent.HTTP, Model: "m", Endpoint: "https://bot.example.com/v1", Capabilities: []agent.Capability{agent.Code},
+			IsDefault: true, AuthRef: "docs", Metadata: map[string]string{"label": "書類"}}, got)
+		if got.Label() != "書類" {
+			t.Error(got.Label())
+		}
+		again, err := json.Marshal(got)
+		expect.NoError(t, err)
+		expect.Same(t, got, entries(t, "["+string(again)+"]")[0])
+	}
+}
+
+func TestACustomAgentOverridesABuiltInAndABrokenOneDoesNot(t *testing.T) {
+	defs, warnings := agent.Definitions(entries(t, `[{"id":"claude","provider":"anthropic","model":"claude-opus-5-5","capabilities":["test"]},{"id":"codex","provider":"openai"}]`), nil)
+	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
+	claude, _ := agent.Find(defs, "claude")
+	codex, _ := agent.Find(defs, "codex")
+	if claude.Model != "claude-opus-5-5" || claude.May(agent.ShellCommand) || !codex.May(agent.ShellCommand) || codex.Model != agent.BuiltIn()[0].Model {
+		t.Errorf("%+v %+v", claude, codex)
+	}
+	if len(warnings) != 1 || warnings[0].ID != "codex" || warnings[0].Entry != 1 || !warnings[0].KeepsBuiltIn || !strings.Contains(warnings[0].String(), "capabilities is required") {
+		t.Errorf("%v", warnings)
+	}
+	// The second of two is left out, and the first stays.
+	defs, warnings = agent.Definitions(entries(t, `[{"id":"claude","provider":"anthropic","model":"a","capabilities":["test"]},{"id":"claude","provider":"anthropic","model":"b","capabilities":["test"]}]`), nil)
+	if claude, _ = agent.Find(defs, "claude"); claude.Model != "a" || len(warnings) != 1 || warnings[0].Rule != agent.RuleTaken || warnings[0].KeepsBuiltIn {
+		t.Errorf("%+v %v", claude, warnings)
+	}
+}
+
+func TestExactlyOneAgentIsTheDefault(t *testing.T) {
+	one := func(id string, is bool) string {
+		return fmt.Sprintf(`{"id":%q,"provider":"anthropic","capabilities":["code"],"is_default":%v}`, id, is)
+	}
+	broken := `{"id":"x","provider":"anthropic","capabilities":[],"is_default":true}`
+	for want, list := range map[string][]string{
+		"codex":  {one("a", false)},
+		"a":      {one("a", true), one("b", true)},
+		"b":      {broken, one("b", true), one("a", true)},
+		"claude": {one("claude", true)},
+	} {
+		defs, _ := agent.Definitions(entries(t, "["+strings.Join(list, ",")+"]"), nil)
+		n := 0
+		for _, d := range defs {
+			if d.IsDefault {
+				n++
+			}
+		}
+		if n != 1 || agent.Default(defs).ID != want {
+			t.Errorf("%s: %v", want, ids(defs))
+		}
+	}
+	// An override that claims nothing leaves the default where it was.
+	defs, _ := agent.Definitions(entries(t, "["+one("codex", false)+"]"), nil)
+	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
+	defs, _ = agent.Definitions(nil, nil)
+	expect.Same(t, []string{"codex*", "claude"}, ids(defs))
+}
+
+func TestWhatTheDeploymentAllowsIsReached(t *testing.T) {
+	list := entries(t, `[{"id":"a","provider":"local","endpoint":"http://LOCALHOST:11434/v1","capabilities":["code"]},{"id":"b","provider":"http","endpoint":"http://localhost:11434","capabilities":["code"]}]`)
+	if defs, warnings := agent.Definitions(list, []string{"localhost:11434"}); len(defs) != 4 || warnings != nil {
+		t.Errorf("%v %v", ids(defs), warnings)
+	}
+	if defs, warnings := agent.Definitions(list, []string{"localhost:1"}); len(defs) != 2 || len(warnings) != 2 || warnings[0].Rule != agent.RuleElsewhere || warnings[1].Rule != agent.RuleSecure {
+		t.Errorf("%v %v", ids(defs), warnings)
+	}
+}
+
+func TestAnAgentMayWhatItsCapabilitiesSay(t *testing.T) {
+	for c, may := range map[agent.Capability]agent.ActionType{agent.Code: agent.CodeGenerate, agent.Shell: agent.ShellCommand, agent.Test: agent.TestRun} {
+		d := agent.Definition{Capabilities: []agent.Capability{c}}
+		for _, x := range agent.ActionTypes {
+			if d.May(x) != (x == may) {
+				t.Errorf("%s: %s", c, x)
+			}
+		}
+		if d.May("rm") || d.May("") {
+			t.Error("an action of no type is allowed")
+		}
+	}
+}
+
+// The built-in agents keep to the rules, and every rule has its words.
+func TestBuiltInAgentsAreSound(t *testing.T) {
+	for _, d := range agent.BuiltIn() {
+		if f := d.Faults(); f != nil || d.Model == "" {
+			t.Errorf("%s: %v", d.ID, f)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package agent_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"ringi/shared/domain/agent"
+)
+
+func rule(argv ...string) agent.AutoRule {
+	return agent.AutoRule{Type: agent.TestRun, Argv: argv, Workspace: "w"}
+}
+
+func TestARuleAllowsACommandElementByElement(t *testing.T) {
+	for _, tt := range []struct {
+		rule agent.AutoRule
+		argv []string
+		want bool
+	}{
+		{rule("go", "test", "./..."), []string{"go", "test", "./..."}, true},
+		{rule("go", "test", "./*"), []string{"go", "test", "./shared/a"}, true},
+		{rule("pytest", "tests/*.py"), []string{"pytest", "tests/a.py"}, true},
+		{rule("pytest", "*a*b*"), []string{"pytest", "xaxbx"}, true},
+		{rule("pytest", "aba*ab"), []string{"pytest", "abab"}, false},
+		{rule("pytest", "*a*b*"), []string{"pytest", "xbxax"}, false},
+		{rule("go", "test", "./..."), []string{"go", "test"}, false},
+		{rule("go", "test"), []string{"go", "test", "-exec=rm"}, false},
+		{rule("go", "test", "*"), []string{"go", "test", "-exec=rm"}, false},
+		{rule("go", "test", "./*"), []string{"go", "test", "./../x"}, false},
+		{rule("go", "test", "./*"), []string{"go", "test ./a", ""}, false},
+		{rule("go test"), []string{"go", "test"}, false},
+		{rule("go", "test", "a b"), []string{"go", "test", "a", "b"}, false},
+		{rule("go", "TEST"), []string{"go", "test"}, false},
+		{rule("./run"), []string{"./run"}, true},
+		{rule("make", "test-x"), []string{"make", "test-x"}, true},
+		{rule("go", "test", "-run=*"), []string{"go", "test", "-run=TestA"}, true},
+		{rule("go", "test", "-run", "*"), []string{"go", "test", "-run", "-exec"}, false},
+		{rule("mvn", "test", "-Dtest=*"), []string{"mvn", "test", "-Dtest=ATest"}, true},
+		{rule("pytest", "*"), []string{"pytest", "tests/a_1.py::TestA::test-b@c"}, true},
+		{rule("pytest", "*"), []string{"pytest", "@options"}, false},
+		{rule("pytest", "*"), []string{"pytest", "/proc/1/environ"}, false},
+		{rule("pytest", "*"), []string{"pytest", ""}, false},
+		{rule("pytest", "a*"), []string{"pytest", "a"}, false},
+		{rule("pytest", "a*"), []string{"pytest", "ab\n"}, false},
+		{rule("pytest", "\xff*"), []string{"pytest", "\xffa"}, false},
+		{rule("pytest", "a b(*"), []string{"pytest", "a b(c"}, true},
+	} {
+		if got := tt.rule.Allows(agent.TestRun, tt.argv, "w"); got != tt.want {
+			t.Errorf("%q lets %q: %v", tt.rule.Argv, tt.argv, got)
+		}
+	}
+	ok := rule("go", "test")
+	for _, other := range []agent.ActionType{agent.ShellCommand, agent.CodeGenerate, ""} {
+		if ok.Allows(other, []string{"go", "test"}, "w") {
+			t.Errorf("%s is allowed", other)
+		}
+	}
+	if ok.Allows(agent.TestRun, []string{"go", "test"}, "v") || ok.Allows(agent.TestRun, []string{"go", "test"}, "") {
+		t.Error("another workspace's command is allowed")
+	}
+	if n := agent.AutoApproved([]agent.AutoRule{rule("a"), ok}, agent.TestRun, []string{"go", "test"}, "w"); n != 1 {
+		t.Error(n)
+	}
+}
+
+// What an agent writes in the place of a * is a name, whatever sign a program would read more from.
+func TestAStarStandsForNoSignButThoseOfNames(t *testing.T) {
+	for c := rune(0); c < 0x3000; c++ {
+		want := c < 0x80 && (unicode.IsLetter(c) || unicode.IsDigit(c) || strings.ContainsRune("_./:@-", c))
+		if got := rule("go", "test", "./*").Allows(agent.TestRun, []string{"go", "test", "./a" + string(c) + "b"}, "w"); got != want {
+			t.Errorf("%q is let: %v", c, got)
+		}
+	}
+}
+
+// A * is for the names that a few commands are given; every other command is spelled, so that what begins is what an
+// administrator wrote.
+func TestOnlyAFewCommandsTakeAnyName(t *testing.T) {
+	for _, tt := range []struct {
+		rule []string
+		want agent.Rule
+	}{
+		{[]string{"python3", "*"}, agent.RuleAutoStar}, {[]string{"/usr/bin/python3.11-dbg", "-m", "pytest", "a*"}, agent.RuleAutoStar}, {[]string{"mawk", "*"}, agent.RuleAutoStar},
+		{[]string{"perl5.36-x86_64-linux-gnu", "-e", "*"}, agent.RuleAutoStar}, {[]string{"rbash", "-c", "*"}, agent.RuleAutoStar}, {[]string{"vim", "*"}, agent.RuleAutoStar},
+		{[]string{"npx", "jest", "a*"}, agent.RuleAutoStar}, {[]string{"npm", "exe", "*"}, agent.RuleAutoStar}, {[]string{"npm", "run", "test:*"}, agent.RuleAutoStar}, {[]string{"npm", "test", "*"}, agent.RuleAutoStar},
+		{[]string{"make", "test-*"}, agent.RuleAutoStar}, {[]string{"git", "-c", "alias.t=*", "t"}, agent.RuleAutoStar}, {[]string{"deno", "test", "*"}, agent.RuleAutoStar}, {[]string{"./check", "*"}, agent.RuleAutoStar},
+		{[]string{"./go", "test", "*"}, agent.RuleAutoStar}, {[]string{"/work/pytest", "*"}, agent.RuleAutoStar}, {[]string{"Pytest", "*"}, agent.RuleAutoStar}, {[]string{"any-program", "*"}, agent.RuleAutoStar},
+		{[]string{"go", "*"}, agent.RuleAutoStar}, {[]string{"go", "*", "a"}, agent.RuleAutoStar}, {[]string{"go", "run", "./*"}, agent.RuleAutoStar}, {[]string{"go", "-C", "a", "test", "*"}, agent.RuleAutoStar},
+		{[]string{"mvn", "test", "*"}, agent.RuleAutoStar}, {[]string{"mvn", "test", "-Dtest", "*"}, agent.RuleAutoStar}, {[]string{"gradle", "test", "*"}, agent.RuleAutoStar}, {[]string{"cargo", "run", "*"}, agent.RuleAutoStar},
+
+		{[]string{"go", "test", "-exec", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-exec=*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-*", "*"}, agent.RuleAutoOption}, {[]string{"go", "test", "-r*"}, agent.RuleAutoOption},
+		{[]string{"go", "test", "-run*=a"}, agent.RuleAutoOption}, {[]string{"go", "test", "*", "-args", "a"}, agent.RuleAutoOption}, {[]string{"go", "vet", "-vettool", "*"}, agent.RuleAutoOption}, {[]string{"go", "build", "-toolexec", "*"}, agent.RuleAutoOption},
+		{[]string{"pytest", "-p", "*"}, agent.RuleAutoOption}, {[]string{"pytest", "@*"}, agent.RuleAutoOption}, {[]string{"cargo", "test", "--", "*"}, agent.RuleAutoOption}, {[]string{"mvn", "test", "-D*"}, agent.RuleAutoOption},
+
+		{[]string{"python3", "-m", "pytest", "tests/a.py"}, ""}, {[]string{"node", "test.js"}, ""}, {[]string{"npx", "jest"}, ""}, {[]string{"go", "run", "./check"}, ""}, {[]string{"go", "test", "-exec", "qemu-arm", "./a"}, ""},
+		{[]string{"pytest", "tests/*"}, ""}, {[]string{"go", "test", "-v", "-run=*", "./*"}, ""}, {[]string{"cargo", "test", "run*"}, ""}, {[]string{"gradle", "test", "--tests=*"}, ""}, {[]string{"cat", "*"}, ""},
+	} {
+		r, argv := rule(tt.rule...), slices.Clone(tt.rule)
+		for i := range argv {
+			argv[i] = strings.ReplaceAll(argv[i], "*", "x")
+		}
+		var want []agent.Fault
+		if tt.want != "" {
+			want = []agent.Fault{{Field: "argv", Rule: tt.want}}
+		}
+		if faults := r.Faults(); !slices.Equal(faults, want) || r.Allows(agent.TestRun, argv, "w") != (tt.want == "") {
+			t.Errorf("%q: %v, want %v", tt.rule, faults, want)
+		}
+	}
+	for _, rule := range []agent.Rule{agent.RuleAutoStar, agent.RuleAutoOption} {
+		if limit := (agent.Fault{Field: "argv", Rule: rule}).Limit(); limit == "" || rule == agent.RuleAutoStar && !strings.Contains(limit, "go test, go vet") {
+			t.Errorf("%s: %q", rule, limit)
+		}
+	}
+}
+
+// A rule that is broken allows nothing, also when it stands in a row that nobody checked.
+func TestNoRuleIsForWhatAShellReads(t *testing.T) {
+	for _, argv := range [][]string{
+		{"sh", "-c", "*"}, {"/bin/bash", "*"}, {"BASH", "x"}, {"env", "x"}, {"xargs", "x"}, {"/usr/bin/env", "x"}, {"sudo", "x"}, {"busybox", "x"}, {"toybox", "x"}, {"zsh-5.9", "x"}, {"*", "x"}, {"g*", "x"}, {}, {""}, {"go", ""},
+		{"go", strings.Repeat("x", 201)}, make([]string, 33),
+	} {
+		r := rule(argv...)
+		if len(r.Faults()) == 0 {
+			t.Errorf("%q is no fault", argv)
+		}
+		if r.Allows(agent.TestRun, argv, "w") {
+			t.Errorf("%q is allowed", argv)
+		}
+	}
+	for _, r := range []agent.AutoRule{{Type: agent.ShellCommand, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.CodeGenerate, Argv: []string{"ls"}, Workspace: "w"}, {Type: agent.TestRun, Argv: []string{"ls"}}} {
+		if len(r.Faults()) == 0 || r.Allows(r.Type, []string{"ls"}, r.Workspace) {
+			t.Errorf("%+v", r)
+		}
+	}
+}

@@ -1,0 +1,256 @@
+package contest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/tenancy"
+)
+
+// Standing is what one team came to, once it is over.
+type Standing struct {
+	Team  Team
+	Best  *Board // nil: it failed
+	Usage aggregate.Usage
+}
+
+// Standing is what the team came to. It returns ErrInFlight while the team runs.
+func (w *Work) Standing() (Standing, error) {
+	if w.Team == nil {
+		return Standing{}, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
+	}
+	if w.Team.Status == TeamRunning {
+		return Standing{}, fmt.Errorf("team %.50q: %w", w.Team.TeamID, aggregate.ErrInFlight)
+	}
+	return Standing{Team: *w.Team, Best: w.Best(), Usage: w.Used()}, nil
+}
+
+// Ranked are the teams that have a result, by the board's order.
+func Ranked(teams []Standing) (out []Standing) {
+	for _, t := range teams {
+		if t.Best != nil {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(a, b Standing) int { return ByRank(a.Best, b.Best) })
+	return out
+}
+
+// Close ends the contest: its summary says what all teams came to, which is theirs no more to change. results are the best
+// RoundResults of those that have one, as the summary keeps them. Of a contest that was cancelled it only makes the summary.
+// It returns ErrNotDue for one that is settled, ErrSuperseded for a run that is not the head's, ErrField for teams that are not
+// the contest's.
+func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now time.Time) (aggregate.Change, error) {
+	if a.settled() {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	if a.Head.Run != run {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := a.these(teams); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Contest.Status == Running {
+		if err := c.to(Closed); err != nil {
+			return aggregate.Change{}, err
+		}
+	}
+	s := a.summary(teams, results, c.Now)
+	c.Put(s)
+	c.Contest.Outcome, c.Contest.BestTeamName, c.Contest.BestScore = s.Status, s.BestTeamName, s.BestScore
+	for _, t := range teams {
+		c.Contest.Usage = c.Contest.Usage.Plus(t.Usage.Sum())
+	}
+	c.Contest.Usage.ID = a.Head.ExecutionID
+	if c.Contest.ForKind == "" {
+		c.Counts = tenancy.Settle(c.Contest.Reserved, c.Contest.Usage.Cost, c.Contest.CreatedAt)
+		c.Contest.Reserved = 0
+	}
+	c.settle()
+	details := map[string]any{"result": s.Status, "teams": s.TotalTeams, "failed_teams": len(s.FailedTeams)}
+	if s.BestTeamID != nil {
+		details["best_team"], details["best_score"] = s.BestTeamName, submission.Round2(*s.BestScore*100)
+	}
+	c.audit(aggregate.System(), AuditEnded, details)
+	return c.done(), nil
+}
+
+// these checks that teams are the contest's, each once and over.
+func (a *Aggregate) these(teams []Standing) error {
+	if len(teams) != len(a.Contest.Teams) {
+		return aggregate.ErrField{Field: "teams", Limit: fmt.Sprintf("must be all %d of the contest, got %d", len(a.Contest.Teams), len(teams))}
+	}
+	for i, t := range teams {
+		if t.Team.TeamID != a.Contest.Teams[i].TeamID || t.Team.ExecutionID != a.Head.ExecutionID {
+			return aggregate.ErrField{Field: fmt.Sprintf("teams[%d]", i), Limit: "must be the contest's, in their order"}
+		}
+		if t.Team.Status == TeamRunning {
+			return aggregate.ErrInFlight
+		}
+	}
+	return nil
+}
+
+func (a *Aggregate) summary(teams []Standing, results aggregate.Blob, now time.Time) *Summary {
+	s := &Summary{
+		ExecutionID: a.Head.ExecutionID, UserPrompt: a.Contest.UserPrompt, TeamResults: results, TotalTeams: len(teams),
+		TotalExecutionTimeSeconds: now.Sub(a.Contest.CreatedAt).Seconds(), CompletedAt: now, CreatedAt: now, Places: []Place{}, FailedTeams: []FailedTeam{},
+	}
+	for _, t := range teams {
+		if t.Best == nil {
+			s.FailedTeams = append(s.FailedTeams, FailedTeam{t.Team.TeamID, t.Team.TeamName, t.Team.ExitReason, t.Team.Reason, t.Team.Detail})
+		}
+	}
+	s.Status = StatusOf(len(s.FailedTeams), len(teams)-len(s.FailedTeams))
+	for _, t := range Ranked(teams) {
+		s.Places = append(s.Places, Place{t.Best.TeamID, t.Best.TeamName, t.Best.RoundNumber, t.Best.EvaluationScore, t.Best.SubmissionHash, t.Team.ExitReason})
+	}
+	if len(s.Places) > 0 {
+		first := s.Places[0]
+		s.BestTeamID, s.BestScore, s.BestTeamName, s.BestRound = &first.TeamID, &first.Score, first.TeamName, first.RoundNumber
+	}
+	return s
+}
+
+// settle records that nothing more comes of the contest.
+func (c *change) settle() {
+	at := c.Now
+	c.Contest.SettledAt = &at
+	if c.Head.OverAt == nil {
+		c.Head.OverAt = &at
+	}
+	c.Head.Restarts = 0
+}
+
+// settled reports whether nothing more comes of the contest.
+func (a *Aggregate) settled() bool { return a.Contest != nil && a.Contest.SettledAt != nil }
+
+// Cancel stops the contest: no team calls a model any more, and what they have is counted. Who may, whoever asks has decided.
+// It returns ErrDecided for one that is over.
+func (a *Aggregate) Cancel(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Contest.Status == Cancelled && a.Contest.ClosedBy == by.ID {
+		return aggregate.Change{}, nil
+	}
+	if a.Contest.Status != Running {
+		return aggregate.Change{}, aggregate.ErrDecided{Status: string(a.Contest.Status), By: a.Contest.ClosedBy, At: a.Head.ChangedAt, Reason: a.Contest.Reason}
+	}
+	if err := c.to(Cancelled); err != nil {
+		return aggregate.Change{}, err
+	}
+	at := c.Now
+	c.Head.OverAt, c.Contest.Reason, c.Contest.ClosedBy = &at, why, by.ID
+	c.audit(by, AuditCancelled, map[string]any{"why": why})
+	return c.done(), nil
+}
+
+// Stop is Cancel by a person: whoever began it, or an administrator. It returns ErrNotAllowed for anybody else, and for a contest
+// that something asked for: that one ends with it alone.
+func (a *Aggregate) Stop(by aggregate.Actor, admin bool, now time.Time) (aggregate.Change, error) {
+	if a.Contest == nil {
+		return aggregate.Change{}, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
+	}
+	if a.Contest.ForKind != "" || !admin && !a.BegunBy(by.ID) {
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}
+	}
+	return a.Cancel(by, ReasonCancelled, now)
+}
+
+// BegunBy reports whether this person began it.
+func (a *Aggregate) BegunBy(user string) bool {
+	return a.Contest != nil && user != "" && a.Contest.ByType == aggregate.ActorUser && a.Contest.ByID == user
+}
+
+// Withdraw is Cancel by what asked for the contest. It returns ErrNotDue when the contest is over, ErrNotFound for another that
+// did not ask.
+func (a *Aggregate) Withdraw(by aggregate.Ref, now time.Time) (aggregate.Change, error) {
+	if a.Contest == nil || a.Contest.Status != Running {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	if by.Tenant != a.Head.TenantID || by.Kind != a.Contest.ForKind || by.ID != a.Contest.ForID {
+		return aggregate.Change{}, fmt.Errorf("%s did not ask for %s: %w", by, a.Ref(), aggregate.ErrNotFound)
+	}
+	return a.Cancel(aggregate.System(), ReasonCancelled, now)
+}
+
+// abandon stops a contest whose runs died one after the other: no team calls a model any more, and the runs that follow only sum
+// up what all have.
+func (a *Aggregate) abandon(now time.Time) (aggregate.Change, error) {
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.abandon(); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.closing()
+	return c.done(), nil
+}
+
+// abandon moves a contest that nobody has stopped.
+func (c *change) abandon() error {
+	if c.Contest.Status != Running {
+		return nil
+	}
+	c.Contest.Reason = ReasonRunFailed
+	c.audit(aggregate.System(), AuditAbandoned, map[string]any{"why": ReasonRunFailed})
+	return c.to(Abandoned)
+}
+
+// closing begins the first run that plays no more.
+func (c *change) closing() {
+	at := c.Now
+	if c.Head.OverAt == nil {
+		c.Head.OverAt = &at
+	}
+	c.Head.Run++
+	c.Head.Restarts = 0
+	c.Contest.ClosesFrom = c.Head.Run
+}
+
+// giveUp settles a contest that could not be summed up either: its teams' rows say what they have. Nobody knows what it cost, so the
+// day keeps counting all that it could.
+func (a *Aggregate) giveUp(now time.Time) (aggregate.Change, error) {
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.abandon(); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.settle()
+	return c.done(), nil
+}
+
+// Rerun begins another run by hand, whatever became of those before: of a contest that is over, or to be closed, one that only sums
+// up. It returns ErrNotDue for a contest that has its summary.
+func (a *Aggregate) Rerun(closing bool, now time.Time) (aggregate.Change, error) {
+	if a.Contest != nil && a.Summary != nil {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if closing || a.Head.OverAt != nil {
+		if err := c.abandon(); err != nil {
+			return aggregate.Change{}, err
+		}
+		c.closing()
+	} else {
+		c.Head.Run++
+		c.Head.Restarts = 0
+	}
+	c.Contest.SettledAt, c.Contest.Told = nil, false
+	return c.done(), nil
+}

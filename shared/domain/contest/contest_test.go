@@ -1,0 +1,391 @@
+package contest_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/runtime/expect"
+)
+
+func TestARowAsksForOneContest(t *testing.T) {
+	a, b := contest.IDFor(asker, "PROMPT#0001"), contest.IDFor(asker, "PROMPT#0002")
+	if a == b || a != contest.IDFor(asker, "PROMPT#0001") || !contest.ValidID(a) || !contest.ValidID(contest.NewID()) || contest.NewID() == contest.NewID() {
+		t.Errorf("%s %s", a, b)
+	}
+	for _, id := range []string{"", "x", strings.ToUpper(a), a + "#", "550e8400-e29b-11d4-a716-446655440000"} {
+		if contest.ValidID(id) {
+			t.Errorf("%q is one", id)
+		}
+	}
+}
+
+func TestAnOrderOutsideOfItsBoundsIsRefusedByName(t *testing.T) {
+	many := make([]string, contest.MaxTeams+1)
+	for i := range many {
+		many[i] = string(rune('a' + i))
+	}
+	for field, edit := range map[string]func(*contest.Order){
+		"execution_id": func(o *contest.Order) { o.Execution = "1" }, "user_prompt": func(o *contest.Order) { o.Prompt = " 　\n\u200b" },
+		"teams": func(o *contest.Order) { o.Teams = order(many...).Teams }, "teams[1].team_id": func(o *contest.Order) { o.Teams = order("a", "a").Teams },
+		"teams[0].team_name": func(o *contest.Order) { o.Teams[0].TeamName = "　" }, "max_rounds": func(o *contest.Order) { o.MaxRounds = 11 },
+		"min_rounds": func(o *contest.Order) { o.MinRounds = 6 }, "timeout_per_team_seconds": func(o *contest.Order) { o.TeamTimeoutSeconds = 9 },
+		"timeout_seconds": func(o *contest.Order) { o.TimeoutSeconds = -1 }, "budget_usd": func(o *contest.Order) { o.Budget = 0 }, "for": func(o *contest.Order) { o.For = nil },
+	} {
+		o := order("a", "b")
+		edit(&o)
+		_, err := contest.Begin(o, began)
+		var said aggregate.ErrField
+		if !errors.As(err, &said) || said.Field != field {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+	o := order("a")
+	o.Prompt = strings.Repeat("あ", contest.MaxPrompt/3+1)
+	if _, err := contest.Begin(o, began); err == nil {
+		t.Error("a prompt that no row holds is taken")
+	}
+}
+
+func TestTheBestRoundOfATeamIsTheLaterInATie(t *testing.T) {
+	w := newWorld(t, "a")
+	for i, score := range []float64{0.5, 0.9, 0.7, 0.9, 0.1} {
+		w.score(0, i+1, score)
+		var best []int
+		for _, b := range w.teams[0].Board {
+			if b.IsBest {
+				best = append(best, b.RoundNumber)
+			}
+		}
+		want := []int{1, 2, 2, 4, 4}[i]
+		if len(best) != 1 || best[0] != want || w.teams[0].Team.BestRound != want {
+			t.Errorf("after round %d the best is %v, want %d", i+1, best, want)
+		}
+	}
+	if err := w.close(); !errors.Is(err, aggregate.ErrInFlight) {
+		t.Errorf("closed while a team runs: %v", err)
+	}
+	w.end(0, submission.MaxRoundsReached)
+	if s := w.teams[0].Team; s.Status != contest.TeamEnded || *s.BestScore != 0.9 {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestARoundThatIsWrittenAgainKeepsItsIdentity(t *testing.T) {
+	w := newWorld(t, "a")
+	w.score(0, 1, 0.9)
+	w.score(0, 2, 0.5)
+	before, row := *w.teams[0].Rounds[0], *w.teams[0].Board[0]
+	if before.Usage.Details == nil {
+		t.Error("the row's details are no object")
+	}
+	again := w.scored(0, 1, 0.2)
+	again.Result.TeamName, again.Messages = "Another name", aggregate.Blob{JSON: `[{"kind":"request","parts":[]}]`}
+	w.now = w.now.Add(time.Minute)
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(again, w.now))(t))
+	r, b := w.teams[0].Rounds[0], w.teams[0].Board[0]
+	if r.ID != before.ID || r.TeamName != before.TeamName || !r.CreatedAt.Equal(before.CreatedAt) || r.MessageHistory.JSON != again.Messages.JSON {
+		t.Errorf("%+v", r)
+	}
+	if b.ID != row.ID || b.TeamName != row.TeamName || !b.CreatedAt.Equal(row.CreatedAt) || b.EvaluationScore != 0.2 || b.IsBest || !w.teams[0].Board[1].IsBest {
+		t.Errorf("%+v", b)
+	}
+	if len(w.teams[0].Rounds) != 2 || w.teams[0].Team.Rounds != 2 {
+		t.Errorf("%d rounds", len(w.teams[0].Rounds))
+	}
+}
+
+func TestWhatCantBeScoredIsRefused(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	for _, score := range []float64{-0.01, 1.01, math.NaN()} {
+		_, err := w.teams[0].ScoreRound(w.scored(0, 1, score), w.now)
+		var said submission.ScoreError
+		if !errors.As(err, &said) {
+			t.Errorf("%v: %v", score, err)
+		}
+	}
+	if err := (&contest.Board{EvaluationScore: 2}).Check(); err == nil || !strings.Contains(err.Error(), "got 2.0. This violates the contract specification.") {
+		t.Errorf("the row of a score of 2: %v", err)
+	}
+	if _, err := w.teams[0].ScoreRound(w.scored(1, 1, 0.5), w.now); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("another team's round: %v", err)
+	}
+	sure := w.scored(0, 1, 0.5)
+	sure.Judgment = &submission.Judgment{ConfidenceScore: 1.1}
+	if _, err := w.teams[0].ScoreRound(sure, w.now); err == nil {
+		t.Error("more than sure")
+	}
+	if _, err := w.teams[0].ScoreRound(w.scored(0, 2, 0.5), w.now); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("the second round before the first: %v", err)
+	}
+	w.score(0, 1, 0.5)
+	w.end(0, submission.TeamTimeout)
+	if _, err := w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("after the end: %v", err)
+	}
+	if c, err := w.teams[0].End(submission.PartialFailure, "", "", w.now); err != nil || !c.Empty() {
+		t.Errorf("ended twice: %v", err)
+	}
+}
+
+func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
+	w := newWorld(t, "a")
+	stops := func(when time.Time, want contest.ExitReason) {
+		t.Helper()
+		if got := w.teams[0].Next(when); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	stops(w.now, "")
+	stops(w.teams[0].Team.DeadlineAt, submission.TeamTimeout)
+	stop := w.scored(0, 1, 0.9)
+	stop.Judgment = &submission.Judgment{ShouldContinue: false, ConfidenceScore: 1}
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
+	stops(w.now, "") // min_rounds is 2
+	w.score(0, 2, 0.9)
+	stops(w.now, "") // nobody was asked
+	stop.Result.RoundNumber = 3
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
+	stops(w.now, submission.NoImprovementExpected)
+	w.score(0, 3, 0.9)
+	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Cost: w.teams[0].Team.Budget}})
+	stops(w.now, submission.BudgetExhausted)
+	w.score(0, 4, 0.9)
+	w.score(0, 5, 0.9)
+	stops(w.now, submission.MaxRoundsReached)
+	if _, err := w.teams[0].ScoreRound(w.scored(0, 6, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
+		t.Errorf("a round more than there may be: %v", err)
+	}
+}
+
+func TestAContestsTimeBoundsItsTeams(t *testing.T) {
+	for _, tt := range []struct{ team, whole, want int }{{300, 0, 300}, {300, 600, 300}, {300, 60, 60}} {
+		o := order("a")
+		o.TeamTimeoutSeconds, o.TimeoutSeconds = tt.team, tt.whole
+		a := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
+		_, c, err := a.BeginTeam(1, began)
+		expect.NoError(t, err)
+		team := applied(&contest.Work{}, c)
+		if got := team.Team.DeadlineAt.Sub(began); got != time.Duration(tt.want)*time.Second {
+			t.Errorf("%+v: %v", tt, got)
+		}
+	}
+}
+
+func TestAnOrderOfAnotherAggregateBeginsWhatItNames(t *testing.T) {
+	o := order("a", "b")
+	text := aggregate.JSON(expect.Value(json.Marshal(o))(t))
+	ref := contest.Ref(tenant, o.Execution)
+	a := applied(&contest.Aggregate{}, expect.Value(contest.Kind.Begin(ref, text, began))(t))
+	if a.Ref() != ref || a.Contest.TotalTeams != 2 || a.Contest.ForID != asker.ID || a.Contest.Share != o.Budget/2 {
+		t.Errorf("%+v", a.Contest)
+	}
+	for _, other := range []aggregate.Ref{contest.Ref(tenant, contest.NewID()), contest.Ref(aggregate.TenantID("T2"), o.Execution)} {
+		if _, err := contest.Kind.Begin(other, text, began); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("%s: %v", other, err)
+		}
+	}
+}
+
+func TestTheSummaryFollowsItsRule(t *testing.T) {
+	for name, tt := range map[string]struct {
+		scores []float64 // below 0: the team fails
+		status contest.SummaryStatus
+		best   string
+	}{
+		"no team fails":       {[]float64{0.5, 0.8}, contest.SummaryCompleted, "b"},
+		"one does":            {[]float64{-1, 0.8}, contest.SummaryPartialFailure, "b"},
+		"all do":              {[]float64{-1, -1}, contest.SummaryFailed, ""},
+		"a tie: the earlier":  {[]float64{0.8, 0.8}, contest.SummaryCompleted, "a"},
+		"nothing is a result": {[]float64{0, -1}, contest.SummaryPartialFailure, "a"},
+	} {
+		w := newWorld(t, "a", "b")
+		for i, score := range tt.scores {
+			if score >= 0 {
+				w.score(i, 1, score)
+			}
+			w.end(i, submission.PartialFailure)
+		}
+		expect.NoError(t, w.close())
+		s := w.a.Summary
+		if s.Status != tt.status || (s.BestTeamID == nil) != (tt.best == "") || (s.BestScore == nil) != (tt.best == "") || s.BestTeamID != nil && *s.BestTeamID != tt.best {
+			t.Errorf("%s: %+v", name, s)
+		}
+		if want := w.a.Contest.SettledAt.Sub(w.a.Contest.CreatedAt).Seconds(); s.TotalExecutionTimeSeconds != want || len(s.FailedTeams)+len(s.Places) != 2 {
+			t.Errorf("%s: %v s, %+v", name, s.TotalExecutionTimeSeconds, s.FailedTeams)
+		}
+		if err := w.close(); !errors.Is(err, aggregate.ErrNotDue) {
+			t.Errorf("%s: closed twice: %v", name, err)
+		}
+	}
+}
+
+func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.score(0, 1, 0.7)
+	stranger := asker
+	stranger.ID = aggregate.Derive(began, "other")
+	if _, err := w.a.Withdraw(stranger, w.now); !errors.Is(err, aggregate.ErrNotFound) {
+		t.Errorf("withdrawn by another: %v", err)
+	}
+	w.a = applied(w.a, expect.Value(w.a.Withdraw(asker, w.now))(t))
+	if w.a.Head.OverAt == nil || w.a.Effects(w.now).Run == nil || len(w.a.Effects(w.now).Tell) != 0 {
+		t.Errorf("%+v", w.a.Head)
+	}
+	if _, err := w.a.Withdraw(asker, w.now); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("withdrawn twice: %v", err)
+	}
+	w.end(0, submission.PartialFailure)
+	w.end(1, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	if w.a.Contest.Status != contest.Cancelled || w.a.Summary.Status != contest.SummaryPartialFailure || w.a.Effects(w.now).Run != nil {
+		t.Errorf("%+v", w.a.Contest)
+	}
+}
+
+func TestRunsThatDieAreRepeatedAndThenGivenUp(t *testing.T) {
+	w := newWorld(t, "a")
+	if w.a.Effects(w.now).Run.Input != w.a.Effects(w.now.Add(time.Hour)).Run.Input {
+		t.Error("a repeated start has other bytes")
+	}
+	if c := w.a.Overdue(w.now, nil)[0]; !errors.Is(second(c.Decide(w.a)), aggregate.ErrNotDue) {
+		t.Error("restarted before its time")
+	}
+	if w.a.Late(w.a.Contest.DeadlineAt) || !w.a.Late(w.now.Add(time.Hour)) {
+		t.Error("nobody hears that it does not end, or everybody always")
+	}
+	runs := w.die(6)
+	if k := w.a.Contest; k.Status != contest.Abandoned || k.SettledAt != nil || w.a.Head.OverAt == nil || runs != 6 || len(w.a.Effects(w.now).Tell) != 0 {
+		t.Errorf("after %d runs %+v", runs, k)
+	}
+	if in := w.a.Effects(w.now).Run.Input; !strings.Contains(in, `"teams":[]`) {
+		t.Errorf("the next run plays on: %s", in)
+	}
+	runs = w.die(50)
+	if w.a.Contest.SettledAt == nil || w.a.Summary != nil || runs != 21 || len(w.a.Effects(w.now).Tell) != 1 || w.a.DueAt(w.now) == nil || w.a.Late(w.now) {
+		t.Errorf("after %d more runs %+v", runs, w.a.Contest)
+	}
+}
+
+// die lets so many runs die, or all that are begun.
+func (w *world) die(most int) (runs int) {
+	w.t.Helper()
+	for ; w.a.Effects(w.now).Run != nil && runs < most; runs++ {
+		w.now = w.now.Add(2 * time.Hour)
+		w.a = applied(w.a, expect.Value(w.a.Overdue(w.now, nil)[0].Decide(w.a))(w.t))
+	}
+	return runs
+}
+
+func TestAContestWhoseRunsDiedIsSummedUpWithWhatItsTeamsHave(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.score(0, 1, 0.7)
+	w.die(6)
+	w.end(0, submission.PartialFailure)
+	w.end(1, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	if s := w.a.Summary; s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "a" || w.a.Contest.Status != contest.Abandoned || w.a.Effects(w.now).Run != nil {
+		t.Errorf("%+v %+v", s, w.a.Contest)
+	}
+}
+
+func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
+	input := func(w *world) string { return w.a.Effects(w.now).Run.Input }
+	rerun := func(w *world, closing bool) {
+		t.Helper()
+		w.a = applied(w.a, expect.Value(w.a.Rerun(closing, w.now))(t))
+	}
+	w := newWorld(t, "a")
+	w.die(5)
+	rerun(w, false)
+	if w.a.Head.Run != 7 || w.a.Head.Restarts != 0 || !strings.Contains(input(w), `[{"team":1}]`) {
+		t.Errorf("%+v: %s", w.a.Head, input(w))
+	}
+	rerun(w, true)
+	if w.a.Head.Run != 8 || w.a.Contest.Status != contest.Abandoned || w.a.Head.OverAt == nil || !strings.Contains(input(w), `"teams":[]`) {
+		t.Errorf("%+v: %s", w.a.Head, input(w))
+	}
+	w.die(50)
+	if w.a.Contest.SettledAt == nil {
+		t.Fatal("never given up")
+	}
+	rerun(w, false) // one that was given up is summed up after all
+	if !strings.Contains(input(w), `"teams":[]`) || len(w.a.Effects(w.now).Tell) != 0 {
+		t.Errorf("%s", input(w))
+	}
+	w.end(0, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	if len(w.a.Effects(w.now).Tell) != 1 {
+		t.Error("who asked is not told anew")
+	}
+	if _, err := w.a.Rerun(true, w.now); !errors.Is(err, aggregate.ErrNotDue) {
+		t.Errorf("summed up twice: %v", err)
+	}
+}
+
+func second(_ aggregate.Change, err error) error { return err }
+
+func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
+	w := newWorld(t, "a", "b")
+	w.score(0, 1, 0.7)
+	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 2, Cost: 70}})
+	w.end(0, submission.BudgetExhausted)
+	w.teams[1].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "y", Calls: 1, Cost: 5}}) // also of a team that failed
+	w.end(1, submission.PartialFailure)
+	expect.NoError(t, w.close())
+	tell := w.a.Effects(w.now).Tell
+	if len(tell) != 1 || tell[0].Ref != asker || w.a.Contest.Usage.Cost != 75 || w.a.Contest.Usage.ID != w.a.Head.ExecutionID {
+		t.Fatalf("%+v %+v", tell, w.a.Contest.Usage)
+	}
+	w.a = applied(w.a, expect.Value(tell[0].Told(w.a))(t))
+	if len(w.a.Effects(w.now).Tell) != 0 || w.a.DueAt(w.now) != nil {
+		t.Error("told again")
+	}
+	o := order("a")
+	o.For, o.ForRow = nil, ""
+	alone := applied(&contest.Aggregate{}, expect.Value(contest.Begin(o, began))(t))
+	if n := len(alone.Effects(began).Tell); n != 0 || alone.Effects(began).Run == nil {
+		t.Errorf("%d are told", n)
+	}
+}
+
+func TestATextIsCutBetweenCharacters(t *testing.T) {
+	w := newWorld(t, "a")
+	long := w.scored(0, 1, 0.7)
+	long.Result.SubmissionContent = strings.Repeat("稟議", 1000)
+	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(long, w.now))(t))
+	b := w.teams[0].Board[0]
+	if len(b.SubmissionContent) > 1<<10 || !strings.HasSuffix(b.SubmissionContent, "議…") && !strings.HasSuffix(b.SubmissionContent, "稟…") || b.SubmissionBytes != 6000 ||
+		b.SubmissionHash != aggregate.HashOf(long.Result.SubmissionContent) {
+		t.Errorf("%d bytes", len(b.SubmissionContent))
+	}
+}
+
+func TestRanksSortAsTheBoardDoes(t *testing.T) {
+	w := newWorld(t, "a", "b", "c")
+	w.score(0, 1, 0.5)
+	w.score(1, 1, 1)
+	w.score(2, 1, 0)
+	w.score(0, 2, 0.5)
+	var keys []string
+	for _, x := range w.teams {
+		for _, b := range x.Board {
+			keys = append(keys, b.Indexes(nil)[0].SK+" "+b.TeamID)
+		}
+	}
+	slices.Sort(keys)
+	var order []string
+	for _, k := range keys {
+		order = append(order, k[len(k)-1:])
+	}
+	if got := strings.Join(order, ""); got != "baac" || !strings.HasPrefix(keys[0], "0000000#") || !strings.HasPrefix(keys[3], "1000000#") {
+		t.Errorf("%v", keys)
+	}
+}

@@ -1,0 +1,139 @@
+package contest
+
+import (
+	"slices"
+
+	"ringi/shared/domain/aggregate"
+)
+
+const kindName = "contest"
+
+// Kind describes contests to the store, the relay and the sweeper.
+var Kind = aggregate.Kind{
+	Name: kindName, Prefix: "CONTEST#",
+	New: func() aggregate.Aggregate { return &Aggregate{} }, Begin: beginOrdered,
+	Rows: map[string]func() aggregate.Row{
+		"head":              func() aggregate.Row { return &Head{} },
+		"contest":           func() aggregate.Row { return &Contest{} },
+		"execution_summary": func() aggregate.Row { return &Summary{} },
+	},
+}
+
+// TeamKind describes the work of a team in a contest. It has an aggregate of its own, so that teams never wait for each
+// other, and no state machine: the contest's runs it.
+var TeamKind = aggregate.Kind{
+	Name: "team", Prefix: "TEAM#", Lists: []string{TurnsList}, Still: true,
+	New: func() aggregate.Aggregate { return &Work{} },
+	Rows: map[string]func() aggregate.Row{
+		"head":          func() aggregate.Row { return &TeamHead{} },
+		"team":          func() aggregate.Row { return &Team{} },
+		"round_history": func() aggregate.Row { return &Round{} },
+		"leader_board":  func() aggregate.Row { return &Board{} },
+	},
+}
+
+// All is the partition of the index that lists a tenant's contests.
+func All(tenant string) string { return "TENANT#" + tenant + "#CONTESTS" }
+
+// Indexes put a contest into the list of all.
+func (c *Contest) Indexes(aggregate.Root) []aggregate.Index {
+	return []aggregate.Index{{N: 1, PK: All(c.TenantID), SK: aggregate.TimeText(c.CreatedAt) + "#" + c.ExecutionID}}
+}
+
+// Aggregate is every row of one contest, as one consistent Query returned them.
+type Aggregate struct {
+	aggregate.Shared
+	Head    Head
+	Contest *Contest
+	Summary *Summary // nil before the end
+}
+
+// Ref names the contest.
+func (a *Aggregate) Ref() aggregate.Ref { return Ref(a.Head.TenantID, a.Head.ExecutionID) }
+
+// Root is the head.
+func (a *Aggregate) Root() aggregate.Root { return &a.Head }
+
+// Add puts a row in its place, over one with the same key.
+func (a *Aggregate) Add(r aggregate.Row) {
+	switch r := r.(type) {
+	case *Head:
+		a.Head = *r
+	case *Contest:
+		a.Contest = r
+	case *Summary:
+		a.Summary = r
+	default:
+		a.Shared.Add(r)
+	}
+}
+
+// After is the aggregate as it is after c was committed.
+func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
+	n := *a
+	if c.Head != nil {
+		n.Head = *c.Head.(*Head)
+		n.Head.Head = n.Head.Committed(a.Head.Head, c)
+	}
+	for _, r := range c.Rows {
+		n.Add(r.At(n.Head.Rev))
+	}
+	return &n
+}
+
+// Work is every row of one team's work in a contest.
+type Work struct {
+	aggregate.Shared
+	Head   TeamHead
+	Team   *Team
+	Rounds []*Round // by number
+	Board  []*Board // likewise
+}
+
+// Ref names the team's work.
+func (w *Work) Ref() aggregate.Ref {
+	return aggregate.Ref{Tenant: w.Head.TenantID, Kind: TeamKind.Name, ID: w.Head.WorkID}
+}
+
+// Root is the head.
+func (w *Work) Root() aggregate.Root { return &w.Head }
+
+// Add puts a row in its place, over one with the same key.
+func (w *Work) Add(r aggregate.Row) {
+	switch r := r.(type) {
+	case *TeamHead:
+		w.Head = *r
+	case *Team:
+		w.Team = r
+	case *Round:
+		w.Rounds = aggregate.Insert(w.Rounds, r)
+	case *Board:
+		w.Board = aggregate.Insert(w.Board, r)
+	default:
+		w.Shared.Add(r)
+	}
+}
+
+// After is the work as it is after c was committed.
+func (w *Work) After(c aggregate.Change) aggregate.Aggregate {
+	n := *w
+	n.Rounds, n.Board, n.Uses = slices.Clone(w.Rounds), slices.Clone(w.Board), slices.Clone(w.Uses)
+	if c.Head != nil {
+		n.Head = *c.Head.(*TeamHead)
+		n.Head.Head = n.Head.Committed(w.Head.Head, c)
+	}
+	for _, r := range c.Rows {
+		n.Add(r.At(n.Head.Rev))
+	}
+	return &n
+}
+
+// Best is the board's row of the team's best round, nil when none was scored.
+func (w *Work) Best() *Board {
+	for _, b := range w.Board {
+		if b.IsBest {
+			return b
+		}
+	}
+	return nil
+}

@@ -1,0 +1,178 @@
+package contest
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
+)
+
+// Bounds of an order.
+const (
+	MaxTeams       = 20
+	MaxRounds      = 10
+	MinTeamSeconds = 10
+	MaxTeamSeconds = 3600
+	MaxPrompt      = 64 << 10 // bytes
+	maxTeamName    = 200      // characters of a team's id or name
+)
+
+// Order is a contest that is asked for.
+type Order struct {
+	Execution string         `json:"execution_id"` // ValidID
+	Tenant    string         `json:"tenant_id"`
+	Prompt    string         `json:"user_prompt"`
+	Title     string         `json:"title,omitempty"` // of what asks for it
+	Locale    string         `json:"locale"`
+	Teams     []Entry        `json:"teams"`
+	Config    aggregate.Blob `json:"config"` // what teams, evaluator and judge are, for whoever plays the rounds
+
+	MaxRounds          int                `json:"max_rounds"`
+	MinRounds          int                `json:"min_rounds"`
+	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
+	TimeoutSeconds     int                `json:"timeout_seconds,omitempty"` // of the whole contest; 0: the teams'
+	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`          // of all teams together; each has an equal share
+	MostOfDay          aggregate.MicroUSD `json:"-"`                         // what the tenant's day may come to with the budget of one that stands alone; 0: anything
+	By                 aggregate.Actor    `json:"by"`
+	For                *aggregate.Ref     `json:"for,omitempty"`     // what asks for it; nil: it stands alone
+	ForRow             string             `json:"for_row,omitempty"` // key of the row of For that asks
+}
+
+// beginOrdered is Begin of an order that another aggregate made.
+func beginOrdered(ref aggregate.Ref, order aggregate.JSON, now time.Time) (aggregate.Change, error) {
+	var o Order
+	if err := json.Unmarshal([]byte(order), &o); err != nil {
+		return aggregate.Change{}, fmt.Errorf("read the order of %s: %w", ref, err)
+	}
+	if o.Tenant != ref.Tenant || o.Execution != ref.ID {
+		return aggregate.Change{}, fmt.Errorf("an order of %s for %s: %w", o.Execution, ref, aggregate.ErrNotFound)
+	}
+	return Begin(o, now)
+}
+
+// Begin opens a contest. It is for the store's Create: the rows must all be absent. It returns aggregate.ErrField for what
+// can't be. One that stands alone reserves its budget of the day, which is given back when it is closed; what asks for a contest
+// counts what it cost itself.
+func Begin(o Order, now time.Time) (aggregate.Change, error) {
+	if err := o.check(); err != nil {
+		return aggregate.Change{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	seconds := o.TeamTimeoutSeconds
+	if o.TimeoutSeconds > 0 {
+		seconds = min(seconds, o.TimeoutSeconds)
+	}
+	k := &Contest{
+		ExecutionID: o.Execution, TenantID: o.Tenant, UserPrompt: o.Prompt, Title: o.Title, Status: Running, Locale: o.Locale,
+		TotalTeams: len(o.Teams), Teams: o.Teams, MaxRounds: o.MaxRounds, MinRounds: o.MinRounds, TeamTimeoutSeconds: o.TeamTimeoutSeconds,
+		Config: o.Config, Budget: o.Budget, Share: o.Budget / aggregate.MicroUSD(len(o.Teams)), ByType: o.By.Type, ByID: o.By.ID, ForRow: o.ForRow,
+		CreatedAt: now, DeadlineAt: now.Add(time.Duration(seconds) * time.Second),
+	}
+	if o.For != nil {
+		k.ForKind, k.ForID = o.For.Kind, o.For.ID
+	}
+	head := Head{Head: aggregate.Head{TenantID: o.Tenant, Run: 1, Requester: o.By.ID, CreatedAt: now, ChangedAt: now}, ExecutionID: o.Execution}
+	c, err := (&Aggregate{Head: head, Contest: k}).begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	details := map[string]any{"teams": len(o.Teams), "max_rounds": o.MaxRounds, "budget_usd": o.Budget.String()}
+	if o.For != nil {
+		details["for"] = o.For.ID
+	}
+	c.audit(o.By, AuditStarted, details)
+	if o.For == nil {
+		c.Contest.Reserved, c.Counts = o.Budget, tenancy.Reserve(o.Budget, o.MostOfDay, now)
+	}
+	return c.done(), nil
+}
+
+func (o Order) check() error {
+	wrong := func(field, limit string, args ...any) error {
+		return aggregate.ErrField{Field: field, Limit: fmt.Sprintf(limit, args...)}
+	}
+	switch {
+	case !ValidID(o.Execution):
+		return wrong("execution_id", "must be a UUID of version 4, got %.50q", o.Execution)
+	case !legible.Text(o.Prompt):
+		return wrong("user_prompt", "must not be empty")
+	case len(o.Prompt) > MaxPrompt || !utf8.ValidString(o.Prompt):
+		return wrong("user_prompt", "must be at most %d bytes of text, got %d", MaxPrompt, len(o.Prompt))
+	case len(o.Teams) < 1 || len(o.Teams) > MaxTeams:
+		return wrong("teams", "must be 1 to %d, got %d", MaxTeams, len(o.Teams))
+	case o.MaxRounds < 1 || o.MaxRounds > MaxRounds:
+		return wrong("max_rounds", "must be 1 to %d, got %d", MaxRounds, o.MaxRounds)
+	case o.MinRounds < 1 || o.MinRounds > o.MaxRounds:
+		return wrong("min_rounds", "must be 1 to max_rounds, got %d", o.MinRounds)
+	case o.TeamTimeoutSeconds < MinTeamSeconds || o.TeamTimeoutSeconds > MaxTeamSeconds:
+		return wrong("timeout_per_team_seconds", "must be %d to %d, got %d", MinTeamSeconds, MaxTeamSeconds, o.TeamTimeoutSeconds)
+	case o.TimeoutSeconds < 0:
+		return wrong("timeout_seconds", "must be 0 or more, got %d", o.TimeoutSeconds)
+	case o.Budget < aggregate.MicroUSD(len(o.Teams)):
+		return wrong("budget_usd", "must be more than 0, got %s", o.Budget)
+	case (o.For == nil) != (o.ForRow == ""):
+		return wrong("for", "must name a row of what asks")
+	}
+	seen := map[string]bool{}
+	for i, t := range o.Teams {
+		for field, value := range map[string]string{"team_id": t.TeamID, "team_name": t.TeamName} {
+			if !legible.Text(value) || utf8.RuneCountInString(value) > maxTeamName {
+				return wrong(fmt.Sprintf("teams[%d].%s", i, field), "must be 1 to %d characters, got %.50q", maxTeamName, value)
+			}
+		}
+		if seen[t.TeamID] {
+			return wrong(fmt.Sprintf("teams[%d].team_id", i), "must not be there twice, got %.50q", t.TeamID)
+		}
+		seen[t.TeamID] = true
+	}
+	return nil
+}
+
+// change is a Change of a contest under construction.
+type change struct {
+	aggregate.Change
+	Head    Head
+	Contest Contest // written by done
+}
+
+// begin opens a change at now, but never before the contest's last one.
+func (a *Aggregate) begin(now time.Time) (*change, error) {
+	if a.Contest == nil {
+		return nil, fmt.Errorf("the contest's row is not there: %w", aggregate.ErrConflict)
+	}
+	c := &change{Head: a.Head, Contest: *a.Contest}
+	c.Now = a.Head.Moment(now)
+	c.Head.ChangedAt = c.Now
+	return c, nil
+}
+
+func (c *change) done() aggregate.Change {
+	head, contest := c.Head, c.Contest
+	out := c.Change
+	out.Put(&contest)
+	out.Head = &head
+	return out
+}
+
+// to moves the contest's status.
+func (c *change) to(s Status) error {
+	if !Moves.Allows(c.Contest.Status, s) {
+		return fmt.Errorf("contest %s cannot become %s: %w", c.Contest.Status, s, aggregate.ErrConflict)
+	}
+	c.Contest.Status = s
+	return nil
+}
+
+func (c *change) audit(by aggregate.Actor, action aggregate.Action, details map[string]any) {
+	if by.Surface != "" && by.Surface != aggregate.SurfaceSlack {
+		details["surface"] = by.Surface
+	}
+	c.Audit = append(c.Audit, aggregate.AuditEntry{
+		TenantID: c.Head.TenantID, Timestamp: c.Now, ActorType: by.Type, ActorID: by.ID, Action: action,
+		ResourceType: kindName, ResourceID: c.Head.ExecutionID, AggregateID: c.Head.ExecutionID, Details: aggregate.Details(details),
+	})
+}

@@ -1,0 +1,236 @@
+package contest
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+)
+
+// Head is a contest's.
+type Head struct {
+	aggregate.Head
+	ExecutionID string `json:"execution_id"`
+	// OverAt is since when no team may call a model. Teams read the head before every call.
+	OverAt *time.Time `json:"over_at,omitempty"`
+}
+
+// ID is the contest's.
+func (h *Head) ID() string { return h.ExecutionID }
+
+// At is a copy of the head as the commit rev wrote it.
+func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
+
+// Entry is a team that takes part.
+type Entry struct {
+	TeamID   string `json:"team_id"`
+	TeamName string `json:"team_name"`
+}
+
+// Contest is what was asked for, and where it stands.
+type Contest struct {
+	aggregate.Meta
+	ExecutionID string `json:"execution_id"`
+	TenantID    string `json:"tenant_id"`
+	UserPrompt  string `json:"user_prompt"`
+	Title       string `json:"title,omitempty"` // of what asked for it: its prompt is what a model is told
+	Status      Status `json:"status"`
+	Locale      string `json:"locale"`
+
+	TotalTeams         int                `json:"total_teams"`
+	Teams              []Entry            `json:"teams"`
+	MaxRounds          int                `json:"max_rounds"`
+	MinRounds          int                `json:"min_rounds"`
+	TeamTimeoutSeconds int                `json:"timeout_per_team_seconds"`
+	Config             aggregate.Blob     `json:"config"` // every team, the evaluator and the judge, as they were read when it began
+	Budget             aggregate.MicroUSD `json:"budget_micro_usd"`
+	Share              aggregate.MicroUSD `json:"share_micro_usd"`              // of each team
+	Reserved           aggregate.MicroUSD `json:"reserved_micro_usd,omitempty"` // what the day of CreatedAt counts for it until it is closed
+
+	ByType  aggregate.ActorType `json:"by_type"`
+	ByID    string              `json:"by_id,omitempty"`
+	ForKind string              `json:"for_kind,omitempty"` // of what asked for it; empty: it stands alone
+	ForID   string              `json:"for_id,omitempty"`
+	ForRow  string              `json:"for_row,omitempty"` // key of the row that asks
+
+	CreatedAt  time.Time        `json:"created_at"`
+	DeadlineAt time.Time        `json:"deadline_at"`          // when the last team's time is over
+	SettledAt  *time.Time       `json:"settled_at,omitempty"` // when it was known what all teams came to
+	Reason     aggregate.Reason `json:"reason,omitempty"`     // why it ended otherwise than closed
+	ClosedBy   string           `json:"closed_by,omitempty"`  // Slack user id of who cancelled it
+	Usage      aggregate.Usage  `json:"usage"`                // of all teams, when it is settled
+	// Outcome, BestTeamName and BestScore are the summary's, for lists.
+	Outcome      SummaryStatus `json:"outcome,omitempty"`
+	BestTeamName string        `json:"best_team_name,omitempty"`
+	BestScore    *float64      `json:"best_score,omitempty"`
+	Told         bool          `json:"told,omitempty"` // what asked for it knows the outcome
+	// ClosesFrom is the first run that plays no more and only sums up; 0: there is none yet.
+	ClosesFrom int `json:"closes_from,omitempty"`
+}
+
+// FailedTeam is a team without a result.
+type FailedTeam struct {
+	TeamID     string           `json:"team_id"`
+	TeamName   string           `json:"team_name"`
+	ExitReason ExitReason       `json:"exit_reason"`
+	Reason     aggregate.Reason `json:"reason,omitempty"`
+	Detail     string           `json:"detail,omitempty"`
+}
+
+// Place is a team's best round among those of the others.
+type Place struct {
+	TeamID      string     `json:"team_id"`
+	TeamName    string     `json:"team_name"`
+	RoundNumber int        `json:"round_number"`
+	Score       float64    `json:"evaluation_score"` // 0.0 to 1.0
+	Hash        string     `json:"hash"`             // aggregate.HashOf the submission
+	ExitReason  ExitReason `json:"exit_reason"`
+}
+
+// Summary is a contest's row of execution_summary. There is none before the contest ends.
+type Summary struct {
+	aggregate.Meta
+	ExecutionID               string         `json:"execution_id"`
+	UserPrompt                string         `json:"user_prompt"`
+	Status                    SummaryStatus  `json:"status"`
+	TeamResults               aggregate.Blob `json:"team_results"` // the best submission.RoundResult of each team that has one
+	TotalTeams                int            `json:"total_teams"`
+	BestTeamID                *string        `json:"best_team_id"` // null when all teams failed, like BestScore
+	BestScore                 *float64       `json:"best_score"`   // 0.0 to 1.0
+	TotalExecutionTimeSeconds float64        `json:"total_execution_time_seconds"`
+	CompletedAt               time.Time      `json:"completed_at"`
+	CreatedAt                 time.Time      `json:"created_at"`
+
+	BestTeamName string       `json:"best_team_name,omitempty"`
+	BestRound    int          `json:"best_round,omitempty"`
+	Places       []Place      `json:"places"` // of the teams that have a result, the best first
+	FailedTeams  []FailedTeam `json:"failed_teams"`
+}
+
+// TeamHead is a team's.
+type TeamHead struct {
+	aggregate.Head
+	WorkID string `json:"work_id"` // execution_id and the team's hash
+}
+
+// ID is that of the team's work in this contest.
+func (h *TeamHead) ID() string { return h.WorkID }
+
+// At is a copy of the head as the commit rev wrote it.
+func (h TeamHead) At(rev int) aggregate.Row { h.Rev = rev; return &h }
+
+// Team is where a team stands in one contest.
+type Team struct {
+	aggregate.Meta
+	ExecutionID string     `json:"execution_id"`
+	TenantID    string     `json:"tenant_id"`
+	TeamID      string     `json:"team_id"`
+	TeamName    string     `json:"team_name"`
+	Status      TeamStatus `json:"status"`
+	Rounds      int        `json:"rounds"` // that were scored
+	BestRound   int        `json:"best_round,omitempty"`
+	BestScore   *float64   `json:"best_score"`
+
+	ExitReason ExitReason         `json:"exit_reason,omitempty"`
+	Reason     aggregate.Reason   `json:"reason,omitempty"`
+	Detail     string             `json:"detail,omitempty"` // a sentence for people
+	Budget     aggregate.MicroUSD `json:"budget_micro_usd"`
+	MaxRounds  int                `json:"max_rounds"`
+	MinRounds  int                `json:"min_rounds"`
+	CreatedAt  time.Time          `json:"created_at"` // its time counts from here
+	DeadlineAt time.Time          `json:"deadline_at"`
+	EndedAt    *time.Time         `json:"ended_at,omitempty"`
+}
+
+// Round is a team's row of round_history, with what the round was scored.
+type Round struct {
+	aggregate.Meta
+	ID                      string         `json:"id"`
+	ExecutionID             string         `json:"execution_id"`
+	TeamID                  string         `json:"team_id"`
+	TeamName                string         `json:"team_name"`
+	RoundNumber             int            `json:"round_number"` // from 1
+	MessageHistory          aggregate.Blob `json:"message_history"`
+	MemberSubmissionsRecord aggregate.Blob `json:"member_submissions_record"`
+	CreatedAt               time.Time      `json:"created_at"`
+
+	SubmissionContent    aggregate.Blob           `json:"submission_content"` // a JSON text
+	EvaluationScore      float64                  `json:"evaluation_score"`
+	EvaluationFeedback   string                   `json:"evaluation_feedback"`
+	Metrics              []submission.MetricScore `json:"metrics"`
+	Judgment             *submission.Judgment     `json:"judgment,omitempty"`
+	Usage                submission.RunUsage      `json:"usage"`
+	ExecutionTimeSeconds float64                  `json:"execution_time_seconds"`
+	CompletedAt          time.Time                `json:"completed_at"`
+}
+
+// Check is the last look at a round's score before it is written.
+func (r *Round) Check() error { return submission.CheckScore(r.EvaluationScore) }
+
+// Board is a scored round's row of leader_board.
+type Board struct {
+	aggregate.Meta
+	ID                 string               `json:"id"`
+	TenantID           string               `json:"tenant_id"`
+	ExecutionID        string               `json:"execution_id"`
+	TeamID             string               `json:"team_id"`
+	TeamName           string               `json:"team_name"`
+	RoundNumber        int                  `json:"round_number"`
+	EvaluationScore    float64              `json:"evaluation_score"` // 0.0 to 1.0
+	EvaluationFeedback string               `json:"evaluation_feedback"`
+	SubmissionContent  string               `json:"submission_content"` // its first KiB at most; the round's row has it whole, or says where it is
+	SubmissionFormat   string               `json:"submission_format"`
+	UsageInfo          submission.UsageInfo `json:"usage_info"`
+	CreatedAt          time.Time            `json:"created_at"`
+
+	IsBest          bool   `json:"is_best"` // of its team in this contest
+	SubmissionBytes int    `json:"submission_bytes"`
+	SubmissionHash  string `json:"submission_hash"` // aggregate.HashOf the whole
+	SubmissionAt    string `json:"submission_at"`   // key of the round's row
+	SubmissionS3Key string `json:"submission_s3_key,omitempty"`
+}
+
+// Check is the last look at a score before it is written.
+func (b *Board) Check() error { return submission.CheckScore(b.EvaluationScore) }
+
+// Turn is a model's answer within a round, kept so that a crash asks for none twice. It stands in a list beside its team.
+type Turn struct {
+	Name        string         `json:"name"` // which one it is
+	Answer      aggregate.Blob `json:"answer"`
+	CreatedAt   time.Time      `json:"created_at"`
+	DeleteAfter int64          `json:"delete_after"`
+}
+
+// TurnsList is the list of a team's turns.
+const TurnsList = "TURNS#"
+
+// RoundKey is the key of the round with this number.
+func RoundKey(number int) string { return fmt.Sprintf("ROUND#%02d", number) }
+
+// BoardKey is the key of the board's row of the round with this number.
+func BoardKey(number int) string { return fmt.Sprintf("BOARD#%02d", number) }
+
+func (c *Contest) Key() string { return "CONTEST" }
+func (s *Summary) Key() string { return "SUMMARY" }
+func (t *Team) Key() string    { return "TEAM" }
+func (r *Round) Key() string   { return RoundKey(r.RoundNumber) }
+func (b *Board) Key() string   { return BoardKey(b.RoundNumber) }
+func (t *Turn) Key() string    { return t.Name }
+
+func (c *Contest) Type() string { return "contest" }
+func (s *Summary) Type() string { return "execution_summary" }
+func (t *Team) Type() string    { return "team" }
+func (r *Round) Type() string   { return "round_history" }
+func (b *Board) Type() string   { return "leader_board" }
+func (t *Turn) Type() string    { return "turn" }
+
+func (c Contest) At(rev int) aggregate.Row { c.Rev = rev; return &c }
+func (s Summary) At(rev int) aggregate.Row { s.Rev = rev; return &s }
+func (t Team) At(rev int) aggregate.Row    { t.Rev = rev; return &t }
+func (r Round) At(rev int) aggregate.Row   { r.Rev = rev; return &r }
+func (b Board) At(rev int) aggregate.Row   { b.Rev = rev; return &b }
+func (t Turn) At(int) aggregate.Row        { return &t }
+
+// Revision is 0: a turn is put where it is absent, and never again.
+func (t *Turn) Revision() int { return 0 }

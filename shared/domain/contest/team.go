@@ -1,0 +1,198 @@
+package contest
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+)
+
+// BeginTeam is the beginning of a team's work: its time counts from now. It is for the store's Create: the rows must all be
+// absent. It returns ErrNotFound for a place that the contest hasn't got.
+func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregate.Change, error) {
+	entry, err := a.Entrant(place)
+	if err != nil {
+		return aggregate.Ref{}, aggregate.Change{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	k, ref := a.Contest, TeamRef(a.Head.TenantID, a.Head.ExecutionID, entry.TeamID)
+	deadline := now.Add(time.Duration(k.TeamTimeoutSeconds) * time.Second)
+	if k.DeadlineAt.Before(deadline) && k.DeadlineAt.Sub(k.CreatedAt) < time.Duration(k.TeamTimeoutSeconds)*time.Second {
+		deadline = k.DeadlineAt // the whole contest has less time than a team
+	}
+	t := &Team{
+		ExecutionID: k.ExecutionID, TenantID: k.TenantID, TeamID: entry.TeamID, TeamName: entry.TeamName, Status: TeamRunning,
+		Budget: k.Share, MaxRounds: k.MaxRounds, MinRounds: k.MinRounds, CreatedAt: now, DeadlineAt: deadline,
+	}
+	head := TeamHead{Head: aggregate.Head{TenantID: k.TenantID, Run: 1, Requester: k.ByID, CreatedAt: now, ChangedAt: now}, WorkID: ref.ID}
+	return ref, aggregate.Change{Head: &head, Rows: []aggregate.Row{t}, Now: now}, nil
+}
+
+// Scored is a round that was played and scored. What its blobs stand for is kept before.
+type Scored struct {
+	Result   submission.RoundResult
+	Content  aggregate.Blob // Result.SubmissionContent, as a JSON text
+	Record   aggregate.Blob // submission.MemberSubmissionsRecord
+	Messages aggregate.Blob // []submission.ModelMessage
+	Metrics  []submission.MetricScore
+	Judgment *submission.Judgment // nil: nobody was asked, or there was no answer
+}
+
+// ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all in one.
+// A round that is there already is replaced; its id, its team's name and its created_at stay. It returns ErrMoved for a team
+// that has ended and for a round that is not the next, and the error of submission's Check for what can't be written.
+func (w *Work) ScoreRound(s Scored, now time.Time) (aggregate.Change, error) {
+	if err := w.fits(s); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := w.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if w.Team.Status != TeamRunning {
+		return aggregate.Change{}, fmt.Errorf("round %d: the team %s: %w", s.Result.RoundNumber, w.Team.Status, aggregate.ErrMoved)
+	}
+	number := s.Result.RoundNumber
+	if number < 1 || number > w.Team.Rounds+1 || number > w.Team.MaxRounds {
+		return aggregate.Change{}, fmt.Errorf("round %d after %d of %d: %w", number, w.Team.Rounds, w.Team.MaxRounds, aggregate.ErrMoved)
+	}
+	r := w.round(s, c.Now)
+	row := r.onBoard(w.Head.TenantID, s.Result.SubmissionContent, aggregate.Find(w.Board, BoardKey(number)))
+	c.Put(r)
+	c.crown(w.Board, row)
+	c.Team.Rounds = max(c.Team.Rounds, number)
+	return c.done(), nil
+}
+
+// fits checks a result against the bounds and the team.
+func (w *Work) fits(s Scored) error {
+	if err := s.Result.Check(); err != nil {
+		return err
+	}
+	if w.Team == nil {
+		return fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
+	}
+	if s.Result.ExecutionID != w.Team.ExecutionID || s.Result.TeamID != w.Team.TeamID {
+		return fmt.Errorf("a round of team %.50q of %.50q: %w", s.Result.TeamID, s.Result.ExecutionID, aggregate.ErrNotFound)
+	}
+	if j := s.Judgment; j != nil && !(j.ConfidenceScore >= 0 && j.ConfidenceScore <= 1) {
+		return aggregate.ErrField{Field: "confidence_score", Limit: fmt.Sprintf("must be 0 to 1, got %v", j.ConfidenceScore)}
+	}
+	return nil
+}
+
+// round is the row of a round over the one that is there.
+func (w *Work) round(s Scored, now time.Time) *Round {
+	x := s.Result
+	r := Round{ID: aggregate.Derive(now, "round", x.ExecutionID, x.TeamID, fmt.Sprint(x.RoundNumber)), TeamName: w.Team.TeamName, CreatedAt: now}
+	if was := aggregate.Find(w.Rounds, RoundKey(x.RoundNumber)); was != nil {
+		r = *was
+	}
+	r.ExecutionID, r.TeamID, r.RoundNumber = x.ExecutionID, x.TeamID, x.RoundNumber
+	r.MessageHistory, r.MemberSubmissionsRecord, r.SubmissionContent = s.Messages, s.Record, s.Content
+	r.EvaluationScore, r.EvaluationFeedback = x.EvaluationScore, shortened(x.EvaluationFeedback, maxFeedback)
+	r.Metrics = make([]submission.MetricScore, len(s.Metrics))
+	for i, m := range s.Metrics {
+		m.EvaluatorComment = shortened(m.EvaluatorComment, maxFeedback)
+		r.Metrics[i] = m
+	}
+	r.Judgment, r.Usage, r.ExecutionTimeSeconds, r.CompletedAt = s.Judgment, x.Usage, x.ExecutionTimeSeconds, x.CompletedAt
+	if r.Usage.Details == nil {
+		r.Usage.Details = map[string]int64{} // an object, as in the JSON
+	}
+	return &r
+}
+
+// teamChange is a Change of a team under construction.
+type teamChange struct {
+	aggregate.Change
+	Head TeamHead
+	Team Team // written by done
+}
+
+func (w *Work) begin(now time.Time) (*teamChange, error) {
+	if w.Team == nil {
+		return nil, fmt.Errorf("the team's row is not there: %w", aggregate.ErrConflict)
+	}
+	if len(w.Board) != w.Team.Rounds || len(w.Rounds) != w.Team.Rounds {
+		return nil, fmt.Errorf("%d rounds and %d rows of the board of %d: %w", len(w.Rounds), len(w.Board), w.Team.Rounds, aggregate.ErrConflict)
+	}
+	c := &teamChange{Head: w.Head, Team: *w.Team}
+	c.Now = w.Head.Moment(now)
+	c.Head.ChangedAt = c.Now
+	return c, nil
+}
+
+func (c *teamChange) done() aggregate.Change {
+	head, team := c.Head, c.Team
+	out := c.Change
+	out.Put(&team)
+	out.Head = &head
+	return out
+}
+
+// crown writes a row of the board among those that are there, and moves is_best to the team's best.
+func (c *teamChange) crown(board []*Board, row *Board) {
+	all := aggregate.Insert(append([]*Board{}, board...), row)
+	number := best(all)
+	for _, b := range all {
+		is := b.RoundNumber == number
+		if is {
+			score := b.EvaluationScore
+			c.Team.BestRound, c.Team.BestScore = number, &score
+		}
+		if b != row && b.IsBest == is {
+			continue
+		}
+		n := *b
+		n.IsBest = is
+		c.Put(&n)
+	}
+}
+
+// Next says why the team stops at now, "" when it goes on: what its rows tell, but for what a call of a model comes to.
+func (w *Work) Next(now time.Time) ExitReason {
+	t := w.Team
+	switch {
+	case t == nil || t.Status != TeamRunning:
+		return ""
+	case t.Rounds >= t.MaxRounds:
+		return submission.MaxRoundsReached
+	case w.judged():
+		return submission.NoImprovementExpected
+	case !now.Before(t.DeadlineAt):
+		return submission.TeamTimeout
+	case w.Used().Cost >= t.Budget:
+		return submission.BudgetExhausted
+	}
+	return ""
+}
+
+// judged reports whether the judge said after the last round that another is not worth it.
+func (w *Work) judged() bool {
+	last := aggregate.Last(w.Rounds)
+	return last != nil && last.RoundNumber >= w.Team.MinRounds && last.Judgment != nil && !last.Judgment.ShouldContinue
+}
+
+// End stops the team: at its best scored round, or as failed when none was scored. why and detail say more where something
+// went wrong. One that has stopped stays as it is.
+func (w *Work) End(exit ExitReason, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+	c, err := w.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if w.Team.Status != TeamRunning {
+		return aggregate.Change{}, nil
+	}
+	to := TeamFailed
+	if w.Best() != nil {
+		to = TeamEnded
+	}
+	if !TeamMoves.Allows(w.Team.Status, to) {
+		return aggregate.Change{}, fmt.Errorf("team %s cannot become %s: %w", w.Team.Status, to, aggregate.ErrConflict)
+	}
+	at := c.Now
+	c.Team.Status, c.Team.ExitReason, c.Team.Reason, c.Team.Detail, c.Team.EndedAt = to, exit, why, shortened(detail, maxDetail), &at
+	return c.done(), nil
+}

@@ -1,0 +1,53 @@
+package modelname
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+)
+
+func TestParseModel(t *testing.T) {
+	for name, want := range map[string]Name{
+		"claude-sonnet-4-6":                          {"anthropic", "", "claude-sonnet-4-6"},
+		"anthropic:claude-sonnet-4-6":                {"anthropic", "", "claude-sonnet-4-6"},
+		"gpt-5.4-mini":                               {"openai", "", "gpt-5.4-mini"},
+		"o3":                                         {"openai", "", "o3"},
+		"openai:ft:gpt-5.4:acme::1a2b":               {"openai", "", "ft:gpt-5.4:acme::1a2b"},
+		"gemini-2.5-flash":                           {"compatible", "gemini", "gemini-2.5-flash"},
+		"google-gla:gemini-2.5-flash-lite":           {"compatible", "gemini", "gemini-2.5-flash-lite"},
+		"compatible:ollama/llama3.2:3b":              {"compatible", "ollama", "llama3.2:3b"},
+		"compatible:hub/meta-llama/Llama-3.3":        {"compatible", "hub", "meta-llama/Llama-3.3"},
+		"bedrock:global.anthropic.claude-sonnet-4-6": {"bedrock", "", "global.anthropic.claude-sonnet-4-6"},
+		"bedrock:arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0": {
+			"bedrock", "", "arn:aws:bedrock:us-east-1:123456789012:inference-profile/us.amazon.nova-pro-v1:0"},
+		"demo":     {"demo", "", ""},
+		"demo:any": {"demo", "", "any"},
+	} {
+		got, err := Parse(name)
+		if err != nil || got != want {
+			t.Errorf("%s: %+v, %v", name, got, err)
+		}
+		if again, err := Parse(got.String()); err != nil || again != want {
+			t.Errorf("%s in full is %s, which is read as %+v, %v", name, got, again, err)
+		}
+	}
+	for _, name := range []string{
+		"", "llama3.2:3b", "demonstration", "anthropic", "anthropic:", "openai: gpt-5", "bedrock:", "mistral:large", "Claude-sonnet", "oslo",
+		"compatible:llama", "compatible:/x", "compatible:Ollama/x", "compatible:../x", "compatible:a/", "google-gla:", "google-vertex:gemini-2.5-flash", "claude-sonnet 4", "claude-\n", "demo:a b",
+		"gpt-" + strings.Repeat("5", 200), "anthropic:../../v1/messages?x", "anthropic:/etc",
+	} {
+		got, err := Parse(name)
+		var field aggregate.ErrField
+		if !errors.As(err, &field) || field.Field != "model" {
+			t.Errorf("%q is read as %+v, %v", name, got, err)
+			continue
+		}
+		for _, provider := range Providers {
+			if !strings.Contains(field.Limit, provider) {
+				t.Errorf("%q: the refusal does not name %s", name, provider)
+			}
+		}
+	}
+}

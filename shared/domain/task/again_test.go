@@ -1,0 +1,156 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+func TestASecondWishForTheSameGeneration(t *testing.T) {
+	s := begin(t)
+	s.refused(s.retryGeneration, ErrNothingToRetry)
+	s.do(s.extract, s.beginPrompt, s.park, s.retryGeneration)
+	asked := s.head.ChangedAt
+
+	s.nothing(s.retryGeneration)
+	_, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now)
+	if d := (aggregate.ErrDecided{}); !errors.As(err, &d) || d.Status != "retried" || d.By != requester || !d.At.Equal(asked) {
+		t.Errorf("another person is told %v", err)
+	}
+	if s.head.Run != 2 {
+		t.Errorf("run %d: one request is one run", s.head.Run)
+	}
+
+	s.do(s.restart)
+	s.nothing(s.retryGeneration) // a run that died on the way is the same generation still
+	s.do(s.park)
+	if s.head.Retried != nil {
+		t.Errorf("a try that failed is remembered: %+v", s.head.Retried)
+	}
+	s.do(s.retryGeneration, s.finishPrompt)
+	s.refused(s.retryGeneration, ErrNothingToRetry)
+}
+
+func TestTryingSince(t *testing.T) {
+	s := begin(t)
+	since := func() time.Time { return s.load().TryingSince() }
+	if !since().Equal(s.head.CreatedAt) {
+		t.Errorf("the first layer: since %v", since())
+	}
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(1, beside(), s.settings, now)
+	})
+	s.now = s.now.Add(time.Hour)
+	s.do(asRequest(s, person(requester)))
+	if !since().Equal(*s.load().Choice.DecidedAt) {
+		t.Errorf("a message that turned out to be a request: since %v", since())
+	}
+	s.now = s.now.Add(3 * time.Hour)
+	s.do(s.accept)
+	if !since().Equal(*s.head.AcceptedAt) {
+		t.Errorf("a request that waited for Slack: since %v", since())
+	}
+	s.do(s.extract)
+	s.now = s.now.Add(time.Hour)
+	s.do(s.beginPrompt)
+	if !since().Equal(s.load().Prompt().CreatedAt) {
+		t.Errorf("the second layer: since %v", since())
+	}
+	s.now = s.now.Add(time.Hour)
+	s.do(s.pause)
+	if !since().Equal(s.load().Prompt().CreatedAt) {
+		t.Errorf("a pause begins nothing: since %v", since())
+	}
+	s.do(s.park, s.retryGeneration)
+	if !since().Equal(s.head.Retried.At) {
+		t.Errorf("a person asked again: since %v", since())
+	}
+	s.do(s.finishPrompt, s.approvePrompt, s.beginProcess)
+	if !since().Equal(s.load().Process().CreatedAt) {
+		t.Errorf("the third layer: since %v", since())
+	}
+}
+
+// A read that ends its function each time would be called for ever: each claim
+// moves the task, and dead leases stop the execution's clock.
+func TestAReadThatCrashesEachTimeIsGivenUp(t *testing.T) {
+	s := running(t)
+	for range MaxCrashes {
+		s.do(s.claim)
+		s.now = s.now.Add(2 * time.Minute)
+	}
+	stops(t, s, s.claim, ReasonInterruptedRead)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
+	})
+	a := s.load()
+	if e, row := a.Execution(), a.Steps[0]; e.Status != ExecutionFailed || e.Error != ReasonInterruptedRead || row.Status != StepFailed {
+		t.Errorf("execution %s for %s, step %s", e.Status, e.Error, row.Status)
+	}
+	s.do(s.retry, s.start, s.claim) // a person may ask again, from the beginning
+	if row := s.load().StepOf(s.load().Execution(), 1); row.Crashes != 0 {
+		t.Errorf("the next attempt begins with %d crashes", row.Crashes)
+	}
+}
+
+func TestAClaimWhoseAnswerWasLostIsStillTheClaim(t *testing.T) {
+	s := running(t)
+	held := call(s.load(), s.now)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) })
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) })
+	s.do(s.finish(done))
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(1, held, now) }, aggregate.ErrMoved)
+}
+
+func TestTimeDoesNotTakeBackWhatWasDone(t *testing.T) {
+	s := running(t)
+	for range s.steps {
+		s.do(s.claim, s.finish(done))
+	}
+	s.now = s.now.Add(time.Hour)
+	if s.load().OverLimit(s.now) {
+		t.Error("all steps have completed: only the end is missing")
+	}
+	s.do(s.complete)
+}
+
+func TestAClickThatSeesAnEndHalfWrittenLooksAgain(t *testing.T) {
+	s := waitingPrompt(t)
+	before := s.load().Head
+	id := s.load().Prompt().ID
+	s.do(s.cancel)
+	a := s.load()
+	a.Head = before // read before the commit, the prompt after it
+	for name, d := range map[string]decision{
+		"approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Approve(id, person(suzuki), s.policy, now)
+		},
+		"reject": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(id, "x", person(suzuki), s.policy, now)
+		},
+	} {
+		if _, err := d(a, s.now); !errors.Is(err, aggregate.ErrConflict) {
+			t.Errorf("%s: %v, want ErrConflict", name, err)
+		}
+	}
+}
+
+func TestAGenerationIsTriedAgainSoOftenAndNoMore(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt)
+	for range MaxRetries {
+		s.do(s.park, s.retryGeneration, s.restart)
+	}
+	s.do(s.park)
+	s.refused(s.retryGeneration, ErrMaxRetries)
+	if _, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); !errors.Is(err, ErrMaxRetries) {
+		t.Errorf("somebody else is told %v", err)
+	}
+	other := begin(t)
+	other.do(other.extract, other.beginPrompt, other.park, other.retryGeneration, other.finishPrompt)
+	if other.head.Retries != 0 {
+		t.Errorf("a policy that was made leaves %d tries behind", other.head.Retries)
+	}
+}

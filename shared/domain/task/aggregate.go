@@ -1,0 +1,173 @@
+package task
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Aggregate is every row of one task, as one consistent Query returned them. A
+// Query is no snapshot: rows may come from two commits, which is why a Change
+// names each row that it relied on.
+type Aggregate struct {
+	aggregate.Shared
+	Head       Head
+	Request    *Request
+	Task       *Task
+	Answer     *Answer       // a plain reply instead of a task
+	Choice     *Choice       // what the message is meant to be, when that was asked
+	Prompts    []*Prompt     // by version
+	Processes  []*Process    // by version
+	Executions []*Execution  // by process version and attempt
+	Steps      []*StepResult // by process version, attempt and order
+	Gates      []*StepGate
+}
+
+// Ref names the task.
+func (a *Aggregate) Ref() aggregate.Ref { return RefOf(a.Head.TenantID, a.Head.TaskID) }
+
+// Root is the head.
+func (a *Aggregate) Root() aggregate.Root { return &a.Head }
+
+// Prompt is the newest version, nil if there is none.
+func (a *Aggregate) Prompt() *Prompt { return aggregate.Last(a.Prompts) }
+
+// Process is the newest version, nil if there is none.
+func (a *Aggregate) Process() *Process { return aggregate.Last(a.Processes) }
+
+// Execution is the newest attempt, nil if there is none.
+func (a *Aggregate) Execution() *Execution { return aggregate.Last(a.Executions) }
+
+// StepsOf returns the step rows of one attempt, by order.
+func (a *Aggregate) StepsOf(e *Execution) []*StepResult {
+	var out []*StepResult
+	for _, s := range a.Steps {
+		if s.ProcessVersion == e.ProcessVersion && s.Attempt == e.Attempt {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// StepOf returns the row of one step of an attempt, nil if it has not begun.
+func (a *Aggregate) StepOf(e *Execution, order int) *StepResult {
+	return aggregate.Find(a.Steps, StepKey(e.ProcessVersion, e.Attempt, order))
+}
+
+// GateOf returns the gate before one step of an attempt, nil if none was opened.
+func (a *Aggregate) GateOf(e *Execution, order int) *StepGate {
+	return aggregate.Find(a.Gates, GateKey(e.ProcessVersion, e.Attempt, order))
+}
+
+// ProcessOf returns the version an execution runs.
+func (a *Aggregate) ProcessOf(e *Execution) *Process {
+	return aggregate.Find(a.Processes, ProcessKey(e.ProcessVersion))
+}
+
+// Asked are the terms of what waits for a person: of a gate that somebody has to stamp, or of the choice what a
+// message is meant to be. nil: nothing waits for a person.
+func (a *Aggregate) Asked() *aggregate.Terms {
+	if row := a.Choosing(); row != nil {
+		return &row.Terms
+	}
+	if open, waits := a.OpenGate(); waits && open.Terms.ApprovalRequired {
+		return &open.Terms
+	}
+	return nil
+}
+
+// Newest reports whether a card shows the newest thing there is of the task. That
+// card tells what became of the task: that a generation failed, or how it ended.
+func (a *Aggregate) Newest(kind aggregate.CardType, key string) bool {
+	switch {
+	case a.Execution() != nil:
+		return kind == CardExecution
+	case a.Process() != nil:
+		return kind == CardProcess && key == a.Process().Key()
+	case a.Prompt() != nil:
+		return kind == CardPrompt && key == a.Prompt().Key()
+	}
+	return kind == CardTask
+}
+
+// LiveLease returns a step whose call may still be out at now, nil if none is.
+func (a *Aggregate) LiveLease(now time.Time) *StepResult {
+	for _, s := range a.Steps {
+		if s.Status == StepRunning && s.Claim != nil && now.Before(s.Claim.LeaseUntil) {
+			return s
+		}
+	}
+	return nil
+}
+
+// Apply returns the aggregate as it is after c was committed.
+func (a *Aggregate) Apply(c aggregate.Change) *Aggregate {
+	n := *a
+	n.Prompts, n.Processes, n.Executions = slices.Clone(a.Prompts), slices.Clone(a.Processes), slices.Clone(a.Executions)
+	n.Steps, n.Gates, n.Cards = slices.Clone(a.Steps), slices.Clone(a.Gates), slices.Clone(a.Cards)
+	n.Waits, n.Uses = slices.Clone(a.Waits), slices.Clone(a.Uses)
+	if c.Head != nil {
+		n.Head = *c.Head.(*Head)
+		n.Head.Head = n.Head.Committed(a.Head.Head, c)
+	}
+	for _, r := range c.Rows {
+		n.Add(r.At(n.Head.Rev))
+	}
+	return &n
+}
+
+// After is Apply.
+func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate { return a.Apply(c) }
+
+// Add puts a row in its place, over one with the same key.
+func (a *Aggregate) Add(r aggregate.Row) {
+	switch r := r.(type) {
+	case *Head:
+		a.Head = *r
+	case *Request:
+		a.Request = r
+	case *Task:
+		a.Task = r
+	case *Answer:
+		a.Answer = r
+	case *Choice:
+		a.Choice = r
+	case *Prompt:
+		a.Prompts = aggregate.Insert(a.Prompts, r)
+	case *Process:
+		a.Processes = aggregate.Insert(a.Processes, r)
+	case *Execution:
+		a.Executions = aggregate.Insert(a.Executions, r.read())
+	case *StepResult:
+		a.Steps = aggregate.Insert(a.Steps, r)
+	case *StepGate:
+		a.Gates = aggregate.Insert(a.Gates, r)
+	default:
+		a.Shared.Add(r)
+	}
+}
+
+// Rows returns all rows but the head and the waits, by key.
+func (a *Aggregate) Rows() map[string]aggregate.Row {
+	out := map[string]aggregate.Row{}
+	if a.Request != nil {
+		out[a.Request.Key()] = a.Request
+	}
+	if a.Task != nil {
+		out[a.Task.Key()] = a.Task
+	}
+	if a.Answer != nil {
+		out[a.Answer.Key()] = a.Answer
+	}
+	if a.Choice != nil {
+		out[a.Choice.Key()] = a.Choice
+	}
+	for _, rows := range []map[string]aggregate.Row{
+		aggregate.ByKey(a.Prompts), aggregate.ByKey(a.Processes), aggregate.ByKey(a.Executions), aggregate.ByKey(a.Steps), aggregate.ByKey(a.Gates), aggregate.ByKey(a.Cards),
+	} {
+		maps.Copy(out, rows)
+	}
+	return out
+}

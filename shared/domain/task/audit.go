@@ -1,0 +1,27 @@
+package task
+
+import "ringi/shared/domain/aggregate"
+
+const (
+	AuditTaskCreated        aggregate.Action = "task.created"
+	AuditRequestAnswered    aggregate.Action = "request.answered" // by a plain reply; there is no task
+	AuditRequestChosen      aggregate.Action = "request.chosen"   // a reason to reject, or a request of its own
+	AuditTaskCancelled      aggregate.Action = "task.cancelled"
+	AuditTaskExpired        aggregate.Action = "task.expired"
+	AuditTaskRefused        aggregate.Action = "task.refused"
+	AuditPromptApproved     aggregate.Action = "prompt.approved"
+	AuditPromptRejected     aggregate.Action = "prompt.rejected"
+	AuditPromptPicked       aggregate.Action = "prompt.picked" // another team's submission
+	AuditProcessApproved    aggregate.Action = "process.approved"
+	AuditProcessRejected    aggregate.Action = "process.rejected"
+	AuditStepApproved       aggregate.Action = "step.approved"
+	AuditStepRejected       aggregate.Action = "step.rejected"
+	AuditExecutionStarted   aggregate.Action = "execution.started"
+	AuditExecutionCompleted aggregate.Action = "execution.completed"
+	AuditExecutionFailed    aggregate.Action = "execution.failed"
+	AuditExecutionCancelled aggregate.Action = "execution.cancelled"
+	AuditExecutionRetried   aggregate.Action = "execution.retried"
+	AuditExecutionLate      aggregate.Action = "execution.late" // how a write of one that was over ended
+	AuditGenerationFailed   aggregate.Action = "generation.failed"
+	AuditGenerationRetried  aggregate.Action = "generation.retried"
+)

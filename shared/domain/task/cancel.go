@@ -1,0 +1,125 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// CancelTask withdraws a task wherever it stands. A call that is in flight is
+// not called back; its outcome is recorded when it is known.
+// It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
+func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if stop, err := a.cancelled(by, p); stop {
+		return aggregate.Change{}, err
+	}
+	c, err := a.withdraw(by, aggregate.Cancelled, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.audit(by, AuditTaskCancelled, "task", a.Head.TaskID, map[string]any{"reason": ReasonByPerson})
+	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
+}
+
+// CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
+func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	e := a.Execution()
+	if e == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if e.ID != id {
+		return aggregate.Change{}, a.otherExecution(id)
+	}
+	if stop, err := a.cancelled(by, p); stop {
+		return aggregate.Change{}, err
+	}
+	c, err := a.withdraw(by, aggregate.Cancelled, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
+}
+
+// cancelled reports whether there is nothing (more) to cancel, and what to say.
+func (a *Aggregate) cancelled(by aggregate.Actor, p aggregate.Policy) (stop bool, err error) {
+	if e := a.Head.Ended; e != nil {
+		if e.As == TaskCancelled && e.By == by.ID && by.ID != "" {
+			return true, nil
+		}
+		return true, a.ended()
+	}
+	if err := p.Withdraw(by, a.Head.Requester); err != nil {
+		return true, err
+	}
+	return false, nil
+}
+
+// withdraw closes whatever is open: a gate, an execution. It relies on the task's stage, so that the commit fails if
+// another gate or execution was opened meanwhile.
+func (a *Aggregate) withdraw(by aggregate.Actor, to aggregate.GateStatus, now time.Time) (*change, error) {
+	c := a.begin(now)
+	if err := a.closePending(c, to); err != nil {
+		return nil, err
+	}
+	if e := a.Execution(); e != nil && !e.over() {
+		if err := a.cancelExecution(c, e, by); err != nil {
+			return nil, err
+		}
+	}
+	a.relyOnStage(c)
+	return c, nil
+}
+
+func (a *Aggregate) cancelExecution(c *change, e *Execution, by aggregate.Actor) error {
+	results := a.results(e, c)
+	err := c.moveExecution(e, ExecutionCancelled, func(n *Execution) {
+		n.CancelledBy, n.CancelledAt, n.Results = by.ID, &c.Now, results
+	})
+	if err != nil {
+		return err
+	}
+	a.relyOnStep(c, e)
+	c.audit(by, AuditExecutionCancelled, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt}))
+	return nil
+}
+
+// closePending moves the gate that waits, if any, to expired or cancelled.
+func (a *Aggregate) closePending(c *change, to aggregate.GateStatus) error {
+	open, ok := a.OpenGate()
+	if !ok {
+		return nil
+	}
+	return c.moveGate(a.gateOf(open.ID), to, nil)
+}
+
+// Expire ends a task whose gate nobody decided in time. Only the sweeper calls it.
+// It returns ErrNotDue before decide_by, or when nothing waits.
+func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
+	if row := a.Choosing(); row != nil {
+		return a.expireChoice(row, now)
+	}
+	open, ok := a.OpenGate()
+	if !ok || open.Terms.DecideBy == nil || !now.After(*open.Terms.DecideBy) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c, err := a.withdraw(aggregate.System(), aggregate.Expired, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	kind, id := string(open.Kind), open.ID
+	if e := a.Execution(); open.Kind == CardStep && e != nil {
+		kind, id = "execution", e.ID
+	}
+	c.audit(aggregate.System(), AuditTaskExpired, kind, id, map[string]any{"hours": open.Terms.ApprovalHours})
+	return c.ended(a.Task, TaskCancelled, aggregate.System(), ReasonExpired)
+}
+
+// otherExecution says why an execution's id is not the newest one's.
+func (a *Aggregate) otherExecution(id string) error {
+	for _, e := range a.Executions {
+		if e.ID == id {
+			return aggregate.ErrNotLatest{Latest: a.Execution().Attempt}
+		}
+	}
+	return aggregate.ErrNotFound
+}

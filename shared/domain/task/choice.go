@@ -1,0 +1,210 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// ChoiceAs is what a message was taken for that was written beside a gate that waits.
+type ChoiceAs string
+
+const (
+	AsReason  ChoiceAs = "reason"  // to send the waiting version back
+	AsRequest ChoiceAs = "request" // a new one
+)
+
+// Beside names the gate of another task that waits in the same thread.
+type Beside struct {
+	TaskID  string             `json:"task_id"`
+	Title   string             `json:"title"`
+	ID      string             `json:"id"` // of the gate
+	Kind    aggregate.CardType `json:"kind"`
+	Version int                `json:"version"` // of a prompt or process; the step's number of a step gate
+}
+
+// Choice asks people what a message is meant to be. Until they say so, nothing is generated.
+type Choice struct {
+	aggregate.Meta
+	ID        string          `json:"id"`
+	Beside    Beside          `json:"beside"`
+	Terms     aggregate.Terms `json:"terms"`
+	As        ChoiceAs        `json:"as,omitempty"` // empty: nobody has said
+	DecidedBy string          `json:"decided_by,omitempty"`
+	DecidedAt *time.Time      `json:"decided_at,omitempty"`
+	Over      bool            `json:"over,omitempty"`      // nobody said so in time, or the message was withdrawn
+	GateOver  bool            `json:"gate_over,omitempty"` // the gate no longer waits, so the message can't be a reason any more
+	CreatedAt time.Time       `json:"created_at"`
+}
+
+// ChoiceKey is the key of a task's only choice.
+const ChoiceKey = "CHOICE"
+
+func (r *Choice) Key() string             { return ChoiceKey }
+func (r Choice) At(rev int) aggregate.Row { r.Rev = rev; return &r }
+
+// Threaded reports whether the message was written in the thread of another one.
+func (r *Request) Threaded() bool { return r.ThreadTS != "" && r.ThreadTS != r.MessageTS }
+
+// Choosing is the choice that waits for a person, nil if none does.
+func (a *Aggregate) Choosing() *Choice {
+	if a.Choice == nil || a.Choice.As != "" || a.Head.Ended != nil {
+		return nil
+	}
+	return a.Choice
+}
+
+// choiceAsRead is the choice for a Change that relies on it, or on there being none.
+func (a *Aggregate) choiceAsRead() aggregate.Row {
+	if a.Choice == nil {
+		return &Choice{}
+	}
+	return a.Choice
+}
+
+// OpenGateBeside describes what waits in a for people to decide. It reports false when nothing does.
+func (a *Aggregate) OpenGateBeside() (b Beside, ok bool) {
+	open, waits := a.OpenGate()
+	if !waits || a.Asked() == nil {
+		return Beside{}, false
+	}
+	b = Beside{TaskID: a.Head.TaskID, ID: open.ID, Kind: open.Kind, Version: open.Version}
+	if a.Task != nil {
+		b.Title = a.Task.Title
+	}
+	if g, step := a.gateOf(open.ID).(*StepGate); step {
+		b.Version = g.Order
+	}
+	return b, true
+}
+
+// Ask opens the choice of what the message is meant to be. It is no change when
+// people were asked already, or the first layer is done. That the requester has another one
+// open beside the same gate shows when it is committed, as ErrFull.
+func (a *Aggregate) Ask(run int, b Beside, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Choice != nil || a.Task != nil {
+		return aggregate.Change{}, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	row := &Choice{Beside: b, Terms: s.Terms(true, c.Now), CreatedAt: c.Now}
+	row.ID = a.rowID(row.Key(), c.Now)
+	c.Put(row)
+	c.RelyOn(&Task{})
+	return c.done(), nil
+}
+
+// TakeAsRequest lets the message be a new request: a run begins. It returns ErrDecided,
+// ErrNotAllowed or ErrNotFound; the same person choosing it twice is no change.
+func (a *Aggregate) TakeAsRequest(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	c, ok, err := a.choose(id, AsRequest, by, p.Withdraw, now)
+	if !ok {
+		return aggregate.Change{}, err
+	}
+	c.startRun()
+	return c.done(), nil
+}
+
+// TakeAsReason ends the head of a message that becomes the reason of a rejection. The
+// rejection itself is the other task's Change, in the same commit. Its errors are TakeAsRequest's.
+func (a *Aggregate) TakeAsReason(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	c, ok, err := a.choose(id, AsReason, by, p.Reject, now)
+	if !ok {
+		return aggregate.Change{}, err
+	}
+	return c.ended(nil, TaskAnswered, by, ReasonBecameReason)
+}
+
+// choose opens the Change of a choice; ok is false when there is none to make.
+func (a *Aggregate) choose(id string, as ChoiceAs, by aggregate.Actor, may func(aggregate.Actor, string) error, now time.Time) (c *change, ok bool, err error) {
+	row := a.Choice
+	switch {
+	case row == nil || row.ID != id:
+		return nil, false, aggregate.ErrNotFound
+	case row.As == as && row.DecidedBy == by.ID:
+		return nil, false, nil
+	case row.As != "" && row.DecidedAt != nil:
+		return nil, false, aggregate.ErrDecided{Status: string(row.As), By: row.DecidedBy, At: *row.DecidedAt}
+	case a.Head.Ended != nil:
+		return nil, false, a.ended()
+	}
+	if err := may(by, a.Head.Requester); err != nil {
+		return nil, false, err
+	}
+	c = a.begin(now)
+	c.progress()
+	n := *row
+	n.As, n.DecidedBy, n.DecidedAt = as, by.ID, &c.Now
+	c.Put(&n)
+	c.audit(by, AuditRequestChosen, "task", a.Head.TaskID, map[string]any{"as": as, "beside": row.Beside.TaskID, "gate": row.Beside.ID})
+	return c, true, nil
+}
+
+// GateOver records that the gate beside which the message was written no longer waits. The message can't be a reason
+// for its rejection any more, but a person may still make it a request. other is the gate's task, nil if it is gone.
+// It returns ErrNotDue while the gate waits, or when nobody is asked.
+func (a *Aggregate) GateOver(other *Aggregate, now time.Time) (aggregate.Change, error) {
+	row := a.Choosing()
+	if row == nil || row.GateOver {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	if other != nil {
+		if open, waits := other.OpenGate(); waits && open.ID == row.Beside.ID {
+			return aggregate.Change{}, aggregate.ErrNotDue
+		}
+	}
+	c := a.begin(now)
+	n := *row
+	n.GateOver = true
+	c.Put(&n)
+	return c.done(), nil
+}
+
+// expireChoice ends the head of a message that nobody said anything about in time.
+func (a *Aggregate) expireChoice(row *Choice, now time.Time) (aggregate.Change, error) {
+	if row.Terms.DecideBy == nil || !now.After(*row.Terms.DecideBy) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c := a.begin(now)
+	c.audit(aggregate.System(), AuditTaskExpired, "task", a.Head.TaskID, map[string]any{"hours": row.Terms.ApprovalHours})
+	return c.ended(nil, TaskCancelled, aggregate.System(), ReasonExpired)
+}
+
+// closeChoice closes the open choice, unless c itself decides it. If no choice was opened and there is no task yet, c
+// relies on that.
+func (c *change) closeChoice() {
+	switch row := c.choice; {
+	case row == nil && c.Head.AcceptedAt == nil:
+		c.RelyOn(&Choice{})
+	case row != nil && row.As == "" && c.Written(ChoiceKey) == nil:
+		n := *row
+		n.Over = true
+		c.Put(&n)
+	}
+}
+
+// asked are the counters that a choice moves in c: a person has one open beside a gate, so
+// that nobody fills a thread with cards that ask, which come before all others.
+func (c *change) asked() []aggregate.Count {
+	row, ok := c.Written(ChoiceKey).(*Choice)
+	if !ok {
+		return nil
+	}
+	n := aggregate.Count{
+		Key: "ASKED#" + c.Head.Requester + "#" + row.Beside.ID, Reason: ReasonAsked,
+		Keep: latest(c.Now, row.Terms.DecideBy).Add(keptFor),
+	}
+	switch {
+	case row.Revision() == 0:
+		n.By, n.Most = 1, 1
+	case row.As != "" || row.Over:
+		n.By = -1
+	default:
+		return nil
+	}
+	return []aggregate.Count{n}
+}

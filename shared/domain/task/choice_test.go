@@ -1,0 +1,237 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// beside is a prompt that waits.
+func beside() Beside {
+	return Beside{TaskID: "01OTHER", Title: "勤怠集計", ID: "01PROMPT", Kind: CardPrompt, Version: 1}
+}
+
+// asked is a message beside it.
+func asked(t testing.TB) *story {
+	s := begin(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(1, beside(), tenancy.DefaultSettings(), now)
+	})
+	return s
+}
+
+func asRequest(s *story, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.TakeAsRequest(s.load().Choice.ID, by, s.policy, now)
+	}
+}
+
+func asReason(s *story, by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.TakeAsReason(s.load().Choice.ID, by, s.policy, now)
+	}
+}
+
+func TestNothingIsGeneratedBeforeAPersonChooses(t *testing.T) {
+	s := asked(t)
+	a, now := s.load(), s.now
+	if n := a.Next(now); n.State != StateFinish || n.Outcome != "asked" {
+		t.Errorf("the run goes to %+v", n)
+	}
+	if e := a.Effects(now); e.Run != nil {
+		t.Errorf("a run is started: %+v", e.Run)
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(now); due == nil || !due.Equal(now.Add(5*time.Minute)) {
+		t.Errorf("due at %v, though the gate beside may be decided", due)
+	}
+	a.Choice.GateOver = true
+	if due := a.DueAt(now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
+		t.Errorf("due at %v, not when the time to choose is over", due)
+	}
+	if a.Stuck(now.Add(time.Hour)) {
+		t.Error("it counts as stuck")
+	}
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(1, Beside{}, tenancy.DefaultSettings(), now)
+	})
+}
+
+func TestAMessageBecomesANewRequestByChoice(t *testing.T) {
+	s := asked(t)
+	stranger := person("U_OTHER")
+	s.refused(asRequest(s, stranger), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty})
+	s.do(asRequest(s, person(requester)))
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateExtractTask || a.Head.Run != 2 {
+		t.Errorf("run %d goes to %+v", a.Head.Run, n)
+	}
+	at := *a.Choice.DecidedAt
+	s.nothing(asRequest(s, person(requester)))
+	s.refused(asRequest(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
+	s.refused(asReason(s, person(suzuki)), aggregate.ErrDecided{Status: "request", By: requester, At: at})
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Ask(2, Beside{}, tenancy.DefaultSettings(), now)
+	})
+}
+
+func TestAMessageBecomesAReasonByChoice(t *testing.T) {
+	s := asked(t)
+	guest := person(tanaka)
+	guest.Guest = true
+	s.refused(asReason(s, guest), aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest})
+	s.do(asReason(s, person(suzuki)))
+	a := s.load()
+	if e := a.Head.Ended; e == nil || e.As != TaskAnswered || e.By != suzuki || e.Reason != ReasonBecameReason || a.Head.Run != 1 {
+		t.Errorf("%+v", a.Head)
+	}
+	s.nothing(asReason(s, person(suzuki)))
+	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "reason", By: suzuki, At: *a.Choice.DecidedAt})
+	if n := len(s.audit); s.audit[n-1].Action != AuditRequestChosen {
+		t.Errorf("%+v", s.audit)
+	}
+}
+
+// A run that fails while people are asked parks nothing: the choice stays open and expires in time.
+func TestAChoiceOutlivesAFailedRun(t *testing.T) {
+	s := asked(t)
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	a.Head.Parked = &Parked{Layer: L1, Sentence: ReasonRunFailed} // a row of before
+	a.Choice.GateOver = true
+	if due := a.DueAt(s.now); due == nil || !due.Equal(*a.Choice.Terms.DecideBy) {
+		t.Errorf("due at %v: nobody will look when the time to choose is over", due)
+	}
+}
+
+func TestAChoiceThatSlackRefusedIsTriedEveryHour(t *testing.T) {
+	s := asked(t)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	refused := *a.Cards[0]
+	a.Choice.GateOver = true
+	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
+	a.Add(&refused)
+	hour := s.now.Add(time.Hour)
+	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) || !a.Effects(hour).Cards {
+		t.Errorf("due at %v, want in an hour", due)
+	}
+}
+
+func TestAChoiceExpiresAndCanBeCancelled(t *testing.T) {
+	s := asked(t)
+	s.refused(s.expire, aggregate.ErrNotDue)
+	s.now = s.load().Choice.Terms.DecideBy.Add(time.Second)
+	s.do(s.expire)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.Reason != ReasonExpired || !s.load().Choice.Over {
+		t.Errorf("%+v, choice %+v", e, s.load().Choice)
+	}
+	s.refused(asRequest(s, person(requester)), aggregate.ErrDecided{Status: "cancelled", At: s.load().Head.Ended.At, Reason: ReasonExpired})
+	s = asked(t)
+	s.do(s.cancel)
+	if e := s.load().Head.Ended; e.As != TaskCancelled || e.By != requester || !s.load().Choice.Over {
+		t.Errorf("%+v, choice %+v", e, s.load().Choice)
+	}
+}
+
+// A read may miss the choice that was just opened beside a head that is newer: what is
+// decided over it does not commit.
+func TestNobodyIsAcceptedOrRefusedWhileTheMessageMayBeNoRequest(t *testing.T) {
+	guest := person(requester)
+	guest.Guest = true
+	for name, d := range map[string]decision{
+		"accept": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Accept(1, person(requester), tenancy.DefaultSettings(), now)
+		},
+		"refuse for quota": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RefuseFull(1, aggregate.ErrFull{}, now)
+		},
+		"turn away":         func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseOutsider(1, guest, now) },
+		"not our workspace": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RefuseWorkspace(1, now) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := asked(t)
+			s.nothing(d)
+			torn := s.load()
+			torn.Choice = nil
+			c, err := d(torn, s.now)
+			if err != nil || c.Empty() {
+				t.Fatalf("%v, %v", c, err)
+			}
+			if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
+				t.Errorf("committed beside an open choice: %v", err)
+			}
+			s.do(asRequest(s, person(requester)))
+			s.refused(d, aggregate.ErrSuperseded) // of the run that asked
+		})
+	}
+}
+
+// Once the gate beside is decided the message waits on, for a request alone.
+func TestAChoiceOutlivesItsGate(t *testing.T) {
+	gate := waitingPrompt(t)
+	over := func(s *story) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			a.Choice.Beside.ID = gate.load().Prompts[0].ID
+			return a.GateOver(gate.load(), now)
+		}
+	}
+	s := asked(t)
+	s.refused(over(s), aggregate.ErrNotDue)
+	gate.do(gate.rejectPrompt, gate.beginPrompt, gate.finishPrompt) // another version waits now
+	s.do(over(s))
+	a := s.load()
+	if a.Choosing() == nil || !a.Choice.GateOver || a.Head.Ended != nil || a.Next(s.now).Outcome != "asked" {
+		t.Errorf("%+v, %+v", a.Choice, a.Head)
+	}
+	s.refused(over(s), aggregate.ErrNotDue)
+	s.do(asRequest(s, person(requester)))
+	s.refused(over(s), aggregate.ErrNotDue)
+	s = asked(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GateOver(nil, now) }) // its task is gone
+}
+
+// However a message's head ends, nobody is asked about it any more; and nobody takes or
+// refuses what people are asked about.
+func TestEveryEndClosesTheChoice(t *testing.T) {
+	s := asked(t)
+	full := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonOpenPerson}}, now)
+	}
+	s.nothing(s.accept)
+	s.nothing(full)
+	key := "ASKED#" + requester + "#" + beside().ID
+	if n := s.counts[key]; n != 1 {
+		t.Errorf("%d are counted", n)
+	}
+	for name, end := range map[string]func(s *story) decision{
+		"withdrawn": func(s *story) decision { return s.cancel },
+		"a reason":  func(s *story) decision { return asReason(s, person(suzuki)) },
+		"a request": func(s *story) decision { return asRequest(s, person(suzuki)) },
+		"answered by a run that didn't know": func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Extracted(1, Extract{Kind: KindHelp, Sentence: "x"}, now)
+			}
+		},
+	} {
+		s := asked(t)
+		s.do(end(s))
+		if row := s.load().Choice; row.As == "" && !row.Over || s.counts[key] != 0 {
+			t.Errorf("%s: %+v, counted %v", name, row, s.counts)
+		}
+	}
+	// Who ends a request about which nobody was asked, and has not seen that somebody is, is refused.
+	s = begin(t)
+	before := s.load()
+	c := expect.Value(full(before, s.now))(t)
+	row := &Choice{ID: "01CHOICE", Beside: beside()}
+	s.rows[row.Key()] = row.At(1) // of a commit that the read of the rows missed
+	if err := s.commit(before.Head, c); err == nil {
+		t.Error("it ended, and people are asked about it for ever")
+	}
+}

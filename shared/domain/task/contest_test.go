@@ -1,0 +1,322 @@
+package task
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
+)
+
+const execution = "3f1c2b1e-0000-4000-8000-000000000001"
+
+func (s *story) askContest(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.AskContest(s.head.Run, Contest{ExecutionID: execution, File: "contest.toml", Order: "{}", Until: now.Add(5 * time.Minute)}, now)
+}
+
+func (s *story) contestMade(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.contestMade(PromptKey(1))
+}
+
+// contestEnds with two teams that have a submission, and one that failed.
+func (s *story) contestEnds(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.ContestEnded(PromptKey(1), contest.Outcome{
+		Execution: execution, Status: contest.Closed, Usage: aggregate.Usage{ID: execution, Calls: 9, Input: 100, Cost: 700},
+		Summary: &contest.Summary{Status: contest.SummaryPartialFailure, FailedTeams: []contest.FailedTeam{{TeamID: "c"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "総務", RoundNumber: 2, Score: 0.915, Hash: aggregate.HashOf("総務の案")},
+			{TeamID: "b", TeamName: "経理", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf("経理の案")},
+		}},
+	}, now)
+}
+
+func (s *story) finishContest(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishContest(s.head.Run, "a", "総務の案", s.settings, now)
+}
+
+func (s *story) pick(by aggregate.Actor) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.PickDraft(idOf(a.Prompt()), "b", "経理の案", "別の案を選びました", by, s.policy, now)
+	}
+}
+
+// contested is a task whose policy a contest has drafted.
+func contested(t testing.TB) *story {
+	s := begin(t)
+	return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+}
+
+func details(t *testing.T, e aggregate.AuditEntry) (d map[string]any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal([]byte(e.Details), &d))
+	return d
+}
+
+func TestTheDayCountsAContestByItsBudgetUntilItHasEnded(t *testing.T) {
+	for name, end := range map[string]func(s *story) decision{
+		"by what it cost": func(s *story) decision { return s.contestEnds },
+		"by nothing where its task ended before it began": func(s *story) decision {
+			s.do(s.cancel)
+			s.now = s.now.Add(makingFor)
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				e := a.Effects(now)
+				if len(e.Make) != 0 || len(e.Tell) != 1 || e.Tell[0].Told == nil || a.DueAt(now) == nil {
+					t.Fatalf("%+v", e)
+				}
+				return e.Tell[0].Told(a)
+			}
+		},
+		"by nothing where nothing is heard of it": func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.loseContest(now.Add(2 * time.Hour))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, day := begin(t), map[string]int{}
+			counting := func(d decision) decision {
+				return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+					c, err := d(a, now)
+					for _, n := range c.Counts {
+						day[n.Key] += n.By
+					}
+					return c, err
+				}
+			}
+			s.do(s.extract, s.beginPrompt, counting(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.AskContest(s.head.Run, Contest{ExecutionID: execution, Order: "{}", Until: now.Add(time.Minute), Budget: 5000, MostOfDay: 6000}, now)
+			}))
+			key := "SPENT#" + s.load().Prompt().Contest.AskedAt.Format(time.DateOnly)
+			expect.Same(t, map[string]int{key: 5000}, day)
+			s.do(counting(end(s)))
+			cost := 700
+			if as := s.load().Prompt().Contest.As; as == ContestLost || as == string(contest.Cancelled) {
+				cost = 0
+			}
+			if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Head.Ended != nil && len(e.Tell) > 0 {
+				t.Errorf("it is not left alone: %+v", e)
+			}
+			if day[key] != cost || s.load().Prompt().Contest.Reserved != 0 {
+				t.Errorf("%v, %s is reserved", day, s.load().Prompt().Contest.Reserved)
+			}
+		})
+	}
+}
+
+func TestAVersionThatIsLeftToAContestWaitsForItAlone(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest)
+	s.nothing(s.askContest)
+	s.nothing(s.finishPrompt) // of an invocation that had begun before
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateAwaitContest || n.Gate != PromptKey(1) || n.TimeoutSeconds < 300+3600 {
+		t.Errorf("next is %+v", n)
+	}
+	e := a.Effects(s.now)
+	if e.Run != nil || len(e.Make) != 1 || e.Make[0].Ref != (aggregate.Ref{Tenant: a.Head.TenantID, Kind: "contest", ID: execution}) || e.Make[0].Order != "{}" {
+		t.Errorf("effects are %+v", e)
+	}
+	s.do(s.contestMade)
+	if e := s.load().Effects(s.now); len(e.Make) > 0 || s.load().Prompt().Contest.Order != "" {
+		t.Errorf("it is made again: %+v", e.Make)
+	}
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.GiveUp(1, ReasonRunFailed, now) })
+	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
+	if e := s.load().Effects(s.now); len(e.Wake) > 0 {
+		t.Errorf("woken too early: %+v", e.Wake)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded) // there is nothing to run
+}
+
+func TestAContestEndsForTheRowWhicheverRunIsTheHeads(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	s.waits[PromptKey(1)] = aggregate.Wait{Gate: PromptKey(1), Token: "token", Run: 1, Entered: s.now}
+	s.do(s.contestEnds)
+	s.refused(s.contestEnds, aggregate.ErrNotDue)
+	a := s.load()
+	if e := a.Effects(s.now); len(e.Wake) != 1 || e.Run == nil || a.Next(s.now).State != StateDraftPrompt {
+		t.Errorf("nobody goes on: %+v, %+v", e, a.Next(s.now))
+	}
+	if a.Spent() != 700 || s.spent != 700 {
+		t.Errorf("the task cost %s, the day %s", a.Spent(), s.spent)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishContest(1, "a", "他人の案", s.settings, now)
+	}, aggregate.ErrNotFound)
+	s.do(s.finishContest, s.approvePrompt)
+	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "総務" || d["score"] != 91.5 {
+		t.Errorf("approved as %v", d)
+	}
+}
+
+func TestAContestOfATaskThatEndedIsWithdrawnAndPaidFor(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.cancel)
+	if e := s.load().Effects(s.now); len(e.Make) != 0 || len(e.Tell) != 1 || !e.Tell[0].Absent || e.Tell[0].Told != nil {
+		t.Errorf("one that may have been made is not withdrawn: %+v", e)
+	}
+	s.do(s.contestMade)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if e := a.Effects(s.now); len(e.Tell) != 1 || a.DueAt(s.now) == nil {
+		t.Errorf("nobody tells the contest: %+v, due %v", e, a.DueAt(s.now))
+	}
+	s.do(s.contestEnds)
+	a = s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if e := a.Effects(s.now); len(e.Tell) != 0 || a.DueAt(s.now) != nil || e.Run != nil {
+		t.Errorf("it is over, and not left alone: %+v", e)
+	}
+	if a.Spent() != 700 {
+		t.Errorf("the task cost %s", a.Spent())
+	}
+}
+
+func TestAContestThatIsNotHeardOfHoldsUpNothingForEver(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+	lose := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }
+	s.refused(lose, aggregate.ErrNotDue)
+	s.now = s.now.Add(2 * time.Hour)
+	s.do(lose, s.finishPrompt)
+	c, err := s.try(s.contestEnds) // it was late
+	if err != nil || c.Head != nil || s.load().Spent() != 700 || s.load().Prompt().Content != "方針" {
+		t.Errorf("%v, spent %s, drafted %q", err, s.load().Spent(), s.load().Prompt().Content)
+	}
+}
+
+// A team that had no function free enters late: it must not play beside the draft that took the contest's place.
+func TestAContestThatIsLostIsToldOnceToStop(t *testing.T) {
+	for name, next := range map[string]func(*story) decision{
+		"the draft is made": func(s *story) decision { return s.finishPrompt },
+		"the run failed":    func(s *story) decision { return s.park },
+		"the task ended":    func(s *story) decision { return s.cancel },
+	} {
+		s := begin(t)
+		s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade)
+		asked, asker := s.load().Prompt().Contest, s.load().Ref()
+		s.now = s.now.Add(2 * time.Hour)
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.loseContest(now) }, next(s))
+		a := s.load()
+		a.Head.ShownRev = a.Head.Rev
+		e := a.Effects(s.now)
+		if due := a.DueAt(s.now); len(e.Tell) != 1 || !e.Tell[0].Absent || due == nil || due.After(s.now.Add(5*time.Minute)) {
+			t.Fatalf("%s: nobody tells the contest: %+v, due %v", name, e, due)
+		}
+		c, err := contest.Begin(contest.Order{
+			Execution: asked.ExecutionID, Tenant: asker.Tenant, Prompt: "方針", Teams: []contest.Entry{{TeamID: "a", TeamName: "A"}}, MaxRounds: 1, MinRounds: 1,
+			TeamTimeoutSeconds: 60, TimeoutSeconds: 60, Budget: 100, By: aggregate.System(), For: &asker, ForRow: PromptKey(1), Config: aggregate.Blob{JSON: "{}"},
+		}, s.now)
+		expect.NoError(t, err)
+		x := (&contest.Aggregate{}).After(c)
+		if c, err = e.Tell[0].Decide(x); err != nil || x.After(c).(*contest.Aggregate).Head.OverAt == nil {
+			t.Errorf("%s: the contest goes on: %v", name, err)
+		}
+		told := func(a *Aggregate, _ time.Time) (aggregate.Change, error) { return e.Tell[0].Told(a) }
+		s.do(told)
+		s.refused(told, aggregate.ErrNotDue)
+		if e := s.load().Effects(s.now); len(e.Tell) != 0 {
+			t.Errorf("%s: it is told again: %+v", name, e.Tell)
+		}
+	}
+}
+
+// What people judge isn't taken from them because what made it cost too much; once they have decided, nothing more is paid for.
+func TestADraftOfAContestThatCostTooMuchIsPeoplesToJudge(t *testing.T) {
+	limit := aggregate.MicroUSD(700) // what contestEnds costs
+	stop := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.StopForCost(a.Head.Run, limit, now)
+	}
+	finished := func(t *testing.T, approvals bool) *story {
+		s := begin(t)
+		s.settings.MaxCostUSD, s.settings.PromptApprovalRequired = 0.0007, approvals
+		return s.do(s.extract, s.beginPrompt, s.askContest, s.contestMade, s.contestEnds, s.finishContest)
+	}
+	for name, decide := range map[string]func(*story) []decision{
+		"approved":                    func(s *story) []decision { return []decision{s.approvePrompt} },
+		"sent back":                   func(s *story) []decision { return []decision{s.rejectPrompt, s.beginPrompt} },
+		"another picked, and stamped": func(s *story) []decision { return []decision{s.pick(person(suzuki)), s.approvePrompt} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := finished(t, true)
+			for _, d := range decide(s) {
+				if _, waits := s.load().OpenGate(); waits {
+					s.nothing(stop)
+					if p := s.load().Prompt(); p.CostLimit != limit {
+						t.Errorf("version %d does not say it: %s", p.Version, p.CostLimit)
+					}
+				}
+				s.do(d)
+			}
+			s.do(stop)
+			if e := s.load().Head.Ended; e == nil || e.Reason != ReasonCostLimit {
+				t.Errorf("ended %+v", e)
+			}
+		})
+	}
+	if s := finished(t, false).do(stop); s.head.Ended == nil {
+		t.Error("nobody judges it, and it goes on")
+	}
+	if p := contested(t).load().Prompt(); p.CostLimit != 0 {
+		t.Errorf("without a limit it says %s", p.CostLimit)
+	}
+}
+
+func TestAPickedDraftIsAVersionOfWhoPickedIt(t *testing.T) {
+	s := contested(t)
+	s.settings.MaxVersions = 1
+	s.refused(s.pick(person("U_OUTSIDER")), aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+	s.policy.Alone = true
+	s.refused(s.pick(person(suzuki)), aggregate.ErrNotAllowed{Rule: aggregate.RuleAlone})
+	s.policy.Alone = false
+	first := s.load().Prompt()
+	s.do(s.pick(person(suzuki)))
+	a := s.load()
+	old, n := a.Prompts[0], a.Prompt()
+	if old.Status != aggregate.Rejected || old.RejectedBy != suzuki || n.Version != 2 || n.Status != aggregate.PendingApproval || n.Author != suzuki || n.Content != "経理の案" || n.Entry.TeamName != "経理" {
+		t.Fatalf("%+v\n%+v", old, n)
+	}
+	if n.Terms.DecideBy.Before(*first.Terms.DecideBy) || a.Next(s.now).State != StateAwaitPromptApproval {
+		t.Errorf("to be decided by %v, next is %+v", n.Terms.DecideBy, a.Next(s.now))
+	}
+	if others := n.Others(); len(others) != 1 || others[0].TeamID != "a" {
+		t.Errorf("others are %+v", others)
+	}
+	late := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.PickDraft(old.ID, "a", "総務の案", "別の案を選びました", person(tanaka), s.policy, now)
+	}
+	s.refused(late, aggregate.ErrDecided{Status: StatusPicked, By: suzuki, At: *old.RejectedAt})
+	s.policy.AllowSelf = false
+	s.refused(s.approvePrompt, aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf})
+	approve := func(by string) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Approve(idOf(a.Prompt()), person(by), s.policy, now)
+		}
+	}
+	s.do(approve(tanaka))
+	if d := details(t, s.audit[len(s.audit)-1]); d["team"] != "経理" || d["score"] != 80.0 || d["picked_by"] != suzuki {
+		t.Errorf("approved as %v", d)
+	}
+	_, err := s.try(s.pick(person(suzuki)))
+	if decided := (aggregate.ErrDecided{}); !errors.As(err, &decided) {
+		t.Errorf("picked after the stamp: %v", err)
+	}
+}
+
+func TestPickedVersionsDontCountTowardsTheMost(t *testing.T) {
+	s := contested(t)
+	s.do(s.pick(person(suzuki)), s.rejectPrompt)
+	if p := s.load().Prompts[0]; p.Terms.MaxVersions != 5 || s.head.Ended != nil {
+		t.Fatalf("ended: %+v", s.head.Ended)
+	}
+	if n := generated(s.load().Prompts, 2); n != 1 {
+		t.Errorf("%d versions were generated, want 1", n)
+	}
+	s.do(s.beginPrompt)
+	if p := s.load().Prompt(); p.Version != 3 || p.Author != "" || p.Contest != nil {
+		t.Errorf("%+v", p)
+	}
+}

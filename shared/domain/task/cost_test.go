@@ -1,0 +1,215 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// answer is what the calls for one generation came to.
+func answer(id string, dollars float64) aggregate.Usage {
+	return aggregate.Usage{
+		ID: id, Provider: "anthropic", Model: "claude-sonnet-4-6", Prompt: "plan.ja.1", RequestID: "req_" + id,
+		Calls: 2, Input: 1000, Output: 200, Cached: 50, Written: 10, MS: 900, Cost: aggregate.USD(dollars),
+	}
+}
+
+func paying(u aggregate.Usage, d decision) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(u, now, func(a *Aggregate) (aggregate.Change, error) { return d(a, now) })(a)
+	}
+}
+
+func nothing(*Aggregate, time.Time) (aggregate.Change, error) { return aggregate.Change{}, nil }
+
+func TestWhatAModelMadeSaysWhatItCost(t *testing.T) {
+	s := begin(t)
+	s.do(paying(answer("1", 0.01), s.extract), s.beginPrompt, paying(answer("2", 0.02), s.finishPrompt), s.approvePrompt)
+	s.do(s.beginProcess, paying(answer("3", 0.03), s.finishProcess), s.approveProcess, s.start)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.claim, s.finish(done), paying(answer("4", 0.04), s.complete))
+	a := s.load()
+	for name, row := range map[string]struct {
+		got  *aggregate.Usage
+		want aggregate.Usage
+	}{
+		"task": {a.Task.Usage, answer("1", 0.01)}, "prompt": {a.Prompt().Usage, answer("2", 0.02)},
+		"process": {a.Process().Usage, answer("3", 0.03)}, "execution": {a.Execution().Usage, answer("4", 0.04)},
+	} {
+		if d := cmp.Diff(&row.want, row.got); d != "" {
+			t.Error(name, d)
+		}
+	}
+	expect.Same(t, &aggregate.Usage{Calls: 8, Input: 4000, Output: 800, Cached: 200, MS: 3600, Cost: aggregate.USD(0.1)}, a.Used())
+}
+
+func TestACommitThatIsRepeatedIsPaidOnce(t *testing.T) {
+	for name, of := range map[string]func(*story) decision{
+		"made":    func(s *story) decision { return s.extract },
+		"parked":  func(s *story) decision { return s.park },
+		"paused":  func(s *story) decision { return s.pause },
+		"in vain": func(*story) decision { return nothing },
+	} {
+		s := begin(t)
+		d := of(s)
+		s.do(paying(answer("1", 0.25), d))
+		if _, err := s.try(paying(answer("1", 0.25), d)); err != nil { // its answer was lost
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := s.load().Spent(); got != aggregate.USD(0.25) {
+			t.Errorf("%s: %s", name, got)
+		}
+		if s.do(paying(answer("2", 0.50), nothing)).load().Spent() != aggregate.USD(0.75) { // an invocation that asked again
+			t.Errorf("%s: what was paid twice is %s", name, s.load().Spent())
+		}
+	}
+	s := begin(t)
+	s.head.Usage, s.head.Charged = &aggregate.Usage{Calls: 1, Cost: aggregate.USD(0.25)}, []string{"0"} // by an earlier release
+	s.nothing(paying(answer("0", 0.25), nothing))
+	if got := s.do(paying(answer("1", 0.25), nothing)).load().Spent(); got != aggregate.USD(0.50) {
+		t.Errorf("with what an earlier release counted: %s", got)
+	}
+}
+
+func TestWhatCameToNothingIsPaidFor(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		from func(testing.TB) *story
+		of   func(*story) decision
+	}{
+		{"another invocation was faster", told(begin, func(s *story) { s.do(s.extract) }), func(s *story) decision { return s.extract }},
+		{"the run is another's", told(begin, func(s *story) { s.do(s.restart) }), func(s *story) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(1, Extract{}, now) }
+		}},
+		{"the task was cancelled", told(waitingPrompt, func(s *story) { s.do(s.cancel) }), func(s *story) decision { return s.finishPrompt }},
+		{"the work was done", told(allDone, func(s *story) { s.do(s.complete) }), func(s *story) decision { return s.complete }},
+	} {
+		s := tt.from(t)
+		before := s.load()
+		s.do(paying(answer("1", 0.25), tt.of(s)))
+		after := s.load()
+		if after.Spent() != aggregate.USD(0.25) || !reflect.DeepEqual(before.Rows(), after.Rows()) {
+			t.Errorf("%s: spent %s", tt.name, after.Spent())
+		}
+		h := after.Head
+		h.Rev, h.LastChange = before.Head.Rev, before.Head.LastChange
+		if d := cmp.Diff(before.Head, h); d != "" {
+			t.Error(tt.name, d)
+		}
+	}
+	s := begin(t)
+	s.nothing(paying(aggregate.Usage{ID: "1", Calls: 1, MS: 60_000}, nothing)) // nobody answered
+	s.refused(paying(answer("1", 1), func(*Aggregate, time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}), aggregate.ErrConflict)
+	s.refused(paying(aggregate.Usage{}, func(*Aggregate, time.Time) (aggregate.Change, error) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}), aggregate.ErrSuperseded)
+}
+
+// A run that fails just after a decision did not see it; a late bill in between changes nothing.
+func TestABillDoesNotHideThatSomebodyJustDecided(t *testing.T) {
+	s := waitingPrompt(t)
+	s.do(s.approvePrompt, paying(answer("1", 1), nothing), paying(answer("2", 1), nothing), s.giveUp)
+	if s.head.Parked != nil || s.head.Run != 2 {
+		t.Errorf("the decision is forgotten: %+v", s.head)
+	}
+	s.do(s.giveUp)
+	if s.head.Parked == nil {
+		t.Error("the next run's failure is not that one's")
+	}
+}
+
+func TestATaskThatCostWhatItMayIsStopped(t *testing.T) {
+	limit := aggregate.USD(3)
+	for _, state := range states {
+		for _, spent := range []float64{2.999999, 3, 3.5} {
+			s := state.reach(t)
+			s.do(paying(answer("1", spent), nothing))
+			before, audit := s.load(), len(s.audit)
+			c, err := s.try(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.StopForCost(a.Head.Run, limit, now)
+			})
+			after := s.load()
+			e, waits := before.Execution(), false
+			if open, ok := before.OpenGate(); ok {
+				waits = open.Kind == CardStep
+			}
+			what := fmt.Sprintf("%s, %v spent: %v", state.name, spent, err)
+			switch {
+			case before.Head.Ended != nil:
+				if !errors.Is(err, aggregate.ErrSuperseded) {
+					t.Error(what)
+				}
+			case spent < 3, waits:
+				if err != nil || !c.Empty() {
+					t.Error(what)
+				}
+			case before.LiveLease(s.now) != nil:
+				if !errors.Is(err, aggregate.ErrInFlight) {
+					t.Error(what)
+				}
+			case err != nil:
+				t.Error(what)
+			case e == nil:
+				want := Ended{As: TaskCancelled, At: after.Head.ChangedAt, Reason: ReasonCostLimit, Detail: fmt.Sprintf("%s/3.00", aggregate.USD(spent))}
+				last := s.audit[len(s.audit)-1]
+				if d := cmp.Diff(&want, after.Head.Ended); d != "" || len(s.audit) != audit+1 || last.Action != AuditTaskCancelled || last.ActorType != aggregate.ActorSystem ||
+					last.Details != aggregate.JSON(fmt.Sprintf(`{"cost_usd":"%s","max_cost_usd":"3.00","reason":"cost_limit"}`, aggregate.USD(spent))) {
+					t.Errorf("%s %s, recorded %+v", what, d, last)
+				}
+				if _, waits := after.OpenGate(); waits || after.Task != nil && after.Task.Status != TaskCancelled {
+					t.Errorf("%s: something is left open", what)
+				}
+			default:
+				x := after.Execution()
+				unknown := x.Error == ReasonToolUnknown // a person has to look at that first
+				if after.Head.Ended == nil || after.Head.Ended.As != TaskFailed || x.Status != ExecutionFailed || !unknown && (x.Error != ReasonCostLimit || x.ErrorDetail != fmt.Sprintf("%s/3.00", aggregate.USD(spent))) {
+					t.Errorf("%s: %+v", what, x)
+				}
+				if last := s.audit[len(s.audit)-1]; last.Action != AuditExecutionFailed || len(s.audit) != audit+1 {
+					t.Errorf("%s: recorded %+v", what, last)
+				}
+			}
+		}
+	}
+}
+
+func TestNoLimitStopsNothing(t *testing.T) {
+	s := begin(t)
+	s.do(paying(answer("1", 1e6), nothing))
+	s.nothing(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StopForCost(1, 0, now) })
+	for dollars, want := range map[float64]aggregate.MicroUSD{0: 0, 0.0000001: 1, 0.29: 290000, 1e6: 1e12} {
+		if got := (tenancy.Settings{MaxCostUSD: dollars}).MaxCost(); got != want {
+			t.Errorf("%v dollars are %d", dollars, got)
+		}
+	}
+}
+
+func TestMoneyInWords(t *testing.T) {
+	for m, want := range map[aggregate.MicroUSD]string{0: "0.00", 1: "0.000001", 3_500_000: "3.50", 3_000_000: "3.00", 123: "0.000123", 10_120_300: "10.1203", 99_999: "0.099999", 1e12: "1000000.00", -1_999_974: "-1.999974", -20_000: "-0.02", math.MinInt64: "-9223372036854.775808"} {
+		if got := m.String(); got != want {
+			t.Errorf("%d is %s, want %s", int64(m), got, want)
+		}
+	}
+}
+
+// What is said to cost less than nothing gives nothing back: it isn't charged, and what was decided with it isn't kept.
+func TestNothingIsChargedBelowNothing(t *testing.T) {
+	s := begin(t)
+	s.do(paying(answer("1", 5), nothing))
+	refund := answer("2", 0)
+	refund.Cost = -1
+	if _, err := paying(refund, s.extract)(s.load(), s.now); err == nil || !strings.Contains(err.Error(), "the calls 2 are said to cost -0.000001 dollars") {
+		t.Error(err)
+	}
+}

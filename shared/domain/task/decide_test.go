@@ -1,0 +1,283 @@
+package task
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func TestASecondClickChangesNothingAndSaysWhoDecided(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		from   func(testing.TB) *story
+		first  func(*story) decision
+		status string
+	}{
+		{"approved prompt", waitingPrompt, func(s *story) decision { return s.approvePrompt }, "approved"},
+		{"rejected prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, "rejected"},
+		{"approved process", waitingProcess, func(s *story) decision { return s.approveProcess }, "approved"},
+		{"rejected process", waitingProcess, func(s *story) decision { return s.rejectProcess }, "rejected"},
+		{"approved step", waitingStep, func(s *story) decision { return s.approveStep }, "approved"},
+		{"rejected step", waitingStep, func(s *story) decision { return s.rejectStep }, "rejected"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			open, _ := s.load().OpenGate()
+			at := s.now
+			s.do(tt.first(s))
+			for button, press := range buttons {
+				same := button == strings.TrimSuffix(tt.status, "ed") || button == strings.TrimSuffix(tt.status, "d")
+				for _, by := range []aggregate.Actor{person(suzuki), person(tanaka), person("U_OUTSIDER")} {
+					if same && by.ID == suzuki {
+						s.nothing(press(s, open.ID, by))
+						continue
+					}
+					s.refused(press(s, open.ID, by), aggregate.ErrDecided{Status: tt.status, By: suzuki, At: at})
+				}
+			}
+		})
+	}
+}
+
+// buttons are those of a card that asks.
+var buttons = map[string]func(*story, string, aggregate.Actor) decision{
+	"approve": func(s *story, id string, by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Approve(id, by, s.policy, now) }
+	},
+	"reject": func(s *story, id string, by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Reject(id, "短く", by, s.policy, now)
+		}
+	},
+}
+
+func TestOfTwoApproversAtOnceOneDecidesAndTheOtherLearnsIt(t *testing.T) {
+	for name, from := range map[string]func(testing.TB) *story{"prompt": waitingPrompt, "process": waitingProcess, "step": waitingStep} {
+		t.Run(name, func(t *testing.T) {
+			s := from(t)
+			open, _ := s.load().OpenGate()
+			saw := s.load() // both of them
+			first := expect.Value(buttons["approve"](s, open.ID, person(suzuki))(saw, s.now))(t)
+			second := expect.Value(buttons["reject"](s, open.ID, person(tanaka))(saw, s.now))(t)
+			expect.NoError(t, s.commit(saw.Head, first))
+			if err := s.commit(saw.Head, second); !errors.Is(err, aggregate.ErrConflict) {
+				t.Errorf("the second commits: %v", err)
+			}
+			s.refused(buttons["reject"](s, open.ID, person(tanaka)), aggregate.ErrDecided{Status: "approved", By: suzuki, At: first.Now})
+		})
+	}
+}
+
+func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
+	s := waitingPrompt(t)
+	old, at := s.load().Prompt().ID, s.now
+	s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt)
+	s.refused(buttons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
+	s.refused(buttons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
+
+	a := s.load() // rows that no commit of ours writes: the old version waits still
+	stale := *a.Prompts[0]
+	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
+	a.Add(&stale)
+	if _, err := a.Approve(old, person(tanaka), s.policy, s.now); !errors.Is(err, aggregate.ErrNotLatest{Latest: 2}) {
+		t.Errorf("%v, want that version 2 is newer", err)
+	}
+}
+
+func TestALateClickSaysThatTheTaskIsOver(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		end    func(*story)
+		by     string
+		reason aggregate.Reason
+	}{
+		{"cancelled by a person", func(s *story) { s.do(s.cancel) }, requester, ReasonByPerson},
+		{"expired", func(s *story) { s.now = s.now.Add(168 * time.Hour); s.do(s.expire) }, "", ReasonExpired},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := waitingProcess(t)
+			id := s.load().Process().ID
+			tt.end(s)
+			want := aggregate.ErrDecided{Status: "cancelled", By: tt.by, At: s.head.ChangedAt, Reason: tt.reason}
+			for _, press := range buttons {
+				s.refused(press(s, id, person(suzuki)), want)
+			}
+			s.refused(s.retryGeneration, want)
+		})
+	}
+}
+
+func TestARejectionsReasonHasOneToAThousandCharacters(t *testing.T) {
+	for _, tt := range []struct {
+		name, reason string
+		want         string // "" means refused
+	}{
+		{"empty", "", ""},
+		{"blanks", " \t\n　", ""},
+		{"one", "短", "短"},
+		{"a thousand", strings.Repeat("理", 1000), strings.Repeat("理", 1000)},
+		{"a thousand, and blanks around", "　" + strings.Repeat("理", 1000) + "\n", strings.Repeat("理", 1000)},
+		{"a thousand and one", strings.Repeat("理", 1001), ""},
+		{"a thousand emoji", strings.Repeat("🚨", 1000), strings.Repeat("🚨", 1000)},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			for kind, s := range map[string]*story{"prompt": waitingPrompt(t), "process": waitingProcess(t), "step": waitingStep(t)} {
+				reject := map[string]decision{
+					"prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+						return a.Reject(a.Prompt().ID, tt.reason, person(suzuki), s.policy, now)
+					},
+					"process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+						return a.Reject(a.Process().ID, tt.reason, person(suzuki), s.policy, now)
+					},
+					"step": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+						return a.Reject(gateID(a), tt.reason, person(suzuki), s.policy, now)
+					},
+				}[kind]
+				c, err := s.try(reject)
+				if tt.want == "" {
+					var field aggregate.ErrField
+					if !errors.As(err, &field) || field.Field != "rejection_reason" || !strings.Contains(err.Error(), "1 to 1000 characters") {
+						t.Errorf("%s: %v, want the field and its limit", kind, err)
+					}
+					continue
+				}
+				if err != nil {
+					t.Fatalf("%s: %v", kind, err)
+				}
+				if _, v, _ := gateOf(c.Rows[0]); v.RejectionReason != tt.want {
+					t.Errorf("%s: kept %q", kind, v.RejectionReason)
+				}
+			}
+		})
+	}
+}
+
+func TestTheFifthRejectionCancelsTheTask(t *testing.T) {
+	for _, tt := range []struct {
+		name                  string
+		from                  func(testing.TB) *story
+		reject, begin, finish func(*story) decision
+		action                aggregate.Action
+	}{
+		{"prompt", waitingPrompt, func(s *story) decision { return s.rejectPrompt }, func(s *story) decision { return s.beginPrompt },
+			func(s *story) decision { return s.finishPrompt }, AuditPromptRejected},
+		{"process", waitingProcess, func(s *story) decision { return s.rejectProcess }, func(s *story) decision { return s.beginProcess },
+			func(s *story) decision { return s.finishProcess }, AuditProcessRejected},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			for range 4 {
+				s.do(tt.reject(s))
+				if s.head.Ended != nil {
+					t.Fatalf("ended early: %+v", s.head.Ended)
+				}
+				s.do(tt.begin(s), tt.finish(s))
+			}
+			s.do(tt.reject(s))
+			want := &Ended{As: TaskCancelled, At: s.head.ChangedAt, Reason: ReasonMaxVersions}
+			expect.Same(t, want, s.head.Ended)
+			if got := s.load().Task.Status; got != TaskCancelled {
+				t.Errorf("the task is %s", got)
+			}
+			last := s.audit[len(s.audit)-2:]
+			if last[0].Action != tt.action || last[0].ActorID != suzuki || last[1].Action != AuditTaskCancelled || last[1].ActorType != aggregate.ActorSystem {
+				t.Errorf("recorded %+v", last)
+			}
+			if last[1].Details != `{"max_versions":5,"reason":"max_versions"}` {
+				t.Errorf("details %s", last[1].Details)
+			}
+		})
+	}
+}
+
+func TestADecisionRecordsSinceWhenItWasAskedFor(t *testing.T) {
+	s := waitingPrompt(t)
+	asked := aggregate.TimeText(s.head.ChangedAt)
+	s.now = s.now.Add(42 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, person(suzuki), s.policy, now)
+	})
+	if last := s.audit[len(s.audit)-1]; last.Details != aggregate.JSON(`{"asked_at":"`+asked+`","hash":"`+s.load().Prompt().hash()+`","version":1}`) {
+		t.Errorf("details %s, asked at %s", last.Details, asked)
+	}
+}
+
+// What a write was called with stands in a row that nobody seals; its hash is in an entry that is sealed.
+func TestTheArgumentsOfWritesAreInTheAuditLog(t *testing.T) {
+	for _, action := range []aggregate.Action{AuditExecutionCancelled, AuditExecutionFailed} {
+		s := checked(t)
+		s.do(s.openGate, s.approveStep, s.claim)
+		row := aggregate.Last(s.load().Steps)
+		if action == AuditExecutionCancelled {
+			s.do(s.cancel)
+		} else {
+			s.do(s.finish(Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FailExecution(s.head.Run, ReasonToolUnknown, "", now)
+			})
+		}
+		want := `"writes":{"` + row.StepID + `":"` + aggregate.HashOf(string(row.Arguments.JSON)) + `"}`
+		ended := map[aggregate.Action]string{AuditExecutionCancelled: "running", AuditExecutionFailed: "unknown"}[action]
+		if !slices.ContainsFunc(s.audit, func(x aggregate.AuditEntry) bool {
+			return x.Action == action && row.Access == aggregate.Write && strings.Contains(string(x.Details), want) &&
+				strings.Contains(string(x.Details), `"ends":{"`+ended+`":["`+row.StepID+`"]}`)
+		}) {
+			t.Errorf("%s: %+v", action, s.audit)
+		}
+	}
+}
+
+func TestTheSystemStampsOnlyWhatAsksNobody(t *testing.T) {
+	s := waitingPrompt(t)
+	asSystem := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Approve(a.Prompt().ID, aggregate.System(), aggregate.Policy{}, now)
+	}
+	s.settings.PromptApprovalRequired = false // too late for a gate that waits
+	s.refused(asSystem, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed})
+
+	s = begin(t)
+	s.settings.PromptApprovalRequired = false
+	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	s.settings.PromptApprovalRequired = true // nor does switching it on ask anybody now
+	s.do(asSystem)
+	p := s.load().Prompt()
+	if p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
+		t.Errorf("stamped %+v", p.Verdict)
+	}
+	s.nothing(asSystem)
+	s.refused(buttons["approve"](s, p.ID, person(suzuki)), aggregate.ErrDecided{Status: "approved", At: *p.ApprovedAt})
+	if last := s.audit[len(s.audit)-1]; last.Action != AuditPromptApproved || last.ActorType != aggregate.ActorSystem || last.ActorID != "" {
+		t.Errorf("recorded %+v", last)
+	}
+}
+
+func TestADecisionForgivesRestarts(t *testing.T) {
+	s := checked(t)
+	s.do(s.restart, s.openGate, s.approveStep)
+	if s.head.Restarts != 0 {
+		t.Errorf("%d restarts after a person's", s.head.Restarts)
+	}
+	s = asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s.do(s.restart, s.approveAsSystem)
+	if s.head.Restarts != 0 {
+		t.Errorf("%d restarts after the system's", s.head.Restarts)
+	}
+}
+
+func TestAProcessIsApprovedTogetherWithItsExecution(t *testing.T) {
+	s := waitingProcess(t)
+	s.do(s.approveProcess)
+	a := s.load()
+	for _, r := range []aggregate.Row{a.Process(), a.Task, a.Execution(), a.Card("CARD#execution")} {
+		if r.Revision() != s.head.Rev {
+			t.Errorf("%s is of rev %d, the approval of %d", r.Key(), r.Revision(), s.head.Rev)
+		}
+	}
+	if a.Task.Status != TaskRunning || a.Execution().Status != ExecutionPending || a.Process().ApprovedHash != Hash(s.steps) {
+		t.Errorf("task %s, execution %s, hash %s", a.Task.Status, a.Execution().Status, a.Process().ApprovedHash)
+	}
+}

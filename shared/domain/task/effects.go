@@ -1,0 +1,192 @@
+package task
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Effects reads off the rows what has to happen at now.
+func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
+	var out aggregate.Effects
+	if a.work(now) {
+		out.Run = &aggregate.Run{
+			Name:  fmt.Sprintf("%s-%d", a.Head.TaskID, a.Head.Run),
+			Input: fmt.Sprintf(`{"tenant":%q,"task":%q,"run":%d}`, a.Head.TenantID, a.Head.TaskID, a.Head.Run),
+			Run:   a.Head.Run,
+		}
+	}
+	out.Make, out.Tell = a.contests(now)
+	for _, w := range a.Waits {
+		if w.Run != a.Head.Run || !a.Awaits(w.Gate) {
+			out.Wake = append(out.Wake, w)
+		}
+	}
+	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now) || slices.ContainsFunc(a.Cards, func(c *aggregate.Card) bool {
+		again := a.TryAgainAt(c)
+		return again != nil && !now.Before(*again)
+	})
+	return out
+}
+
+// tryAgainAfter is how long a card that Slack refused rests while a person is asked:
+// nobody tells us that a channel is open again, or that the bot was invited.
+const tryAgainAfter = time.Hour
+
+// TryAgainAt is when a card that Slack refused for good is tried again though the
+// task does not move: while a person is asked for a decision. nil: at the next revision.
+func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
+	if c.State != aggregate.CardUnreachable || a.Asked() == nil {
+		return nil
+	}
+	tried := c.CreatedAt
+	if c.TriedAt != nil {
+		tried = *c.TriedAt
+	}
+	again := tried.Add(tryAgainAfter)
+	return &again
+}
+
+// work reports whether a run has something to do at now, other than to wait for a person.
+func (a *Aggregate) work(now time.Time) bool {
+	if a.Head.Ended != nil {
+		return a.closing(now)
+	}
+	switch n := a.Next(now); n.State {
+	case StateFinish, StateFail, StatePause, StateAwaitContest:
+		return false
+	case StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
+		open, _ := a.OpenGate()
+		return !open.Terms.ApprovalRequired
+	}
+	return true
+}
+
+// Stuck reports whether a run has had work for aggregate.StuckAfter and the task has not changed; pauses and the time in which
+// an invocation holds its session do not count. Such a run is restarted even if it looks open.
+func (a *Aggregate) Stuck(now time.Time) bool {
+	since := a.workedAt(a.sessionAt())
+	if until := a.Head.PausedUntil; until != nil && until.After(since) {
+		since = *until
+	}
+	return a.work(now) && now.Sub(since) > aggregate.StuckAfter
+}
+
+// OverLimit reports whether the execution's time is up with no call out. One whose
+// steps have all completed only lacks its end.
+func (a *Aggregate) OverLimit(now time.Time) bool {
+	e := a.Execution()
+	if e == nil || e.Status != ExecutionRunning || a.LiveLease(now) != nil {
+		return false
+	}
+	_, waits := a.OpenGate()
+	return !waits && a.NextStep(e) != nil && a.TimeUp(e, now)
+}
+
+// redrawAfter is how long the sweeper waits before it asks again for cards that are
+// behind: as long as the task has rested, so that the messages about one that can't
+// be drawn grow apart and don't fill the queue, from five minutes to an hour.
+func (a *Aggregate) redrawAfter(now time.Time) time.Duration {
+	return min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)
+}
+
+// DueAt is when the sweeper must look again, nil for never: every effect is done.
+func (a *Aggregate) DueAt(now time.Time) *time.Time {
+	var due *time.Time
+	by := func(t time.Time) {
+		if due == nil || t.Before(*due) {
+			due = &t
+		}
+	}
+	soon := now.Add(5 * time.Minute)
+	switch {
+	case a.Head.InLine(now):
+		by(*a.Head.DrawAt)
+	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
+		by(now.Add(a.redrawAfter(now)))
+	}
+	for _, c := range a.Cards {
+		if again := a.TryAgainAt(c); again != nil && again.After(now) {
+			by(*again)
+		} else if again != nil { // it was asked for just now
+			by(soon)
+		}
+	}
+	if begin, withdraw := a.contests(now); len(begin)+len(withdraw) > 0 {
+		by(soon)
+	}
+	_, waits := a.OpenGate()
+	asked, lease := a.Asked(), a.LiveLease(now)
+	polled, held := a.leased(a.sessionAt(), "", now)
+	switch {
+	case a.Head.Ended != nil:
+		for _, s := range a.Steps { // calls that were out when it ended are still to be settled
+			if s.Status == StepRunning && s.Claim != nil {
+				by(s.Claim.LeaseUntil)
+			}
+		}
+		if until, held := a.leased(a.OpenSession(), "", now); held {
+			by(until.Add(closeAfter))
+		} else if a.OpenSession() != nil {
+			by(soon)
+		}
+	case a.Choosing() != nil && asked.DecideBy != nil: // also where its run failed
+		by(*asked.DecideBy)
+		if !a.Choosing().GateOver { // nothing of this task moves when the gate beside is decided
+			by(soon)
+		}
+	case a.Head.Parked != nil:
+	case lease != nil:
+		by(lease.Claim.LeaseUntil)
+	case !waits && held:
+		by(polled)
+	case asked != nil && asked.DecideBy != nil:
+		by(*asked.DecideBy)
+	case a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil):
+		by(*a.Head.PausedUntil)
+	default:
+		by(soon)
+	}
+	return due
+}
+
+// Beside is the task of the gate beside which the message was written, while people are asked what it is meant to be.
+func (a *Aggregate) Beside() (aggregate.Ref, bool) {
+	row := a.Choosing()
+	if row == nil || row.GateOver {
+		return aggregate.Ref{}, false
+	}
+	return RefOf(a.Head.TenantID, row.Beside.TaskID), true
+}
+
+// Overdue are the decisions that time alone makes.
+func (a *Aggregate) Overdue(now time.Time, beside aggregate.Aggregate) []aggregate.Overdue {
+	other, _ := beside.(*Aggregate)
+	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
+		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
+	}
+	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.GateOver(other, now) }), Beside: true},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.RecordCrashedCalls(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.failOverLimit(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.loseContest(now) }), Repair: true},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
+	}
+}
+
+func (a *Aggregate) failOverLimit(now time.Time) (aggregate.Change, error) {
+	if !a.OverLimit(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.FailExecution(a.Head.Run, ReasonTimeout, fmt.Sprint(a.Execution().Terms.L4TimeoutSeconds), now)
+}
+
+func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
+	if !a.Stuck(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.RestartRun(a.Head.Run, now)
+}

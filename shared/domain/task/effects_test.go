@@ -1,0 +1,269 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func TestWhatFollowsFromEachState(t *testing.T) {
+	const ( // when the sweeper looks again, all cards shown
+		never = "never"
+		soon  = "in 5 minutes"
+		gate  = "when the gate expires"
+		lease = "when the lease ends"
+	)
+	type want struct {
+		run bool
+		due string
+	}
+	work, done, asks, out := want{true, soon}, want{false, never}, want{false, gate}, want{false, lease}
+	for name, want := range map[string]want{
+		"received": work, "L1 parked": done, "extracted": work, "prompt generating": work, "prompt parked": done, "prompt waits": asks,
+		"prompt rejected": work, "prompt approved": work, "process generating": work, "process parked": done, "process waits": asks,
+		"process rejected": work, "execution pending": work, "execution running": work, "read out": out, "read crashed": work,
+		"write out": out, "write crashed": work, "write unknown": work, "write failed": work, "step waits": asks, "step approved": work,
+		"time is up": work, "all steps done": work, "completed": done, "failed": done, "failed unknown": done, "tried again": work,
+		"cancelled at once": done, "cancelled at prompt": done, "cancelled over read": out, "cancelled, crashed": out,
+		"prompt expired": done, "rejected for good": done, "step rejected": done,
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := reach(t, name)
+			a := s.load()
+			e := a.Effects(s.now)
+			if !e.Cards {
+				t.Error("cards are behind, and not redrawn")
+			}
+			if (e.Run != nil) != want.run {
+				t.Errorf("run %+v", e.Run)
+			}
+			if soon := s.now.Add(5 * time.Minute); a.DueAt(s.now) == nil || a.DueAt(s.now).After(soon) {
+				t.Errorf("cards are behind, and due at %v", a.DueAt(s.now))
+			}
+			a.Head.ShownRev = a.Head.Rev
+			if a.Effects(s.now).Cards {
+				t.Error("cards are shown, and redrawn")
+			}
+			due := a.DueAt(s.now)
+			open, _ := a.OpenGate()
+			switch {
+			case want.due == never && due == nil:
+			case due == nil:
+				t.Errorf("never due, want %s", want.due)
+			case want.due == soon && due.Equal(s.now.Add(5*time.Minute)):
+			case want.due == gate && due.Equal(*open.Terms.DecideBy):
+			case want.due == lease && due.Equal(a.Steps[len(a.Steps)-1].Claim.LeaseUntil):
+			default:
+				t.Errorf("due at %v, want %s", due, want.due)
+			}
+		})
+	}
+}
+
+func reach(t *testing.T, name string) *story {
+	t.Helper()
+	for _, state := range states {
+		if state.name == name {
+			return state.reach(t)
+		}
+	}
+	t.Fatalf("no state %q", name)
+	return nil
+}
+
+func TestARunIsStartedWithTheSameNameAndBytesEachTime(t *testing.T) {
+	s := begin(t)
+	want := &aggregate.Run{
+		Name:  s.head.TaskID + "-1",
+		Input: `{"tenant":"` + s.head.TenantID + `","task":"` + s.head.TaskID + `","run":1}`,
+		Run:   1,
+	}
+	for range 2 {
+		expect.Same(t, want, s.load().Effects(s.now).Run)
+		s.do(s.pause)
+		s.now = s.now.Add(time.Hour)
+	}
+	s.do(s.restart)
+	if got := s.load().Effects(s.now).Run; got.Name != s.head.TaskID+"-2" || got.Run != 2 {
+		t.Errorf("the second run is %+v", got)
+	}
+}
+
+func TestNoRunIsStartedDuringAPause(t *testing.T) {
+	s := begin(t)
+	s.do(s.pause)
+	if e := s.load().Effects(s.now); e.Run != nil {
+		t.Errorf("started %+v", e.Run)
+	}
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); !due.Equal(*s.head.PausedUntil) {
+		t.Errorf("due at %v", due)
+	}
+	s.now = *s.head.PausedUntil
+	a = s.load()
+	if e := a.Effects(s.now); e.Run == nil {
+		t.Error("not started after it")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
+		t.Errorf("due at %v after it", due)
+	}
+}
+
+func TestAGateThatAsksNobodyIsWork(t *testing.T) {
+	s := begin(t)
+	s.settings.PromptApprovalRequired = false
+	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	a := s.load()
+	if e := a.Effects(s.now); e.Run == nil {
+		t.Error("no run to stamp it")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
+		t.Errorf("due at %v", due)
+	}
+	if s.now = s.now.Add(21 * time.Minute); !s.load().Stuck(s.now) {
+		t.Error("not stuck after 21 minutes")
+	}
+}
+
+func TestARunWaitsOnlyForWhatIsUndecidedAndOnlyTheHeads(t *testing.T) {
+	wait := func(gate string, run int) aggregate.Wait {
+		return aggregate.Wait{Gate: gate, Token: "token", Run: run, Entered: dawn}
+	}
+	for _, tt := range []struct {
+		name string
+		from func(testing.TB) *story
+		wait aggregate.Wait
+		wake bool
+	}{
+		{"its gate waits", waitingPrompt, wait("PROMPT#0001", 1), false},
+		{"its gate was approved", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), wait("PROMPT#0001", 1), true},
+		{"its gate was rejected", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) }), wait("PROMPT#0001", 1), true},
+		{"another gate waits", waitingProcess, wait("PROMPT#0001", 1), true},
+		{"the task was cancelled", told(waitingPrompt, func(s *story) { s.do(s.cancel) }), wait("PROMPT#0001", 1), true},
+		{"the gate expired", told(waitingPrompt, func(s *story) { s.now = s.now.Add(200 * time.Hour); s.do(s.expire) }), wait("PROMPT#0001", 1), true},
+		{"it is an older run's", waitingPrompt, wait("PROMPT#0001", 0), true},
+		{"a step waits", waitingStep, wait("GATE#0001#001#02", 1), false},
+		{"the step was approved", told(waitingStep, func(s *story) { s.do(s.approveStep) }), wait("GATE#0001#001#02", 1), true},
+		{"no such gate", running, wait("PROMPT#0009", 1), true},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.waits[tt.wait.Gate] = tt.wait
+			want := []aggregate.Wait(nil)
+			if tt.wake {
+				want = []aggregate.Wait{tt.wait}
+			}
+			expect.Same(t, want, s.load().Effects(s.now).Wake)
+		})
+	}
+}
+
+func TestWhatIsStuck(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		state string
+		after time.Duration
+		want  bool
+	}{
+		{"work, for twenty minutes", "prompt generating", 20 * time.Minute, false},
+		{"work, for longer", "prompt generating", 20*time.Minute + time.Millisecond, true},
+		{"a person is asked", "prompt waits", 100 * time.Hour, false},
+		{"a person is asked about a step", "step waits", 100 * time.Hour, false},
+		{"parked", "prompt parked", 100 * time.Hour, false},
+		{"over", "completed", 100 * time.Hour, false},
+		{"a call is out", "write out", time.Minute, false},
+		{"a call crashed", "write out", 21 * time.Minute, true},
+	} {
+		s := reach(t, tt.state)
+		if got := s.load().Stuck(s.head.ChangedAt.Add(tt.after)); got != tt.want {
+			t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// A vendor may ask for a longer pause than a run that does nothing is left alone.
+func TestALongPauseIsNotStuck(t *testing.T) {
+	s := reach(t, "prompt generating")
+	until := s.now.Add(25 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.WaitUntil(a.Head.Run, a.Generating(), until, now)
+	})
+	for after, want := range map[time.Duration]bool{20 * time.Second: false, 20 * time.Minute: false, 21 * time.Minute: true} {
+		if got := s.load().Stuck(until.Add(after)); got != want {
+			t.Errorf("%s after the pause: stuck %v", after, got)
+		}
+	}
+}
+
+func TestTheNearestReasonToLookIsWhenATaskIsDue(t *testing.T) {
+	s := waitingPrompt(t)
+	open, _ := s.load().OpenGate()
+	s.now = open.Terms.DecideBy.Add(-time.Minute) // cards behind: in five minutes, but the gate is sooner
+	if due := s.load().DueAt(s.now); !due.Equal(*open.Terms.DecideBy) {
+		t.Errorf("due at %v, to be decided by %v", due, open.Terms.DecideBy)
+	}
+	s = running(t)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.Claim.LeaseUntil = now.Add(time.Hour)
+		return a.ClaimStep(1, c, now)
+	})
+	if due := s.load().DueAt(s.now); !due.Equal(s.now.Add(5 * time.Minute)) {
+		t.Errorf("due at %v, though cards are behind", due)
+	}
+}
+
+func TestRedrawsOfATaskThatCantBeDrawnGrowApart(t *testing.T) {
+	a := waitingPrompt(t).load()
+	a.Head.ShownRev = 0
+	for _, tt := range []struct{ rested, want time.Duration }{
+		{0, 5 * time.Minute}, {time.Minute, 5 * time.Minute}, {12 * time.Minute, 12 * time.Minute}, {30 * time.Minute, 30 * time.Minute}, {9 * time.Hour, time.Hour},
+	} {
+		now := a.Head.ChangedAt.Add(tt.rested)
+		if due := a.DueAt(now); due == nil || !due.Equal(now.Add(tt.want)) {
+			t.Errorf("after %s: due at %v, want in %s", tt.rested, due, tt.want)
+		}
+	}
+	messages := 0
+	for now := a.Head.ChangedAt; now.Before(a.Head.ChangedAt.Add(24 * time.Hour)); now = *a.DueAt(now) {
+		messages++
+	}
+	if messages > 30 {
+		t.Errorf("%d messages in a day about one task", messages)
+	}
+}
+
+func TestACardThatSlackRefusedIsTriedEveryHourWhileAGateWaits(t *testing.T) {
+	s := waitingPrompt(t)
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	refused := *a.Card("CARD#prompt#0001")
+	refused.State, refused.TriedAt, refused.TriedRev = aggregate.CardUnreachable, &s.now, a.Head.Rev
+	a.Add(&refused)
+	hour := s.now.Add(time.Hour)
+	if due := a.DueAt(s.now); due == nil || !due.Equal(hour) {
+		t.Errorf("due at %v, want in an hour", due)
+	}
+	if a.Effects(hour.Add(-time.Millisecond)).Cards || !a.Effects(hour).Cards {
+		t.Error("cards are asked for within the hour, or not after it")
+	}
+	if due := a.DueAt(hour); due == nil || !due.Equal(hour.Add(5*time.Minute)) {
+		t.Errorf("once it was asked for it is due at %v, want in five minutes", due)
+	}
+	refused.TriedAt = nil // a row of before
+	if !a.Effects(hour).Cards {
+		t.Error("a row without the time of its try is never tried again")
+	}
+	s.do(s.cancel)
+	over := s.load()
+	over.Head.ShownRev = over.Head.Rev
+	over.Add(&refused)
+	if over.Effects(hour.Add(time.Hour)).Cards || over.DueAt(hour) != nil {
+		t.Error("nobody is asked any more, and it is tried still")
+	}
+}

@@ -1,0 +1,213 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func stops(t *testing.T, s *story, d decision, want aggregate.Reason) {
+	t.Helper()
+	_, err := s.try(d)
+	var stop StopError
+	if !errors.As(err, &stop) || stop.Reason != want {
+		t.Fatalf("%v, want a stop for %s", err, want)
+	}
+}
+
+func TestStepsThatAreNotTheApprovedOnesDoNotRun(t *testing.T) {
+	for name, change := range map[string]func(*Step){
+		"tool":        func(s *Step) { s.Tool = "delete_employees" },
+		"input":       func(s *Step) { s.ToolInput = `{"month":5}` },
+		"order":       func(s *Step) { s.Order = 9 },
+		"human check": func(s *Step) { s.RequiresHumanCheck = true },
+		"effect":      func(s *Step) { s.Access = aggregate.Read },
+		"version":     func(s *Step) { s.ToolVersion = "v2" },
+		"title":       func(s *Step) { s.Title = "別の手順" },
+		"step id":     func(s *Step) { s.StepID = "step-9" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := running(t)
+			p := *s.rows[ProcessKey(1)].(*Process)
+			p.Steps = threeSteps()
+			change(&p.Steps[2])
+			s.rows[p.Key()] = &p // by a hand in the table: the revision is as it was
+			stops(t, s, s.claim, ReasonStepsChanged)
+		})
+	}
+}
+
+func TestOneStepIsClaimedByOneInvocation(t *testing.T) {
+	s := running(t)
+	saw := s.load()
+	other := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		c := call(a, now)
+		c.Claim.Invocation = "another"
+		return a.ClaimStep(1, c, now)
+	}
+	mine := expect.Value(s.claim(saw, s.now))(t)
+	expect.NoError(t, s.commit(saw.Head, mine))
+	theirs := expect.Value(other(saw, s.now))(t)
+	if err := s.commit(saw.Head, theirs); !errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("the second claim commits: %v", err)
+	}
+	s.refused(other, aggregate.ErrInFlight)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(StepKey(1, 1, 1), "another", done, now)
+	}, aggregate.ErrSuperseded)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(StepKey(1, 1, 2), "another", done, now)
+	}, aggregate.ErrSuperseded)
+	s.do(s.finish(done))
+	s.nothing(s.finish(done))
+}
+
+func TestACrashedReadIsCalledAgainACrashedWriteNever(t *testing.T) {
+	s := running(t)
+	s.do(s.claim)
+	crashed := s.load().Steps[0].Claim.Invocation
+	s.now = s.now.Add(2 * time.Minute)
+	s.do(s.claim)
+	if row := s.load().Steps[0]; row.Claim.Invocation == crashed || row.Call != 1 {
+		t.Errorf("claimed by %s, call %d", row.Claim.Invocation, row.Call)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(StepKey(1, 1, 1), crashed, done, now)
+	}, aggregate.ErrSuperseded)
+	s.do(s.finish(done), s.claim)
+	s.now = s.now.Add(2 * time.Minute)
+	stops(t, s, s.claim, ReasonToolUnknown)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonToolUnknown, "step-2", now)
+	})
+	a := s.load()
+	if a.Steps[1].Status != StepUnknown || a.Execution().Error != ReasonToolUnknown || a.Execution().Results[1].Status != StepUnknown {
+		t.Errorf("step %s, execution %s, results %+v", a.Steps[1].Status, a.Execution().Error, a.Execution().Results)
+	}
+}
+
+func TestAReadThatWasGivenUpIsNotReportedLater(t *testing.T) {
+	s := running(t)
+	s.do(s.claim)
+	s.now = s.now.Add(2 * time.Minute)
+	s.do(s.giveUp)
+	if row := s.load().Steps[0]; row.Status != StepFailed || row.Error != ReasonInterruptedRead {
+		t.Errorf("the read is %s, %s", row.Status, row.Error)
+	}
+	s.refused(s.finish(done), aggregate.ErrSuperseded)
+}
+
+func TestAnExecutionEndsAfterItsTimeLimit(t *testing.T) {
+	takes := func(s *story, d time.Duration) {
+		s.do(s.claim)
+		s.now = s.load().Steps[len(s.load().Steps)-1].StartedAt.Add(d)
+		s.do(s.finish(done))
+	}
+	s := running(t)
+	takes(s, 300*time.Second)
+	takes(s, 60*time.Second)
+	if s.load().OverLimit(s.now) {
+		t.Error("over at the limit itself")
+	}
+	s = running(t)
+	takes(s, 300*time.Second)
+	takes(s, 60*time.Second+time.Millisecond)
+	if !s.load().OverLimit(s.now) {
+		t.Error("not over after the limit")
+	}
+	stops(t, s, s.claim, ReasonTimeout)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonTimeout, "360", now)
+	})
+	if e := s.load().Execution(); e.Status != ExecutionFailed || e.Error != ReasonTimeout || e.ErrorDetail != "360" {
+		t.Errorf("%s for %s %q", e.Status, e.Error, e.ErrorDetail)
+	}
+}
+
+func TestTheTimeLimitExcludesWaiting(t *testing.T) {
+	waits := func(s *story, d time.Duration, when string) {
+		t.Helper()
+		s.now = s.now.Add(d)
+		if s.load().OverLimit(s.now) {
+			t.Errorf("over %s", when)
+		}
+	}
+	s := waitingStep(t)
+	waits(s, 100*time.Hour, "while a person is asked")
+	s.do(s.approveStep, s.claim)
+
+	s = running(t)
+	s.do(s.claim)
+	waits(s, time.Hour, "while nobody works, after a lease that died")
+	s.do(s.claim, s.finish(done))
+	waits(s, time.Hour, "while there is no room to run between two steps")
+	s.do(s.claim, s.finish(done))
+
+	s = running(t)
+	s.now = s.now.Add(340 * time.Second)
+	s.do(s.claim)
+	waits(s, time.Minute, "while a call is out")
+
+	s = allDone(t)
+	s.do(s.complete)
+	waits(s, 200*time.Hour, "after it ended")
+
+	s = waitingProcess(t)
+	s.do(s.approveProcess)
+	waits(s, 200*time.Hour, "before it started")
+}
+
+func TestAFailureThatTheRowsDoNotShowFailsNothing(t *testing.T) {
+	s := running(t)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonInterruptedRead, "step-1", now)
+	}, aggregate.ErrMoved)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonTimeout, "360", now)
+	}, aggregate.ErrMoved)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FailExecution(1, ReasonToolUnknown, "", now)
+	}, aggregate.ErrMoved)
+}
+
+func TestIdempotencyKeysGrowOnlyAfterADefiniteFailure(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done))
+	key := func() string {
+		a := s.load()
+		return a.IdempotencyKey(a.Execution(), s.steps[1])
+	}
+	process := s.load().Process().ID
+	want := func(n string) {
+		t.Helper()
+		if got := key(); got != process+"/step-2/"+n {
+			t.Errorf("key %s, want number %s", got, n)
+		}
+	}
+	again := func(o Outcome) {
+		t.Helper()
+		s.do(s.claim, s.finish(o), s.fail, s.retry, s.start)
+	}
+	want("1")
+	again(unknown)
+	want("1")
+	again(failed)
+	want("2")
+	s.do(s.fail, s.retry, s.start) // an attempt that never came to the step
+	want("2")
+	again(unknown)
+	want("2")
+	s.do(s.claim)
+	want("2")
+	first := s.load().Steps[1]
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { // the very first call failed after all
+		return a.FinishStep(first.Key(), first.Claim.Invocation, failed, now)
+	})
+	want("2")
+	if row := s.load().StepOf(s.load().Execution(), 2); row.Call != 2 {
+		t.Errorf("claimed with number %d", row.Call)
+	}
+}

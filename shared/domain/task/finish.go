@@ -1,0 +1,269 @@
+package task
+
+import (
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// CompleteExecution ends the execution and the task as completed. It returns ErrMoved while a step has not completed.
+func (a *Aggregate) CompleteExecution(run int, summary string, now time.Time) (aggregate.Change, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.NextStep(e) != nil || e.Status != ExecutionRunning {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	results := a.results(e, c)
+	err = c.moveExecution(e, ExecutionCompleted, func(n *Execution) {
+		n.Summary, n.CompletedAt, n.Results = summary, &c.Now, results
+		c.Made = n
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.end(a.Task, TaskCompleted, aggregate.System(), ReasonDone); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.audit(aggregate.System(), AuditExecutionCompleted, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "steps": len(results), "tools": toolsOf(results)}))
+	return c.done(), nil
+}
+
+// FailExecution ends the attempt; a person may try again. The calls that crashed
+// are settled with it; while a lease lives it returns ErrInFlight. It is no change
+// while a gate waits, and returns ErrMoved when the rows no longer say why.
+func (a *Aggregate) FailExecution(run int, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+	e, err := a.executing(run)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if _, waits := a.OpenGate(); waits {
+		return aggregate.Change{}, nil
+	}
+	if why == ReasonTimeout && !a.TimeUp(e, now) {
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c := a.begin(now)
+	if err := a.recordCrashedCalls(c); err != nil {
+		return aggregate.Change{}, err
+	}
+	results := a.results(e, c)
+	has := func(s StepStatus) bool {
+		return slices.ContainsFunc(results, func(r ResultEntry) bool { return r.Status == s })
+	}
+	switch unknown := has(StepUnknown); {
+	case why == ReasonToolUnknown && !unknown, why == ReasonInterruptedRead && !unknown && !has(StepFailed):
+		return aggregate.Change{}, aggregate.ErrMoved
+	case unknown && why != ReasonToolUnknown: // an unknown write is reported first: a person has to check it
+		why, detail = ReasonToolUnknown, ""
+	}
+	err = c.moveExecution(e, ExecutionFailed, func(n *Execution) {
+		n.Error, n.ErrorDetail, n.CompletedAt, n.Results = why, detail, &c.Now, results
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	a.relyOnStep(c, e)
+	c.audit(aggregate.System(), AuditExecutionFailed, "execution", e.ID, a.writesOf(e, results, map[string]any{"attempt": e.Attempt, "reason": why, "tools": toolsOf(results)}))
+	return c.ended(a.Task, TaskFailed, aggregate.System(), why)
+}
+
+// writesOf adds to an audit entry's details what the attempt wrote: of each write that it called the hash of its arguments and
+// how it ended by now, and which writes an earlier attempt had made; and the conversation in which an agent made the request.
+// An entry is sealed, and a step's row is not. That there was none is said, too: then nobody can claim one.
+func (a *Aggregate) writesOf(e *Execution, results []ResultEntry, details map[string]any) map[string]any {
+	writes, ends, handed := map[string]string{}, map[StepStatus][]string{}, map[string]string{}
+	var reused []string
+	for i, s := range a.StepsOf(e) {
+		switch {
+		case s.Access != aggregate.Write:
+		case s.Reused:
+			reused = append(reused, s.StepID)
+		default:
+			end := results[i].Status
+			writes[s.StepID], ends[end] = s.Arguments.Hash(), append(ends[end], s.StepID)
+		}
+	}
+	if session, ok := a.HandedOver(); ok {
+		handed["session_id"] = session
+	}
+	details["writes"], details["ends"], details["handed_over"] = writes, ends, handed
+	if len(reused) > 0 {
+		details["reused"] = reused
+	}
+	return details
+}
+
+// toolsOf counts, for the audit log, how an attempt's own calls of each tool ended.
+func toolsOf(results []ResultEntry) map[string]map[StepStatus]int {
+	out := map[string]map[StepStatus]int{}
+	for _, r := range results {
+		if r.Reused || r.Tool == "" {
+			continue
+		}
+		if out[r.Tool] == nil {
+			out[r.Tool] = map[StepStatus]int{}
+		}
+		out[r.Tool][r.Status]++
+	}
+	return out
+}
+
+// MaxAttempts is how often a process may be tried. All attempts' rows are read with the task; a retry relies on the
+// row that each of them has of one step, and with up to 59 steps carried over stays within the 100 actions of a transaction.
+const MaxAttempts = 30
+
+// AttemptsLeft reports whether the process of the newest attempt may be tried again.
+func (e *Execution) AttemptsLeft() bool { return e.Attempt < MaxAttempts }
+
+// relyOnEarlierCalls makes c fail when a call of an attempt before e turns out to have done the step at which e stands,
+// or has begun, since the task was read.
+func (a *Aggregate) relyOnEarlierCalls(c *change, e *Execution) {
+	step := a.NextStep(e)
+	if step == nil || a.lastDone(e, step.Order) != nil {
+		return
+	}
+	for attempt := 1; attempt < e.Attempt; attempt++ {
+		row := aggregate.Find(a.Steps, StepKey(e.ProcessVersion, attempt, step.Order))
+		if row == nil {
+			row = &StepResult{ProcessVersion: e.ProcessVersion, Attempt: attempt, Order: step.Order}
+		}
+		c.RelyOn(row)
+	}
+}
+
+// RetryExecution starts the next attempt at the same process. Steps that any attempt
+// completed are carried over. When it finds a write whose outcome nobody saw, it records only
+// that (Change.Then is ErrUncovered): the person must look, and click again. ErrDecided names who was faster, ErrMaxAttempts
+// ends it.
+func (a *Aggregate) RetryExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	e := a.Execution()
+	if e == nil {
+		return aggregate.Change{}, aggregate.ErrNotFound
+	}
+	if e.ID != id {
+		return aggregate.Change{}, a.retried(id, by)
+	}
+	if err := p.Retry(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Head.Ended != nil && a.Head.Ended.As != TaskFailed {
+		return aggregate.Change{}, a.ended()
+	}
+	if a.Head.Ended == nil {
+		return aggregate.Change{}, ErrNothingToRetry
+	}
+	process := a.ProcessOf(e)
+	if e.Status != ExecutionFailed || process == nil {
+		return aggregate.Change{}, aggregate.ErrConflict
+	}
+	if !e.AttemptsLeft() {
+		return aggregate.Change{}, ErrMaxAttempts
+	}
+	c := a.begin(now)
+	if err := a.recordCrashedCalls(c); err != nil {
+		return aggregate.Change{}, err
+	}
+	if slices.ContainsFunc(c.Rows, func(r aggregate.Row) bool {
+		s, ok := r.(*StepResult)
+		return ok && s.Status == StepUnknown
+	}) {
+		c.Then = aggregate.ErrUncovered
+		return c.done(), nil
+	}
+	c.progress()
+	c.startRun()
+	c.Head.Ended = nil
+	if err := c.moveTask(a.Task, TaskRunning); err != nil {
+		return aggregate.Change{}, err
+	}
+	n := &Execution{
+		TaskID: e.TaskID, ProcessID: e.ProcessID, ProcessVersion: e.ProcessVersion, Attempt: e.Attempt + 1, Status: ExecutionPending,
+		Results: []ResultEntry{}, RetriedBy: by.ID, CreatedAt: c.Now, Terms: e.Terms,
+	}
+	n.ID = a.rowID(n.Key(), c.Now)
+	c.Put(n)
+	for _, step := range process.Steps {
+		if done := a.lastDone(e, step.Order); done != nil {
+			c.Put(done.carried(n))
+		}
+	}
+	c.RelyOn(e)
+	a.relyOnStep(c, e)
+	a.relyOnEarlierCalls(c, e)
+	c.audit(by, AuditExecutionRetried, "execution", n.ID, map[string]any{"attempt": n.Attempt})
+	return c.done(), nil
+}
+
+// retried is nil for the person who tried the attempt id again, ErrDecided for another.
+func (a *Aggregate) retried(id string, by aggregate.Actor) error {
+	for i, e := range a.Executions[:len(a.Executions)-1] {
+		if e.ID != id {
+			continue
+		}
+		next := a.Executions[i+1]
+		if next.RetriedBy == by.ID {
+			return nil
+		}
+		return aggregate.ErrDecided{Status: "retried", By: next.RetriedBy, At: next.CreatedAt}
+	}
+	return aggregate.ErrNotFound
+}
+
+// MaxRestarts is how often a run is started anew without progress.
+const MaxRestarts = 3
+
+// RestartRun supersedes a run that died. After MaxRestarts without progress it
+// gives up: the generation is parked, or the execution fails.
+// A task that is over gets a run only for a session that is still open.
+// It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
+	if a.Head.Ended != nil {
+		return a.reclose(run, now)
+	}
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	if a.Head.Restarts >= MaxRestarts {
+		return a.GiveUp(run, ReasonRunFailed, now)
+	}
+	return a.restart(now), nil
+}
+
+func (a *Aggregate) restart(now time.Time) aggregate.Change {
+	c := a.begin(now)
+	c.startRun()
+	c.Head.Restarts++
+	a.relyOnStage(c)
+	return c.done()
+}
+
+// GiveUp records that a run cannot go on: with an execution it fails, before that
+// the generation is parked. While a gate waits there is nothing to give up: the
+// decision will start a run, and where none is asked for the sweeper does, until the
+// restarts are used up; then that is parked too. A gate that was just decided gets its
+// run here: its wake-up met a run that was already failing. It is no change when the
+// head is parked already, ErrInFlight while a call's lease lives.
+func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if open, waits := a.OpenGate(); waits && (open.Terms.ApprovalRequired || a.Head.Restarts < MaxRestarts) {
+		return aggregate.Change{}, nil
+	}
+	switch {
+	case a.Head.Parked != nil, a.Choosing() != nil, a.Contesting() != nil: // a decision, or the contest's end, starts the next run
+		return aggregate.Change{}, nil
+	case a.justDecided():
+		return a.restart(now), nil
+	case a.Execution() != nil:
+		return a.FailExecution(run, why, "", now)
+	}
+	return a.park(why, "", now), nil
+}

@@ -1,0 +1,398 @@
+package task
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func TestARetryKeepsWhatIsDone(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(failed), s.fail)
+	if e := s.load().Execution(); e.Error != ReasonToolFailed || s.head.Ended.As != TaskFailed || s.load().Task.Status != TaskFailed {
+		t.Fatalf("failed with %s, ended %+v", e.Error, s.head.Ended)
+	}
+	run, old := s.head.Run, s.load().Execution()
+	s.do(s.retry)
+	a := s.load()
+	e := a.Execution()
+	if e.Attempt != 2 || e.ProcessID != old.ProcessID || e.RetriedBy != requester || e.Terms != old.Terms || e.WaitedMS != 0 || e.StartedAt != nil {
+		t.Errorf("the second attempt is %+v", e)
+	}
+	if a.Head.Run != run+1 || a.Head.Ended != nil || a.Task.Status != TaskRunning {
+		t.Errorf("head %+v, task %s", a.Head, a.Task.Status)
+	}
+	rows := a.StepsOf(e)
+	if len(rows) != 1 || !rows[0].Reused || rows[0].Status != StepCompleted || rows[0].Result.JSON != done.Result.JSON {
+		t.Errorf("carried over: %+v", rows)
+	}
+	if next := a.NextStep(e); next == nil || next.Order != 2 {
+		t.Errorf("next is %+v", next)
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }, aggregate.ErrSuperseded)
+	s.do(s.start, s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
+	var reused []bool
+	for _, r := range s.load().Execution().Results {
+		reused = append(reused, r.Reused)
+	}
+	expect.Same(t, []bool{true, false, false}, reused)
+}
+
+func TestASecondClickOnRetryStartsNothing(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	old, at := s.load().Execution().ID, s.now
+	again := func(by aggregate.Actor) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.RetryExecution(old, by, s.policy, now)
+		}
+	}
+	s.do(again(person(suzuki)))
+	s.nothing(again(person(suzuki)))
+	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
+	s.refused(s.retry, ErrNothingToRetry)
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.RetryExecution("01JS0000000000000000000000", person(suzuki), s.policy, now)
+	}, aggregate.ErrNotFound)
+	s.do(s.start, s.claim, s.finish(failed), s.fail)
+	s.nothing(again(person(suzuki))) // the first attempt's button: that was tried again
+	s.do(s.retry)
+	s.refused(again(person(tanaka)), aggregate.ErrDecided{Status: "retried", By: suzuki, At: at})
+}
+
+func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(failed), s.fail)
+	for range MaxAttempts - 1 {
+		s.do(s.retry, s.start, s.claim, s.finish(failed), s.fail)
+	}
+	s.refused(s.retry, ErrMaxAttempts)
+	all := s.load().Executions
+	for i, e := range all {
+		if e.Attempt != i+1 {
+			t.Fatalf("attempt %d is read in place %d", e.Attempt, i+1)
+		}
+	}
+	if last := s.load().Execution(); last.Attempt != MaxAttempts || ExecutionKey(1, MaxAttempts) <= ExecutionKey(1, MaxAttempts-1) {
+		t.Errorf("the newest is attempt %d", last.Attempt)
+	}
+}
+
+// failedOverAWrite is a failed attempt with a write in flight: no commit of ours
+// leaves one, so the row is set by hand.
+func failedOverAWrite(t *testing.T) *story {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim)
+	row := s.load().StepOf(s.load().Execution(), 2)
+	s.now = s.now.Add(2 * time.Minute)
+	s.do(s.giveUp)
+	held := *s.rows[row.Key()].(*StepResult)
+	held.Status, held.Claim = StepRunning, &Claim{Invocation: "late", LeaseUntil: s.now.Add(time.Minute)}
+	s.rows[row.Key()] = &held
+	return s
+}
+
+func TestARetryNeverOvertakesACall(t *testing.T) {
+	s := failedOverAWrite(t)
+	s.refused(s.retry, aggregate.ErrInFlight)
+	s.now = s.now.Add(2 * time.Minute)
+	c, err := s.try(s.retry)
+	if err != nil || !errors.Is(c.Then, aggregate.ErrUncovered) {
+		t.Fatalf("then %v, %v", c.Then, err)
+	}
+	a := s.load()
+	if a.Execution().Attempt != 1 || a.Head.Ended == nil || a.Steps[1].Status != StepUnknown || a.Execution().Results[1].Status != StepUnknown {
+		t.Errorf("attempt %d, ended %+v, step %s", a.Execution().Attempt, a.Head.Ended, a.Steps[1].Status)
+	}
+	s.do(s.retry) // having seen it
+	if got := s.load().Execution().Attempt; got != 2 {
+		t.Errorf("attempt %d", got)
+	}
+}
+
+func TestLateTruthIsKeptWhereverTheTaskIs(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.retry)
+	first := s.load().StepOf(s.load().Executions[0], 2)
+	late := func(o Outcome) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FinishStep(first.Key(), first.Claim.Invocation, o, now)
+		}
+	}
+	s.do(late(done))
+	a := s.load()
+	if got := a.Executions[0].Results[1]; got.Status != StepCompleted || got.Result == nil {
+		t.Errorf("the first attempt keeps %+v", got)
+	}
+	if a.Executions[0].Status != ExecutionFailed || a.Execution().Attempt != 2 || a.Head.Run != 2 {
+		t.Errorf("attempt 1 is %s, attempt %d in run %d", a.Executions[0].Status, a.Execution().Attempt, a.Head.Run)
+	}
+	last := s.audit[len(s.audit)-1]
+	if want := `{"attempt":1,"status":"completed","step":"` + first.StepID + `","was":"unknown"}`; last.Action != AuditExecutionLate || last.ResourceID != a.Executions[0].ID || string(last.Details) != want {
+		t.Errorf("the audit log says %+v", last)
+	}
+	s.nothing(late(done))
+	s.refused(late(failed), aggregate.ErrSuperseded)
+	if next := a.NextStep(a.Execution()); next.Order != 3 {
+		t.Errorf("step %d is called next, though the second is done", next.Order)
+	}
+	if got := a.StepOf(a.Execution(), 2); !got.Reused || got.Result == nil {
+		t.Errorf("the second attempt has %+v", got)
+	}
+	s.do(s.start, s.claim, s.finish(done), s.complete)
+	if got := s.load().Execution().Results; len(got) != 3 || !got[1].Reused {
+		t.Errorf("results %+v", got)
+	}
+}
+
+// A write whose attempt was given up completes after all: wherever the next attempt is, the write is not made again,
+// unless that had begun.
+func TestAWriteThatCompletesLateIsNotMadeAgain(t *testing.T) {
+	// second is a story in its second attempt, and what tells the truth about the first one's write.
+	second := func(t *testing.T) (*story, decision) {
+		s := running(t)
+		s.do(s.claim, s.finish(done), s.claim)
+		first := s.load().StepOf(s.load().Execution(), 2)
+		s.do(s.finish(unknown), s.fail, s.retry)
+		return s, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FinishStep(first.Key(), first.Claim.Invocation, done, now)
+		}
+	}
+	next := func(s *story) int { return s.load().NextStep(s.load().Execution()).Order }
+	t.Run("before the step", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, late)
+		if next(s) != 3 {
+			t.Errorf("step %d is called next", next(s))
+		}
+	})
+	t.Run("while people are asked about it", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.openGate)
+		s.now = s.now.Add(time.Hour)
+		s.do(late)
+		a := s.load()
+		if _, waits := a.OpenGate(); waits || a.Gates[0].Status != aggregate.Cancelled || next(s) != 3 {
+			t.Errorf("gate %s, step %d is called next", a.Gates[0].Status, next(s))
+		}
+		if a.TimeUp(a.Execution(), s.now) {
+			t.Error("the time that people took counts as the execution's")
+		}
+		s.do(s.claim, s.finish(done), s.complete)
+	})
+	t.Run("after it was claimed anew, which stands", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.claim, late)
+		if row := s.load().StepOf(s.load().Execution(), 2); row.Status != StepRunning || row.Reused {
+			t.Errorf("%+v", row)
+		}
+	})
+	t.Run("after the second attempt failed too", func(t *testing.T) {
+		s, late := second(t)
+		s.do(s.start, s.claim, s.finish(unknown), s.fail, late)
+		s.do(s.retry, s.start)
+		if e := s.load().Execution(); e.Attempt != 3 || next(s) != 3 {
+			t.Errorf("in attempt %d step %d is called next", e.Attempt, next(s))
+		}
+	})
+}
+
+func TestAnAttemptThatOnlyHasToEndBeginsFirst(t *testing.T) {
+	s := allDone(t)
+	s.do(s.giveUp, s.retry)
+	if next := s.load().NextStep(s.load().Execution()); next != nil {
+		t.Errorf("next is %+v", next)
+	}
+	s.refused(s.complete, aggregate.ErrMoved)
+	s.do(s.start, s.complete)
+}
+
+// The entry of an end names the writes that an earlier attempt had made, and no others.
+func TestAnEndNamesTheWritesOfEarlierAttempts(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.fail, s.retry)
+	var reused []string
+	for _, row := range s.load().StepsOf(s.load().Execution()) {
+		if row.Access == aggregate.Write {
+			reused = append(reused, row.StepID)
+		}
+	}
+	s.do(s.fail)
+	last := s.audit[len(s.audit)-1]
+	if want := `"reused":["` + strings.Join(reused, `","`) + `"]`; len(reused) == 0 || !strings.Contains(string(last.Details), want) || !strings.Contains(string(last.Details), `"ends":{},`) || !strings.Contains(string(last.Details), `"writes":{}`) {
+		t.Errorf("%v are reused, the entry says %s", reused, last.Details)
+	}
+}
+
+func TestLateTruthBeforeTheRetryIsCarriedOver(t *testing.T) {
+	s := running(t)
+	s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry)
+	if next := s.load().NextStep(s.load().Execution()); next == nil || next.Order != 3 {
+		t.Errorf("next is %+v", next)
+	}
+}
+
+func TestAnUnknownOutcomeIsWhatAFailureSays(t *testing.T) {
+	for _, why := range []aggregate.Reason{ReasonRunFailed, ReasonToolFailed, ReasonToolNotAllowed} {
+		s := running(t)
+		s.do(s.claim, s.finish(done), s.claim, s.finish(unknown))
+		s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FailExecution(1, why, "detail", now)
+		})
+		if e := s.load().Execution(); e.Error != ReasonToolUnknown || e.ErrorDetail != "" || s.head.Ended.Reason != ReasonToolUnknown {
+			t.Errorf("%s: %s %q, ended %+v", why, e.Error, e.ErrorDetail, s.head.Ended)
+		}
+	}
+}
+
+func TestThreeRestartsWithoutProgressAreEnough(t *testing.T) {
+	for _, tt := range []struct {
+		name string
+		from func(testing.TB) *story
+		end  func(*Aggregate) bool
+	}{
+		{"L1", begin, parkedAt(L1)},
+		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), parkedAt(L2)},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), parkedAt(L3)},
+		{"a policy that asks nobody", asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) }), parkedAt(L2)},
+		{"steps that ask nobody", asksNobody(func(s *story) {
+			s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approveAsSystem, s.beginProcess, s.finishProcess)
+		}), parkedAt(L3)},
+		{"L4", running, func(a *Aggregate) bool {
+			return a.Execution().Status == ExecutionFailed && a.Execution().Error == ReasonRunFailed && a.Head.Ended.As == TaskFailed
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			for n := 1; n <= MaxRestarts; n++ {
+				s.do(s.restart)
+				if s.head.Run != n+1 || s.head.Restarts != n || tt.end(s.load()) {
+					t.Fatalf("after %d: %+v", n, s.head)
+				}
+			}
+			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }, aggregate.ErrSuperseded)
+			s.do(s.restart)
+			if !tt.end(s.load()) || s.head.Run != MaxRestarts+1 {
+				t.Errorf("ended as %+v", s.head)
+			}
+			s.refused(s.restart, aggregate.ErrSuperseded)
+			if again := s.retryGeneration; tt.name != "L4" {
+				s.do(again)
+			} else {
+				s.do(s.retry)
+			}
+			if s.head.Restarts != 0 {
+				t.Errorf("%d restarts after a person asked again", s.head.Restarts)
+			}
+		})
+	}
+}
+
+func TestAGateThatAsksNobodyAndWhoseRunFailsIsLeftToTheSweeper(t *testing.T) {
+	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	for range MaxRestarts {
+		s.nothing(s.giveUp)
+		s.do(s.restart)
+	}
+	s.do(s.giveUp)
+	if !parkedAt(L2)(s.load()) {
+		t.Fatalf("head %+v", s.head)
+	}
+	s.nothing(s.giveUp)
+	s.do(s.retryGeneration)
+	if next := s.load().Next(s.now); next.State != StateAwaitPromptApproval {
+		t.Errorf("next %+v", next)
+	}
+	s.do(s.approveAsSystem)
+	if next := s.load().Next(s.now); next.State != StatePlanProcess {
+		t.Errorf("next %+v", next)
+	}
+}
+
+func TestAStampThatComesAfterAllUnparks(t *testing.T) {
+	s := asksNobody(func(s *story) { s.do(s.extract, s.beginPrompt, s.finishPrompt) })(t)
+	s.do(s.restart, s.restart, s.restart, s.restart, s.approveAsSystem)
+	if e := s.load().Effects(s.now); s.head.Parked != nil || e.Run == nil {
+		t.Errorf("head %+v, run %+v", s.head, e.Run)
+	}
+}
+
+func TestProgressForgivesRestarts(t *testing.T) {
+	result := running(t)
+	result.do(result.restart, result.restart, result.claim)
+	if result.head.Restarts != 2 {
+		t.Errorf("a claim forgives: %d", result.head.Restarts)
+	}
+	result.do(result.finish(done))
+	generation := begin(t)
+	generation.do(generation.restart, generation.extract)
+	decision := waitingPrompt(t)
+	decision.do(decision.approvePrompt, decision.beginProcess, decision.restart, decision.finishProcess, decision.approveProcess)
+	for name, s := range map[string]*story{"a step's result": result, "a generation": generation, "a decision": decision} {
+		if s.head.Restarts != 0 {
+			t.Errorf("%s: %d restarts", name, s.head.Restarts)
+		}
+	}
+}
+
+// asksNobody is a story under settings that switch approvals off.
+func asksNobody(then func(*story)) func(testing.TB) *story {
+	return func(t testing.TB) *story {
+		s := begin(t)
+		s.settings.PromptApprovalRequired, s.settings.ProcessApprovalRequired = false, false
+		then(s)
+		return s
+	}
+}
+
+func parkedAt(l Layer) func(*Aggregate) bool {
+	return func(a *Aggregate) bool { return a.Head.Parked != nil && a.Head.Parked.Layer == l }
+}
+
+func TestAFailingRunDoesNotParkWhatWasJustDecided(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		from  func(testing.TB) *story
+		state string
+	}{
+		{"an approval of the prompt", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt) }), StatePlanProcess},
+		{"a rejection of the prompt", told(waitingPrompt, func(s *story) { s.do(s.rejectPrompt) }), StateDraftPrompt},
+		{"an approval of the process", told(waitingProcess, func(s *story) { s.do(s.approveProcess) }), StateExecuteProcess},
+		{"a rejection of the process", told(waitingProcess, func(s *story) { s.do(s.rejectProcess) }), StatePlanProcess},
+		{"an approval of a step", told(waitingStep, func(s *story) { s.do(s.approveStep) }), StateExecuteProcess},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.do(s.giveUp)
+			if next := s.load().Next(s.now); s.head.Run != 2 || s.head.Parked != nil || s.head.Ended != nil || next.State != tt.state {
+				t.Errorf("head %+v, next %s", s.head, next.State)
+			}
+			s.do(s.giveUp) // the next run fails by itself
+			if s.head.Run != 2 || s.head.Parked == nil && s.head.Ended == nil {
+				t.Errorf("head %+v", s.head)
+			}
+		})
+	}
+}
+
+func TestACompletedTaskKeepsItsResultsInOrder(t *testing.T) {
+	s := allDone(t)
+	s.do(s.complete)
+	e := s.load().Execution()
+	var got []string
+	for _, r := range e.Results {
+		if r.DurationMS != 1000 || r.CompletedAt == nil || r.CompletedAt.Sub(r.StartedAt) != time.Second || r.Result == nil {
+			t.Errorf("%s took %d ms, %+v", r.StepID, r.DurationMS, r)
+		}
+		got = append(got, r.StepID+" "+string(r.Status))
+	}
+	want := []string{"step-1 completed", "step-2 completed", "step-3 completed"}
+	if !slices.Equal(got, want) || e.Summary == "" || e.CompletedAt == nil || s.load().Task.Status != TaskCompleted || s.head.Ended.Reason != ReasonDone {
+		t.Errorf("results %v, %+v, ended %+v", got, e, s.head.Ended)
+	}
+}

@@ -1,0 +1,124 @@
+package task
+
+import "ringi/shared/domain/aggregate"
+
+// Gated is a row that people decide on: a version of the prompt or of the process, or a step with its arguments.
+type Gated interface {
+	aggregate.Asking
+	gate() *aggregate.Gate
+	hash() string // of what is asked about
+}
+
+func (p *Prompt) gate() *aggregate.Gate   { return &p.Gate }
+func (p *Process) gate() *aggregate.Gate  { return &p.Gate }
+func (g *StepGate) gate() *aggregate.Gate { return &g.Gate }
+
+func (p *Prompt) hash() string   { return aggregate.HashOf(p.Content) }
+func (p *Process) hash() string  { return Hash(p.Steps) }
+func (g *StepGate) hash() string { return g.ArgumentsHash }
+
+// gates are all of the task's, in the order in which they open.
+func (a *Aggregate) gates() []Gated {
+	out := make([]Gated, 0, len(a.Prompts)+len(a.Processes)+len(a.Gates))
+	for _, p := range a.Prompts {
+		out = append(out, p)
+	}
+	for _, p := range a.Processes {
+		out = append(out, p)
+	}
+	for _, g := range a.Gates {
+		out = append(out, g)
+	}
+	return out
+}
+
+// gateOf is the gate with this id, nil when there is none.
+func (a *Aggregate) gateOf(id string) Gated {
+	for _, g := range a.gates() {
+		if g.Asks().ID == id {
+			return g
+		}
+	}
+	return nil
+}
+
+// superseding is the newest version, when row is an older one; 0 otherwise.
+func (a *Aggregate) superseding(row Gated) int {
+	switch row := row.(type) {
+	case *Prompt:
+		if newest := a.Prompt(); newest != row {
+			return newest.Version
+		}
+	case *Process:
+		if newest := a.Process(); newest != row {
+			return newest.Version
+		}
+	}
+	return 0
+}
+
+// OpenGate is what waits for a decision.
+type OpenGate struct {
+	aggregate.Question
+	Terms aggregate.Terms
+}
+
+// OpenGate returns the gate that waits for a decision, if any.
+func (a *Aggregate) OpenGate() (OpenGate, bool) {
+	if a.Head.Ended != nil {
+		return OpenGate{}, false
+	}
+	for _, row := range a.gates() {
+		if row.gate().Status == aggregate.PendingApproval && a.superseding(row) == 0 {
+			return OpenGate{row.Asks(), row.gate().Terms}, true
+		}
+	}
+	return OpenGate{}, false
+}
+
+// AskedBy is the type of the card that asks about the gate with this id, empty when there is no such gate.
+func (a *Aggregate) AskedBy(id string) aggregate.CardType {
+	if row := a.gateOf(id); row != nil {
+		return row.Asks().Kind
+	}
+	return ""
+}
+
+// AskedHash fingerprints what the gate with this id asks about: a policy's text, steps,
+// or a step's arguments. It is empty when there is no such gate.
+func (a *Aggregate) AskedHash(id string) string {
+	if row := a.gateOf(id); row != nil {
+		return row.hash()
+	}
+	return ""
+}
+
+// IsOpen reports whether the gate with this id waits for a person.
+func (a *Aggregate) IsOpen(id string) bool {
+	row := a.gateOf(id)
+	return row != nil && a.Head.Ended == nil && row.gate().Status == aggregate.PendingApproval
+}
+
+// TermsOf are the terms of the gate with this id; ok is false when there is none.
+func (a *Aggregate) TermsOf(id string) (t aggregate.Terms, ok bool) {
+	if row := a.gateOf(id); row != nil {
+		return row.gate().Terms, true
+	}
+	return t, false
+}
+
+// VerdictOn is what was decided about the gate with this id.
+func (a *Aggregate) VerdictOn(id string) aggregate.Verdict {
+	if row := a.gateOf(id); row != nil {
+		return row.gate().Verdict
+	}
+	return aggregate.Verdict{}
+}
+
+// GateAt is the gate of the row with this key, nil when there is none.
+func (a *Aggregate) GateAt(key string) *aggregate.Gate {
+	if row := aggregate.Find(a.gates(), key); row != nil {
+		return row.gate()
+	}
+	return nil
+}

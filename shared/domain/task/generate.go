@@ -1,0 +1,273 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// BeginPrompt makes the row of the next version, generating, and its card. It is
+// no change when such a row is there. It relies on the version before it being rejected.
+func (a *Aggregate) BeginPrompt(run int, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil || a.Task == nil {
+		return aggregate.Change{}, err
+	}
+	return beginVersion(a, a.Prompts, a.Task, now, func(version int, at time.Time, g aggregate.Gate) Gated {
+		return &Prompt{ID: a.rowID(PromptKey(version), at), TaskID: a.Head.TaskID, Version: version, Gate: g, CreatedAt: at}
+	})
+}
+
+// BeginProcess is BeginPrompt for the steps. It relies on the prompt that was approved.
+func (a *Aggregate) BeginProcess(run int, now time.Time) (aggregate.Change, error) {
+	prompt := a.Prompt()
+	if err := a.working(run); err != nil || prompt == nil || prompt.Status != aggregate.Approved {
+		return aggregate.Change{}, err
+	}
+	return beginVersion(a, a.Processes, prompt, now, func(version int, at time.Time, g aggregate.Gate) Gated {
+		return &Process{ID: a.rowID(ProcessKey(version), at), TaskID: a.Head.TaskID, PromptID: prompt.ID, Version: version, Steps: []Step{}, Gate: g, CreatedAt: at}
+	})
+}
+
+// beginVersion puts the row of the next version of what basis asks for. It is no change unless it is the first, or the version before it was rejected.
+func beginVersion[R Gated](a *Aggregate, before []R, basis aggregate.Row, now time.Time, row func(version int, at time.Time, g aggregate.Gate) Gated) (aggregate.Change, error) {
+	c, version := a.begin(now), 1
+	if n := len(before); n > 0 {
+		last := before[n-1]
+		if last.gate().Status != aggregate.Rejected {
+			return aggregate.Change{}, nil
+		}
+		version = last.Asks().Version + 1
+		c.RelyOn(last)
+	}
+	n := row(version, c.Now, aggregate.Gate{Status: aggregate.Generating})
+	c.Put(n)
+	c.card(a, n.Asks().Kind, n.Key())
+	c.RelyOn(basis)
+	return c.done(), nil
+}
+
+// FinishPrompt puts the policy text in and opens the gate under these settings, on which it relies. It is no change
+// when the newest version is not generating, or a contest drafts it.
+func (a *Aggregate) FinishPrompt(run int, content string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	p := a.Prompt()
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating || a.Contesting() != nil {
+		return aggregate.Change{}, err
+	}
+	return a.openGate(p, a.asksForPolicy(s), s, now, func(n Gated) { n.(*Prompt).Content = content })
+}
+
+// FinishProcess puts the steps and the remarks on them in and opens the gate under these settings, on which it relies. It is no change
+// when the newest version is not generating. It returns ErrField for steps that could not be told apart, or not be hashed.
+func (a *Aggregate) FinishProcess(run int, steps []Step, remarks string, s tenancy.Settings, now time.Time) (aggregate.Change, error) {
+	p := a.Process()
+	if err := a.working(run); err != nil || p == nil || p.Status != aggregate.Generating {
+		return aggregate.Change{}, err
+	}
+	if err := checkSteps(steps); err != nil {
+		return aggregate.Change{}, err
+	}
+	return a.openGate(p, s.ProcessApprovalRequired, s, now, func(n Gated) { n.(*Process).Steps, n.(*Process).Remarks = steps, remarks })
+}
+
+// openGate asks about a version that a model made. Where these settings, which may have changed meanwhile, leave nobody who could
+// approve it, the task is parked instead: a gate that nobody may settle doesn't open.
+func (a *Aggregate) openGate(row Gated, required bool, s tenancy.Settings, now time.Time, fill func(n Gated)) (aggregate.Change, error) {
+	if required && s.Nobody(a.Request.Origin(), a.Head.Requester) != nil {
+		c := a.park(ReasonNobodyApproves, "", now)
+		c.Owned = append(c.Owned, aggregate.Owned{Key: tenancy.SettingsKey, Rev: s.Rev, Err: aggregate.ErrSettings})
+		return c, nil
+	}
+	c := a.begin(now)
+	c.progress()
+	err := c.moveGate(row, aggregate.PendingApproval, func(n Gated) {
+		fill(n)
+		n.gate().Terms = s.Terms(required, c.Now)
+		c.Made = n
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.under(s.Rev)
+	return c.done(), nil
+}
+
+// Generation is what a model is asked for: the task, or one version of its prompt or process.
+type Generation struct {
+	Layer   Layer
+	Version int // 0 for the task
+}
+
+// Generating returns the generation that is under way; none has no layer.
+func (a *Aggregate) Generating() Generation {
+	p, q := a.Prompt(), a.Process()
+	switch {
+	case a.Task == nil:
+		return Generation{Layer: L1}
+	case p != nil && p.Status == aggregate.Generating:
+		return Generation{L2, p.Version}
+	case q != nil && q.Status == aggregate.Generating:
+		return Generation{L3, q.Version}
+	}
+	return Generation{}
+}
+
+// failing is working for an invocation whose generation g failed. ok is false when g was finished meanwhile, is
+// parked already, or was left to a contest. The run number alone would not tell, since it is the same for the next version.
+func (a *Aggregate) failing(run int, g Generation) (ok bool, err error) {
+	if err := a.working(run); err != nil {
+		return false, err
+	}
+	return a.Head.Parked == nil && a.Contesting() == nil && g != (Generation{}) && a.Generating() == g, nil
+}
+
+// Park records that g failed: the run ends, a person may try again. It is no change when another invocation finished
+// g meanwhile, or it is parked already.
+func (a *Aggregate) Park(run int, g Generation, why aggregate.Reason, detail string, now time.Time) (aggregate.Change, error) {
+	if ok, err := a.failing(run, g); !ok {
+		return aggregate.Change{}, err
+	}
+	return a.park(why, detail, now), nil
+}
+
+// park stops the task at its present stage until a person asks to go on.
+func (a *Aggregate) park(why aggregate.Reason, detail string, now time.Time) aggregate.Change {
+	c := a.begin(now)
+	a.relyOnStage(c)
+	layer := a.Layer()
+	c.Head.Parked, c.Head.PausedUntil, c.Head.Retried = &Parked{Layer: layer, Sentence: why, Detail: detail}, nil, nil
+	c.audit(aggregate.System(), AuditGenerationFailed, layer.resource(), a.layerID(), map[string]any{"layer": layer, "reason": why})
+	return c.done()
+}
+
+// MaxRetries is how often people may ask again for one generation that fails. Each try is paid for, up to all its
+// repairs, and no one has stamped anything yet.
+const MaxRetries = 10
+
+// RetriesLeft reports whether the generation that failed may be asked for again.
+func (h Head) RetriesLeft() bool { return h.Retries < MaxRetries }
+
+// Hopeless reports whether the generation that failed fails again however often it is tried.
+func (h Head) Hopeless() bool { return h.Parked != nil && h.Parked.Sentence == ReasonPlanNever }
+
+// RetryGeneration unparks the head and starts a new run. While that generation
+// runs, asking again is no change for the same person and ErrDecided for another;
+// it returns ErrNothingToRetry when none had failed or it is hopeless, and ErrMaxRetries when it was asked for MaxRetries times.
+func (a *Aggregate) RetryGeneration(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if err := p.Retry(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Head.Ended != nil {
+		return aggregate.Change{}, a.ended()
+	}
+	if a.Head.Parked == nil {
+		return aggregate.Change{}, a.Head.Retried.again(by)
+	}
+	if a.Head.Hopeless() {
+		return aggregate.Change{}, ErrNothingToRetry
+	}
+	if !a.Head.RetriesLeft() {
+		return aggregate.Change{}, ErrMaxRetries
+	}
+	c := a.begin(now)
+	layer := a.Head.Parked.Layer
+	a.relyOnStage(c)
+	c.progress()
+	c.startRun()
+	c.Head.Retries = a.Head.Retries + 1
+	c.Head.Retried = &Retried{By: by.ID, At: c.Now}
+	c.audit(by, AuditGenerationRetried, a.Layer().resource(), a.layerID(), map[string]any{"layer": layer})
+	return c.done(), nil
+}
+
+// again returns nil for the person who asked for this generation, ErrDecided for another, ErrNothingToRetry if nobody
+// did.
+func (r *Retried) again(by aggregate.Actor) error {
+	switch {
+	case r == nil:
+		return ErrNothingToRetry
+	case r.By == by.ID:
+		return nil
+	}
+	return aggregate.ErrDecided{Status: "retried", By: r.By, At: r.At}
+}
+
+// MaxPausing is how long a vendor may put a generation off, pause after pause.
+const MaxPausing = time.Hour
+
+// TryingSince is since when a model was first asked for the generation that is running, or a request is to be
+// accepted. Time that the request waited before for people or for Slack does not count, nor time without room to run in, which
+// no vendor asked for.
+func (a *Aggregate) TryingSince() time.Time {
+	from := a.Head.TryingFrom
+	var again *time.Time
+	if r := a.Head.Retried; r != nil {
+		again = &r.At
+	}
+	if p := a.Process(); p != nil {
+		return latest(p.CreatedAt, again, from)
+	}
+	if p := a.Prompt(); p != nil {
+		if p.Contest.Over() {
+			return latest(p.CreatedAt, again, from, p.Contest.EndedAt)
+		}
+		return latest(p.CreatedAt, again, from)
+	}
+	var chosen *time.Time
+	if a.Choice != nil {
+		chosen = a.Choice.DecidedAt
+	}
+	return latest(a.Head.CreatedAt, a.Head.AcceptedAt, chosen, again, from)
+}
+
+// latest is the last of the given times; all but the first may be nil.
+func latest(t time.Time, others ...*time.Time) time.Time {
+	for _, u := range others {
+		if u != nil && u.After(t) {
+			t = *u
+		}
+	}
+	return t
+}
+
+// WaitUntil keeps the run from working at g before until, as a model's Retry-After asks. It is no change when g was
+// finished meanwhile, or is parked.
+func (a *Aggregate) WaitUntil(run int, g Generation, until, now time.Time) (aggregate.Change, error) {
+	if ok, err := a.failing(run, g); !ok {
+		return aggregate.Change{}, err
+	}
+	c := a.begin(now)
+	a.relyOnStage(c)
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.PausedUntil, c.Head.PausedFor = &until, ""
+	return c.done(), nil
+}
+
+// Layer is the stage that the rows are at.
+func (a *Aggregate) Layer() Layer {
+	switch {
+	case a.Task == nil:
+		return L1
+	case a.Execution() != nil:
+		return L4
+	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:
+		return L2
+	}
+	return L3
+}
+
+func (l Layer) resource() string {
+	return map[Layer]string{L1: "task", L2: "prompt", L3: "process", L4: "execution"}[l]
+}
+
+func (a *Aggregate) layerID() string {
+	switch l := a.Layer(); {
+	case l == L2 && a.Prompt() != nil:
+		return a.Prompt().ID
+	case l == L3 && a.Process() != nil:
+		return a.Process().ID
+	case l == L4:
+		return a.Execution().ID
+	}
+	return a.Head.TaskID
+}

@@ -1,0 +1,266 @@
+package task
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestAGateKeepsTheTermsItOpenedUnder(t *testing.T) {
+	s := begin(t)
+	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions, s.settings.Rev = 24, 3, 7
+	s.do(s.extract, s.beginPrompt, s.finishPrompt)
+	by := s.head.ChangedAt.Add(24 * time.Hour)
+	want := aggregate.Terms{
+		ApprovalRequired: true, DecideBy: &by, Executor: "steps", L4TimeoutSeconds: 360, AutoApproveTools: true,
+		MaxVersions: 3, ApprovalHours: 24, SettingsRev: 7, Locale: "ja",
+	}
+	s.settings.ApprovalTimeoutHours, s.settings.MaxVersions = 1, 1
+	s.do(s.rejectPrompt) // not the last: three were promised
+	if s.head.Ended != nil {
+		t.Errorf("ended %+v", s.head.Ended)
+	}
+	expect.Same(t, want, s.load().Prompt().Terms)
+}
+
+func TestAGenerationThatRunsTwiceMakesOneVersion(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	s.nothing(s.extract)
+	s.do(s.beginPrompt)
+	s.nothing(s.beginPrompt)
+	s.do(s.finishPrompt)
+	s.nothing(s.finishPrompt)
+	s.nothing(s.beginPrompt)
+	s.do(s.approvePrompt, s.beginProcess)
+	s.nothing(s.beginProcess)
+	s.do(s.finishProcess)
+	s.nothing(s.finishProcess)
+	s.nothing(s.beginProcess)
+	s.nothing(s.beginPrompt)
+}
+
+func TestOfTwoGenerationsAtOnceOneIsKept(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract)
+	saw := s.load()
+	one := expect.Value(s.beginPrompt(saw, s.now))(t)
+	other := expect.Value(s.beginPrompt(saw, s.now.Add(time.Second)))(t)
+	expect.NoError(t, s.commit(saw.Head, one))
+	if err := s.commit(saw.Head, other); !errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("a second version 1 commits: %v", err)
+	}
+}
+
+func TestAFailedGenerationIsParkedUntilSomebodyTriesAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name     string
+		from     func(testing.TB) *story
+		layer    Layer
+		resource string
+	}{
+		{"L1", begin, L1, "task"},
+		{"L2", told(begin, func(s *story) { s.do(s.extract, s.beginPrompt) }), L2, "prompt"},
+		{"L3", told(waitingPrompt, func(s *story) { s.do(s.approvePrompt, s.beginProcess) }), L3, "process"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := tt.from(t)
+			s.do(s.park)
+			expect.Same(t, &Parked{tt.layer, ReasonModelRefused, ""}, s.head.Parked)
+			a := s.load()
+			id := map[Layer]string{L1: a.Head.TaskID, L2: idOf(a.Prompt()), L3: idOf(a.Process())}[tt.layer]
+			last := s.audit[len(s.audit)-1]
+			if last.Action != AuditGenerationFailed || last.ResourceType != tt.resource || last.ResourceID != id {
+				t.Errorf("recorded %+v, want %s %s", last, tt.resource, id)
+			}
+			s.nothing(s.park)
+			s.refused(s.restart, aggregate.ErrSuperseded)
+			before := s.load().Next(s.now)
+			s.do(s.retryGeneration)
+			last = s.audit[len(s.audit)-1]
+			if last.Action != AuditGenerationRetried || last.ActorID != requester || last.ResourceType != tt.resource || last.ResourceID != id {
+				t.Errorf("recorded %+v", last)
+			}
+			if after := s.load().Next(s.now); before.State != StateFail || after.State == StateFail || s.head.Run != 2 || s.head.Parked != nil {
+				t.Errorf("next %+v, then %+v in %+v", before, after, s.head)
+			}
+			s.nothing(s.retryGeneration) // the same person's second click
+		})
+	}
+}
+
+func TestOnlyWhatFailedIsParked(t *testing.T) {
+	for name, failed := range map[string]func(Generation) decision{
+		"parked": func(g Generation) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Park(1, g, ReasonModelRefused, "", now)
+			}
+		},
+		"paused": func(g Generation) decision {
+			return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(1, g, now.Add(time.Minute), now)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			old := []Generation{{L1, 0}} // what other invocations got done, each in the run that goes on
+			done := func(s *story) {
+				t.Helper()
+				for _, g := range old {
+					s.nothing(failed(g))
+				}
+			}
+			s := begin(t)
+			s.do(s.extract)
+			for version := 1; version <= 2; version++ {
+				done(s)
+				s.do(s.beginPrompt)
+				done(s)
+				old = append(old, Generation{L2, version})
+				s.do(s.finishPrompt)
+				done(s)
+				s.do(s.rejectPrompt)
+			}
+			s.do(s.beginPrompt, s.finishPrompt, s.approvePrompt)
+			for version := 1; version <= 2; version++ {
+				done(s)
+				s.do(s.beginProcess)
+				done(s)
+				old = append(old, Generation{L3, version})
+				s.do(s.finishProcess)
+				done(s)
+				s.do(s.rejectProcess)
+			}
+			s.do(s.beginProcess, failed(Generation{L3, 3}))
+			s.do(s.finishProcess, s.approveProcess, s.start)
+			done(s)
+		})
+	}
+}
+
+// A Query may mix two commits: whoever failed at version 1 sees it as it was beside the head as it is.
+func TestAnOldFailureIsNotCommittedOverATornRead(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt)
+	torn := s.load()
+	s.do(s.finishPrompt, s.rejectPrompt, s.beginPrompt)
+	torn.Head = s.head
+	for name, d := range map[string]func(Generation) (aggregate.Change, error){
+		"park": func(g Generation) (aggregate.Change, error) { return torn.Park(1, g, ReasonModelRefused, "", s.now) },
+		"pause": func(g Generation) (aggregate.Change, error) {
+			return torn.WaitUntil(1, g, s.now.Add(time.Minute), s.now)
+		},
+	} {
+		c, err := d(Generation{L2, 1})
+		if err != nil || c.Empty() {
+			t.Fatalf("%s: %v, it proves nothing", name, err)
+		}
+		if err := s.commit(torn.Head, c); !errors.Is(err, aggregate.ErrConflict) {
+			t.Errorf("%s: %v, want ErrConflict", name, err)
+		}
+	}
+}
+
+func TestAGenerationThatComesAfterAllUnparks(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt, s.pause, s.park, s.finishPrompt)
+	if s.head.Parked != nil || s.head.PausedUntil != nil {
+		t.Errorf("head %+v", s.head)
+	}
+	if open, waits := s.load().OpenGate(); !waits || open.Kind != CardPrompt {
+		t.Errorf("%+v waits: %v", open, waits)
+	}
+}
+
+func TestStepsThatCouldNotBeStampedAreRefused(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func([]Step) []Step
+		field  string
+	}{
+		{"none", func([]Step) []Step { return nil }, "steps"},
+		{"sixty-one", func([]Step) []Step { return many(61) }, "steps"},
+		{"numbered wrongly", func(s []Step) []Step { s[1].Order = 3; return s }, "steps[1].order"},
+		{"one id twice", func(s []Step) []Step { s[1].StepID = "step-1"; return s }, "steps[1].stepId"},
+		{"no id", func(s []Step) []Step { s[0].StepID = ""; return s }, "steps[0].stepId"},
+		{"input that is no JSON", func(s []Step) []Step { s[2].ToolInput = `{"a":`; return s }, "steps[2].toolInput"},
+		{"no effect", func(s []Step) []Step { s[2].Access = ""; return s }, "steps[2].effect"},
+		{"sixty", func([]Step) []Step { return many(60) }, ""},
+		{"no input", func(s []Step) []Step { s[0].ToolInput = ""; return s }, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			s := waitingPrompt(t)
+			s.do(s.approvePrompt, s.beginProcess)
+			s.steps = tt.change(threeSteps())
+			c, err := s.try(s.finishProcess)
+			var field aggregate.ErrField
+			switch {
+			case tt.field == "" && (err != nil || c.Empty()):
+				t.Errorf("refused: %v", err)
+			case tt.field != "" && (!errors.As(err, &field) || field.Field != tt.field):
+				t.Errorf("%v, want %s", err, tt.field)
+			}
+		})
+	}
+}
+
+func many(n int) []Step {
+	steps := make([]Step, n)
+	for i := range steps {
+		steps[i] = threeSteps()[0]
+		steps[i].Order, steps[i].StepID = i+1, strings.Repeat("s", i+1)
+	}
+	return steps
+}
+
+func TestARunThatIsNotTheHeadsCommitsNothing(t *testing.T) {
+	for _, state := range states {
+		s := state.reach(t)
+		s.head.Run++
+		old := s.head.Run - 1
+		for name, d := range map[string]decision{
+			"extract":      func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Extracted(old, Extract{}, now) },
+			"begin prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(old, now) },
+			"finish prompt": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FinishPrompt(old, "", s.settings, now)
+			},
+			"begin process": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(old, now) },
+			"finish process": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FinishProcess(old, s.steps, "", s.settings, now)
+			},
+			"park": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Park(old, a.Generating(), ReasonRunFailed, "", now)
+			},
+			"park what nobody may approve": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ParkUndecidable(old, tenancy.DefaultSettings(), now)
+			},
+			"pause": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.WaitUntil(old, a.Generating(), now, now)
+			},
+			"start": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(old, now) },
+			"claim": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ClaimStep(old, call(a, now), now)
+			},
+			"open gate": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.OpenStepGate(old, 1, aggregate.Blob{}, "", now)
+			},
+			"complete": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CompleteExecution(old, "", now) },
+			"fail": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FailExecution(old, ReasonRunFailed, "", now)
+			},
+			"give up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.GiveUp(old, ReasonRunFailed, now)
+			},
+			"restart": func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(old, now) },
+		} {
+			if _, err := d(s.load(), s.now); !errors.Is(err, aggregate.ErrSuperseded) {
+				t.Errorf("%s, %s: %v", state.name, name, err)
+			}
+		}
+	}
+}

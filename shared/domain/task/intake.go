@@ -1,0 +1,75 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// MaxText is how much of a message is kept, in characters: Slack's own limit.
+const MaxText = 40000
+
+// Receive makes a task of a message: its head, the request and the card that
+// says 受け付けました. The task's row comes later, from the first layer.
+// It returns an error when the message's timestamp is not one.
+func Receive(tenant string, r Request, now time.Time) (aggregate.Change, aggregate.Ref, error) {
+	id, err := ID(r.TeamID, r.Channel, r.MessageTS)
+	if err != nil {
+		return aggregate.Change{}, aggregate.Ref{}, err
+	}
+	now = now.UTC().Truncate(time.Millisecond)
+	r.CreatedAt = now
+	a := &Aggregate{Request: &r, Head: first(tenant, id, r.User, now)}
+	c := a.begin(now)
+	c.Put(&r)
+	c.card(a, CardTask, "TASK")
+	return c.done(), a.Ref(), nil
+}
+
+// Extract is the first layer's answer.
+type Extract struct {
+	Kind        ExtractKind
+	Sentence    string // of a plain reply, when there is no task
+	Title       string
+	Description string
+	Priority    Priority
+	TaskType    Type
+}
+
+// Extracted makes the task's row of the first layer's answer, or ends the head with a
+// plain reply. Doing it again is no change.
+func (a *Aggregate) Extracted(run int, e Extract, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Task != nil {
+		return aggregate.Change{}, nil
+	}
+	if e.Kind.plain() {
+		return a.answered(e, now)
+	}
+	c := a.begin(now)
+	c.progress()
+	t := &Task{
+		ID: a.Head.TaskID, TenantID: a.Head.TenantID, Title: e.Title, Description: e.Description, Priority: e.Priority, TaskType: e.TaskType,
+		Status: TaskExtracted, Source: a.Request.Source, SlackChannel: a.Request.Channel, SlackThreadTS: a.Request.ThreadTS,
+		CreatedAt: c.Now, UpdatedAt: c.Now,
+	}
+	c.Put(t)
+	c.Made = t
+	c.audit(aggregate.System(), AuditTaskCreated, "task", a.Head.TaskID, map[string]any{"title": e.Title, "requester": a.Head.Requester})
+	return c.done(), nil
+}
+
+// working refuses a run that is not the head's, and work on a task that ended.
+func (a *Aggregate) working(run int) error {
+	if a.Head.Run != run || a.Head.Ended != nil {
+		return aggregate.ErrSuperseded
+	}
+	return nil
+}
+
+// first is the head of a task that begins.
+func first(tenant, id, requester string, now time.Time) Head {
+	return Head{Head: aggregate.Head{TenantID: tenant, Run: 1, Requester: requester, CreatedAt: now}, TaskID: id}
+}

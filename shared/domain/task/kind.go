@@ -1,0 +1,160 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Kind describes tasks to the store, the relay and the sweeper.
+var Kind = aggregate.Kind{
+	Name: "task", Prefix: "TASK#",
+	New: func() aggregate.Aggregate { return &Aggregate{} },
+	Rows: map[string]func() aggregate.Row{
+		"head":      func() aggregate.Row { return &Head{} },
+		"request":   func() aggregate.Row { return &Request{} },
+		"task":      func() aggregate.Row { return &Task{} },
+		"answer":    func() aggregate.Row { return &Answer{} },
+		"choice":    func() aggregate.Row { return &Choice{} },
+		"prompt":    func() aggregate.Row { return &Prompt{} },
+		"process":   func() aggregate.Row { return &Process{} },
+		"execution": func() aggregate.Row { return &Execution{} },
+		"step":      func() aggregate.Row { return &StepResult{} },
+		"gate":      func() aggregate.Row { return &StepGate{} },
+	},
+}
+
+// RefOf names a task of a tenant.
+func RefOf(tenant, id string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
+}
+
+func (r *Request) Type() string    { return "request" }
+func (t *Task) Type() string       { return "task" }
+func (r *Answer) Type() string     { return "answer" }
+func (r *Choice) Type() string     { return "choice" }
+func (p *Prompt) Type() string     { return "prompt" }
+func (p *Process) Type() string    { return "process" }
+func (e *Execution) Type() string  { return "execution" }
+func (s *StepResult) Type() string { return "step" }
+func (g *StepGate) Type() string   { return "gate" }
+
+// Objects are the steps' arguments.
+func (p *Process) Objects() (list, member string, blob bool) { return "steps", "toolInput", false }
+
+// Objects are the results.
+func (e *Execution) Objects() (list, member string, blob bool) { return "results", "result", true }
+
+// Indexes are on rows that seldom change: an index is written with each of its items' changes, and the head changes
+// with every commit and card.
+
+// Indexes lists a reply by its thread. Other messages need no entry: their task's id follows from the thread.
+func (r *Request) Indexes(head aggregate.Root) []aggregate.Index {
+	if !r.Threaded() {
+		return nil
+	}
+	h := head.(*Head)
+	return []aggregate.Index{{N: 1, PK: ThreadOf(h.TenantID, r.Channel, r.ThreadTS), SK: aggregate.TimeText(r.CreatedAt) + "#" + h.TaskID}}
+}
+
+// Indexes lists the task, by time, among all of the tenant's, those with its status, and those of its requester.
+func (t *Task) Indexes(head aggregate.Root) []aggregate.Index {
+	h, at := head.Common(), aggregate.TimeText(t.CreatedAt)+"#"+t.ID
+	return []aggregate.Index{
+		{N: 1, PK: AllOf(h.TenantID), SK: at}, {N: 2, PK: WithStatus(h.TenantID, t.Status), SK: at}, {N: 3, PK: By(h.TenantID, h.Requester), SK: at},
+	}
+}
+
+func (p *Prompt) Indexes(head aggregate.Root) []aggregate.Index {
+	return p.WaitingIndexes(head, p.CreatedAt, p.ID)
+}
+
+func (p *Process) Indexes(head aggregate.Root) []aggregate.Index {
+	return p.WaitingIndexes(head, p.CreatedAt, p.ID)
+}
+
+func (g *StepGate) Indexes(head aggregate.Root) []aggregate.Index {
+	return g.WaitingIndexes(head, g.CreatedAt, g.ID)
+}
+
+// Indexes lists the choice among what waits for people, until somebody has chosen.
+func (r *Choice) Indexes(head aggregate.Root) []aggregate.Index {
+	if r.As != "" || r.Over {
+		return nil
+	}
+	return []aggregate.Index{aggregate.PendingIndex(head.Common().TenantID, r.CreatedAt, r.ID)}
+}
+
+// AllOf is the partition of a tenant's tasks in an index.
+func AllOf(tenant string) string { return "TENANT#" + tenant + "#TASKS" }
+
+// WithStatus is the partition of a tenant's tasks with a status.
+func WithStatus(tenant string, s TaskStatus) string { return AllOf(tenant) + "#" + string(s) }
+
+// By is the partition of a tenant's tasks that a person asked for.
+func By(tenant, requester string) string { return "TENANT#" + tenant + "#BY#" + requester }
+
+// ThreadOf is the partition of the requests that were written as replies in a thread.
+func ThreadOf(tenant, channel, thread string) string {
+	return "THREAD#" + tenant + "#" + channel + "#" + thread
+}
+
+func (p *Prompt) Asks() aggregate.Question {
+	return aggregate.Question{Key: p.Key(), ID: p.ID, Kind: CardPrompt, Version: p.Version, CreatedAt: p.CreatedAt, DecideBy: p.Terms.DecideBy}
+}
+
+func (p *Process) Asks() aggregate.Question {
+	return aggregate.Question{Key: p.Key(), ID: p.ID, Kind: CardProcess, Version: p.Version, CreatedAt: p.CreatedAt, DecideBy: p.Terms.DecideBy}
+}
+
+func (g *StepGate) Asks() aggregate.Question {
+	return aggregate.Question{Key: g.Key(), ID: g.ID, Kind: CardStep, Version: g.ProcessVersion, StepID: g.StepID, CreatedAt: g.CreatedAt, DecideBy: g.Terms.DecideBy}
+}
+
+// Asks what the message is meant to be, on the task's first card.
+func (r *Choice) Asks() aggregate.Question {
+	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
+}
+
+// Filter narrows a list of tasks; an empty field filters nothing.
+type Filter struct {
+	Status    TaskStatus
+	Requester string    // Slack user id
+	From, To  time.Time // when they were made: From inclusive, To exclusive
+}
+
+// Check returns aggregate.ErrField for a status that no task has, and a From after To.
+func (f Filter) Check() error {
+	if _, ok := TaskMoves[f.Status]; f.Status != "" && !ok {
+		return aggregate.ErrField{Field: "status", Limit: "must be extracted, running, completed, failed or cancelled"}
+	}
+	if !f.To.IsZero() && f.From.After(f.To) {
+		return aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+	}
+	return nil
+}
+
+// In is the index's partition that the list is read from, and whether many of its tasks are left out.
+func (f Filter) In(tenant string) (index string, partitions []string, sparse bool) {
+	switch {
+	case f.Requester != "":
+		return "GSI3", []string{By(tenant, f.Requester)}, f.Status != ""
+	case f.Status != "":
+		return "GSI2", []string{WithStatus(tenant, f.Status)}, false
+	}
+	return "GSI1", []string{AllOf(tenant)}, false
+}
+
+// Between are the sort keys of the filter's times; both are empty when it has none.
+func (f Filter) Between() (from, until string) {
+	if f.From.IsZero() && f.To.IsZero() {
+		return "", ""
+	}
+	if until = "9999"; !f.To.IsZero() {
+		until = aggregate.TimeText(f.To)
+	}
+	return aggregate.TimeText(f.From), until
+}
+
+// Keeps reports whether a task of that partition is in the list: an index may be a moment behind.
+func (f Filter) Keeps(t Task) bool { return f.Status == "" || t.Status == f.Status }

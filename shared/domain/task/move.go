@@ -1,0 +1,69 @@
+package task
+
+import (
+	"fmt"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// The functions here are the only ones that write a status over another; rows begin
+// with the first status of their table elsewhere.
+
+// moveGate writes a gate's next status, and what fill adds to its row. A move that
+// aggregate.GateMoves does not list is refused.
+func (c *change) moveGate(row Gated, to aggregate.GateStatus, fill func(n Gated)) error {
+	if from := row.gate().Status; !aggregate.GateMoves.Allows(from, to) {
+		return errMove(row.Key(), from, to)
+	}
+	n := row.At(row.Revision()).(Gated)
+	if fill != nil {
+		fill(n)
+	}
+	n.gate().Status = to
+	c.Put(n)
+	return nil
+}
+
+// moveExecution is moveGate for an attempt, by ExecutionMoves.
+func (c *change) moveExecution(e *Execution, to ExecutionStatus, fill func(n *Execution)) error {
+	if !ExecutionMoves.Allows(e.Status, to) {
+		return errMove(e.Key(), e.Status, to)
+	}
+	n := *e
+	n.Status = to
+	fill(&n)
+	c.Put(&n)
+	return nil
+}
+
+// moveStep is moveGate for a step's call, by StepMoves.
+func (c *change) moveStep(s *StepResult, to StepStatus, fill func(n *StepResult)) error {
+	if !StepMoves.Allows(s.Status, to) {
+		return errMove(s.Key(), s.Status, to)
+	}
+	n := *s
+	n.Status = to
+	fill(&n)
+	c.Put(&n)
+	return nil
+}
+
+// moveTask is moveGate for the task's row, by TaskMoves.
+func (c *change) moveTask(t *Task, to TaskStatus) error {
+	if t == nil {
+		return aggregate.ErrConflict
+	}
+	if !TaskMoves.Allows(t.Status, to) {
+		return errMove(t.Key(), t.Status, to)
+	}
+	n := *t
+	n.Status, n.UpdatedAt = to, c.Now
+	c.Put(&n)
+	return nil
+}
+
+// errMove is a move that the state machines do not allow. The rows may come from
+// two commits, so it is worth another look; when that lasts it is a bug of the caller.
+func errMove[S ~string](what string, from, to S) error {
+	return fmt.Errorf("%s: %s cannot become %s: %w", what, from, to, aggregate.ErrConflict)
+}

@@ -1,0 +1,129 @@
+package task
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+// Every pair of statuses is tried on every kind of row: what is listed is written, what is not is refused and writes nothing.
+func TestAMoveThatIsNotListedIsRefused(t *testing.T) {
+	moves := 0
+	try := func(kind, from, to string, listed bool, move func(c *change) error) {
+		moves++
+		var c change
+		switch err := move(&c); {
+		case listed && (err != nil || len(c.Rows) != 1):
+			t.Errorf("%s: %s to %s: %v, %d rows", kind, from, to, err, len(c.Rows))
+		case !listed && (!errors.Is(err, aggregate.ErrConflict) || len(c.Rows) > 0):
+			t.Errorf("%s: %s to %s is not refused: %v, %d rows", kind, from, to, err, len(c.Rows))
+		}
+	}
+	for from := range aggregate.GateMoves {
+		for to := range aggregate.GateMoves {
+			listed := aggregate.GateMoves.Allows(from, to)
+			try("prompt", string(from), string(to), listed, func(c *change) error { return c.moveGate(&Prompt{Gate: aggregate.Gate{Status: from}}, to, nil) })
+			try("process", string(from), string(to), listed, func(c *change) error { return c.moveGate(&Process{Gate: aggregate.Gate{Status: from}}, to, nil) })
+			try("step gate", string(from), string(to), listed, func(c *change) error { return c.moveGate(&StepGate{Gate: aggregate.Gate{Status: from}}, to, nil) })
+		}
+	}
+	for from := range ExecutionMoves {
+		for to := range ExecutionMoves {
+			try("execution", string(from), string(to), ExecutionMoves.Allows(from, to), func(c *change) error {
+				return c.moveExecution(&Execution{Status: from}, to, func(*Execution) {})
+			})
+		}
+	}
+	for from := range StepMoves {
+		for to := range StepMoves {
+			try("step", string(from), string(to), StepMoves.Allows(from, to), func(c *change) error {
+				return c.moveStep(&StepResult{Status: from}, to, func(*StepResult) {})
+			})
+		}
+	}
+	for from := range TaskMoves {
+		for to := range TaskMoves {
+			try("task", string(from), string(to), TaskMoves.Allows(from, to), func(c *change) error { return c.moveTask(&Task{Status: from}, to) })
+		}
+	}
+	if want := 3*6*6 + 5*5 + 4*4 + 5*5; moves != want {
+		t.Errorf("%d moves were tried, want %d", moves, want)
+	}
+}
+
+// beginnings are the statuses that rows begin with.
+var beginnings = map[string][]string{
+	"Task": {"TaskExtracted"}, "Gate": {"Generating", "PendingApproval"},
+	"Execution": {"ExecutionPending"}, "StepResult": {"StepRunning"},
+}
+
+// move.go alone writes statuses over others, so that nothing gets round the tables.
+func TestStatusesAreWrittenInOnePlace(t *testing.T) {
+	files := expect.Value(os.ReadDir("."))(t)
+	seen := 0
+	for _, f := range files {
+		name := f.Name()
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || name == "move.go" || name == "integration.go" {
+			continue // an integration is no row of a task
+		}
+		fset := token.NewFileSet()
+		file := expect.Value(parser.ParseFile(fset, name, nil, 0))(t)
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.AssignStmt:
+				for _, to := range n.Lhs {
+					if s, ok := to.(*ast.SelectorExpr); ok && s.Sel.Name == "Status" {
+						t.Errorf("%s writes a status", fset.Position(n.Pos()))
+					}
+				}
+			case *ast.CompositeLit:
+				kind, ok := n.Type.(*ast.Ident)
+				if s, of := n.Type.(*ast.SelectorExpr); of {
+					kind, ok = s.Sel, true
+				}
+				if !ok || beginnings[kind.Name] == nil {
+					return true
+				}
+				if status := field(n, "Status"); status != "" {
+					seen++
+					if !slices.Contains(beginnings[kind.Name], status) {
+						t.Errorf("%s: a %s begins as %s", fset.Position(n.Pos()), kind.Name, status)
+					}
+				}
+			}
+			return true
+		})
+	}
+	if seen != 7 {
+		t.Errorf("%d places make rows with a status, want 7: a task, a version of a prompt or process, one that is picked, a gate, a step, and an execution with its retry", seen)
+	}
+}
+
+// field is the name that a field of a literal is given.
+func field(lit *ast.CompositeLit, name string) string {
+	for _, e := range lit.Elts {
+		kv, ok := e.(*ast.KeyValueExpr)
+		if !ok {
+			continue
+		}
+		key, _ := kv.Key.(*ast.Ident)
+		if key == nil || key.Name != name {
+			continue
+		}
+		switch value := kv.Value.(type) {
+		case *ast.Ident:
+			return value.Name
+		case *ast.SelectorExpr:
+			return value.Sel.Name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,93 @@
+package task
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// The states that a run of the pipeline can be sent to.
+const (
+	StateExtractTask          = "ExtractTask"
+	StateDraftPrompt          = "DraftPrompt"
+	StateAwaitContest         = "AwaitContest"
+	StateAwaitPromptApproval  = "AwaitPromptApproval"
+	StatePlanProcess          = "PlanProcess"
+	StateAwaitProcessApproval = "AwaitProcessApproval"
+	StateExecuteProcess       = "ExecuteProcess"
+	StateAwaitStepApproval    = "AwaitStepApproval"
+	StatePause                = "Pause"
+	StateFinish               = aggregate.StateFinish
+	StateFail                 = "Fail"
+	outcomeParked             = "parked"
+	outcomeAsked              = "asked"
+	fuse                      = time.Hour
+	maxWait                   = 5 * time.Minute
+)
+
+// NextStates are all values of Next.State.
+var NextStates = []string{
+	StateExtractTask, StateDraftPrompt, StateAwaitContest, StateAwaitPromptApproval, StatePlanProcess, StateAwaitProcessApproval,
+	StateExecuteProcess, StateAwaitStepApproval, StatePause, StateFinish, StateFail,
+}
+
+// Next reads off the rows what a run has to do at now.
+func (a *Aggregate) Next(now time.Time) aggregate.Next { return a.NextOf("", now) }
+
+// NextOf is Next for the invocation that may hold the execution's session.
+func (a *Aggregate) NextOf(invocation string, now time.Time) aggregate.Next {
+	switch h := a.Head; {
+	case h.PausedFor == ReasonNoRoom && h.PausedUntil != nil && now.Before(*h.PausedUntil): // nothing of it can run
+		return waitState(*h.PausedUntil, now)
+	case a.OpenSession() != nil: // which must be told to stop, and charged to the task
+		if until, held := a.leased(a.OpenSession(), invocation, now); held {
+			return waitState(until, now)
+		}
+		return aggregate.Next{State: StateExecuteProcess}
+	case h.Ended != nil && h.Ended.As == TaskFailed:
+		return aggregate.Next{State: StateFail, Outcome: string(h.Ended.As), Reason: h.Ended.Reason}
+	case h.Ended != nil:
+		return aggregate.Next{State: StateFinish, Outcome: string(h.Ended.As)}
+	case h.Parked != nil:
+		return aggregate.Next{State: StateFail, Outcome: outcomeParked, Reason: h.Parked.Sentence}
+	case h.PausedUntil != nil && now.Before(*h.PausedUntil):
+		return waitState(*h.PausedUntil, now)
+	}
+	if open, ok := a.OpenGate(); ok {
+		state := map[aggregate.CardType]string{CardPrompt: StateAwaitPromptApproval, CardProcess: StateAwaitProcessApproval, CardStep: StateAwaitStepApproval}
+		return aggregate.Next{State: state[open.Kind], Gate: open.Key, TimeoutSeconds: awaitSeconds(open.Terms, now)}
+	}
+	if p := a.Contesting(); p != nil {
+		return awaitContest(p, now)
+	}
+	switch {
+	case a.Choosing() != nil: // the decision starts the next run
+		return aggregate.Next{State: StateFinish, Outcome: outcomeAsked}
+	case a.Task == nil:
+		return aggregate.Next{State: StateExtractTask}
+	case a.Execution() != nil:
+		if s := a.LiveLease(now); s != nil {
+			return waitState(s.Claim.LeaseUntil, now)
+		}
+		if until, held := a.leased(a.Execution(), invocation, now); held {
+			return waitState(until, now)
+		}
+		return aggregate.Next{State: StateExecuteProcess}
+	case a.Prompt() == nil || a.Prompt().Status != aggregate.Approved:
+		return aggregate.Next{State: StateDraftPrompt}
+	}
+	return aggregate.Next{State: StatePlanProcess}
+}
+
+func awaitSeconds(t aggregate.Terms, now time.Time) int {
+	left := time.Minute
+	if t.DecideBy != nil {
+		left = max(left, t.DecideBy.Sub(now))
+	}
+	return int((left + fuse).Seconds())
+}
+
+func waitState(until, now time.Time) aggregate.Next {
+	wait := min(until.Sub(now), maxWait)
+	return aggregate.Next{State: StatePause, WaitSeconds: max(1, int((wait+time.Second-1)/time.Second))}
+}

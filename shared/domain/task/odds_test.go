@@ -1,0 +1,79 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+func TestAProcessIsNotApprovedBesideAPromptThatIsNot(t *testing.T) {
+	for name, change := range map[string]func(*Aggregate){
+		"no prompt":         func(a *Aggregate) { a.Prompts = nil },
+		"one that waits":    func(a *Aggregate) { p := *a.Prompt(); p.Status = aggregate.PendingApproval; a.Add(&p) },
+		"no task":           func(a *Aggregate) { a.Task = nil },
+		"a task that ended": func(a *Aggregate) { t := *a.Task; t.Status = TaskCancelled; a.Add(&t) },
+	} {
+		s := waitingProcess(t)
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			change(a)
+			return a.Approve(a.Process().ID, person(suzuki), s.policy, now)
+		}, aggregate.ErrConflict)
+		if s.load().Process().Status != aggregate.PendingApproval {
+			t.Errorf("%s: approved", name)
+		}
+	}
+	s := waitingProcess(t)
+	saw := s.load()
+	c := expect.Value(s.approveProcess(saw, s.now))(t)
+	s.rows[PromptKey(1)] = s.rows[PromptKey(1)].At(99) // written again by somebody
+	if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
+		t.Errorf("committed over another prompt: %v", err)
+	}
+}
+
+func TestNothingEndsWithoutTheTasksRow(t *testing.T) {
+	for name, from := range map[string]func(testing.TB) *story{"complete": allDone, "fail": running, "cancel": running, "reject step": waitingStep} {
+		s := from(t)
+		decide := map[string]decision{"complete": s.complete, "fail": s.fail, "cancel": s.cancel, "reject step": s.rejectStep}[name]
+		s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			a.Task = nil // not yet read, or never
+			return decide(a, now)
+		}, aggregate.ErrConflict)
+	}
+}
+
+func TestAClaimReliesOnAllThatWasStamped(t *testing.T) {
+	for _, key := range []string{PromptKey(1), ProcessKey(1), GateKey(1, 1, 2), ExecutionKey(1, 1)} {
+		s := waitingStep(t)
+		s.do(s.approveStep)
+		saw := s.load()
+		c := expect.Value(s.claim(saw, s.now))(t)
+		if len(c.Owned) != 1 || c.Owned[0].Key != tenancy.ToolKey("write_rows_to_google_sheet") {
+			t.Errorf("the tool's permission: %+v", c.Owned)
+		}
+		s.rows[key] = s.rows[key].At(99) // written again by somebody
+		if err := s.commit(saw.Head, c); !errors.Is(err, aggregate.ErrConflict) {
+			t.Errorf("%s: committed over another one: %v", key, err)
+		}
+	}
+}
+
+func TestOnlyTheNextStepIsClaimed(t *testing.T) {
+	claim := func(order int) decision {
+		return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			c := call(a, now)
+			c.Order = order
+			return a.ClaimStep(1, c, now)
+		}
+	}
+	s := running(t)
+	for _, order := range []int{0, 2, 3, 4} {
+		s.refused(claim(order), aggregate.ErrMoved)
+	}
+	s = allDone(t)
+	s.refused(claim(3), aggregate.ErrMoved)
+}

@@ -1,0 +1,166 @@
+package task
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// Whatever people, runs, crashes and the clock do to a task, the design's
+// invariants hold after every commit; and once they stop, the task comes to an end.
+func TestNoOrderOfThingsBreaksAnInvariant(t *testing.T) {
+	for i := range 6 {
+		t.Run(fmt.Sprint("world ", i), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(rt *rapid.T) {
+				w := newWorld(rt)
+				for range rapid.IntRange(60, 200).Draw(rt, "moves") {
+					w.step()
+				}
+				w.comesToAnEnd()
+			})
+		})
+	}
+}
+
+// step is one thing that happens. Small numbers are drawn more often, and are work
+// rather than trouble, or nothing would ever get far.
+func (w *world) step() {
+	w.elapse()
+	switch move := rapid.IntRange(0, 24).Draw(w.rt, "move"); move {
+	default:
+		w.work(w.anyRun())
+	case 1, 6, 9, 11, 12, 13:
+		if len(w.out) > 0 {
+			w.fly(rapid.IntRange(0, len(w.out)-1).Draw(w.rt, "call"), rapid.IntRange(0, 7).Draw(w.rt, "crash") == 7)
+		}
+	case 2, 7, 14:
+		w.stamp()
+	case 16, 17:
+		w.sweep()
+	case 18, 19:
+		w.click()
+	case 20: // a run died, and the relay or the sweeper meets its name
+		run := w.anyRun()
+		noRoom := rapid.Bool().Draw(w.rt, "no room")
+		w.decide("relay: restart", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			if noRoom {
+				return a.PauseRun(run, now.Add(5*time.Minute), now)
+			}
+			return a.RestartRun(run, now)
+		})
+	case 21:
+		run := w.anyRun()
+		w.decideAs(run, "give up", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.GiveUp(run, ReasonRunFailed, now)
+		})
+	case 22:
+		run := w.anyRun()
+		g := w.anyGeneration()
+		if rapid.Bool().Draw(w.rt, "nobody may approve it") {
+			w.decideAs(run, "park what nobody may approve", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.ParkUndecidable(run, tenancy.DefaultSettings(), now)
+			})
+			return
+		}
+		w.decideAs(run, "park", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Park(run, g, ReasonModelRefused, "", now)
+		})
+	case 23:
+		run := w.anyRun()
+		g := w.anyGeneration()
+		w.decideAs(run, "pause", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.WaitUntil(run, g, now.Add(time.Minute), now)
+		})
+	case 15:
+		w.contestEnds()
+	case 24: // a result that comes long after
+		w.echo()
+	}
+}
+
+func (w *world) elapse() {
+	d := rapid.SampledFrom([]time.Duration{
+		time.Second, time.Millisecond, 0, 5 * time.Second, time.Second, 20 * time.Second, 80 * time.Second, 25 * time.Minute, 100 * time.Hour,
+	}).Draw(w.rt, "elapsed")
+	w.now = w.now.Add(d)
+}
+
+// anyRun is the head's, or one that it superseded and that has not noticed.
+func (w *world) anyRun() int {
+	if rapid.IntRange(0, 4).Draw(w.rt, "old run") == 4 {
+		return rapid.IntRange(1, w.head.Run).Draw(w.rt, "run")
+	}
+	return w.head.Run
+}
+
+// anyGeneration is what is being generated, or what an invocation that is late was asked for.
+func (w *world) anyGeneration() Generation {
+	a := w.load()
+	all := []Generation{a.Generating(), {L1, 0}}
+	for _, p := range a.Prompts {
+		all = append(all, Generation{L2, p.Version})
+	}
+	for _, p := range a.Processes {
+		all = append(all, Generation{L3, p.Version})
+	}
+	w.failed = rapid.SampledFrom(all).Draw(w.rt, "failed")
+	return w.failed
+}
+
+// echo records an outcome on any claim that ever was.
+func (w *world) echo() {
+	a := w.load()
+	if len(a.Steps) == 0 {
+		return
+	}
+	s := rapid.SampledFrom(a.Steps).Draw(w.rt, "echoed")
+	o := rapid.SampledFrom([]Outcome{done, failed}).Draw(w.rt, "late outcome")
+	if s.Status != StepUnknown || w.calls[s.Key()] == 0 {
+		return // only the one who made the call knows better
+	}
+	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(s.Key(), s.Claim.Invocation, o, now)
+	})
+}
+
+// comesToAnEnd lets everybody do their part, each in turn: within a few rounds the
+// task is over, and nothing is left to do.
+func (w *world) comesToAnEnd() {
+	w.calm = true
+	w.out = nil // whoever was calling is dead
+	for round := 0; ; round++ {
+		w.now = w.now.Add(90 * time.Second)
+		w.sweep()
+		a := w.load()
+		if a.Head.Ended != nil && a.LiveLease(w.now) == nil && a.OpenSession() == nil && w.contestsAreOver(a) {
+			break
+		}
+		if round > 120 {
+			w.t.Fatalf("stuck: head %+v, next %+v", a.Head, a.Next(w.now))
+		}
+		if a.Head.Parked != nil || a.Head.Ended == nil {
+			if _, waits := a.OpenGate(); waits || a.Head.Parked != nil {
+				w.stamp()
+			}
+		}
+		w.makeContests()
+		w.contestEnds()
+		w.work(w.head.Run)
+		for len(w.out) > 0 {
+			w.fly(0, false)
+		}
+	}
+	w.now = w.now.Add(2 * time.Minute)
+	w.sweep()
+	a := w.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(w.now); due != nil {
+		w.t.Fatalf("over, and due at %v: %+v", due, a.Head)
+	}
+}

@@ -1,0 +1,138 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func (s *story) accept(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Accept(a.Head.Run, person(requester), s.settings, now)
+}
+
+// TestWhoMayAsk: guests and strangers end as refused before anything is spent on them, and take no place.
+func TestWhoMayAsk(t *testing.T) {
+	guest, stranger, unseen := person(requester), person(requester), aggregate.Actor{Type: aggregate.ActorUser, ID: requester}
+	guest.Guest, stranger.Team = true, "T_OTHER"
+	for name, tt := range map[string]struct {
+		by     aggregate.Actor
+		reason aggregate.Reason
+	}{
+		"a member": {person(requester), ""}, "a guest": {guest, ReasonGuest},
+		"a stranger": {stranger, ReasonStranger}, "somebody whom Slack doesn't show": {unseen, ReasonStranger},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.Accept(1, tt.by, s.settings, now)
+			})
+			if tt.reason == "" {
+				if s.head.Ended != nil || s.head.AcceptedAt == nil || s.load().Next(s.now).State != StateExtractTask {
+					t.Errorf("%+v", s.head)
+				}
+				return
+			}
+			e := s.head.Ended
+			if e == nil || e.As != TaskRefused || e.Reason != tt.reason || s.load().Next(s.now) != (aggregate.Next{State: StateFinish, Outcome: "refused"}) {
+				t.Errorf("%+v", e)
+			}
+			if last := s.audit[len(s.audit)-1]; last.Action != AuditTaskRefused || len(s.counts) != 0 {
+				t.Errorf("recorded %+v, counted %v", last, s.counts)
+			}
+			if c, err := s.load().RetryGeneration(person(suzuki), s.policy, s.now); err == nil {
+				t.Errorf("it was tried again: %+v", c)
+			}
+		})
+	}
+}
+
+// TestAPlaceIsTakenOnceAndGivenBack, whichever way a task goes.
+func TestAPlaceIsTakenOnceAndGivenBack(t *testing.T) {
+	parks := func(s *story) { s.do(s.approvePrompt, s.beginProcess, s.park) }
+	fails := func(s *story) {
+		s.do(s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.claim, s.finish(failed), s.fail)
+	}
+	for name, tt := range map[string]struct {
+		then func(s *story)
+		open int
+	}{
+		"it waits":                    {func(*story) {}, 1},
+		"it is cancelled":             {func(s *story) { s.do(s.cancel) }, 0},
+		"it expires":                  {func(s *story) { s.now = s.now.Add(1000 * time.Hour); s.do(s.expire) }, 0},
+		"a generation fails":          {parks, 0},
+		"which is tried again":        {func(s *story) { parks(s); s.do(s.retryGeneration) }, 1},
+		"and then cancelled":          {func(s *story) { parks(s); s.do(s.retryGeneration, s.cancel) }, 0},
+		"which is cancelled as it is": {func(s *story) { parks(s); s.do(s.cancel) }, 0},
+		"its execution fails":         {fails, 0},
+		"and is tried again":          {func(s *story) { fails(s); s.do(s.retry) }, 1},
+		"and is tried and cancelled":  {func(s *story) { fails(s); s.do(s.retry, s.cancel) }, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := begin(t)
+			s.do(s.accept)
+			s.nothing(s.accept)
+			s.do(s.extract, s.beginPrompt, s.finishPrompt)
+			tt.then(s)
+			hour := s.load().Head.AcceptedAt.Format("2006-01-02T15")
+			want := map[string]int{"OPEN#" + requester: tt.open, "OPEN#*": tt.open, requester + "#" + hour: 1, "*#" + hour: 1}
+			expect.Same(t, want, s.counts)
+		})
+	}
+	t.Run("one that began before there were quotas", func(t *testing.T) {
+		s := begin(t)
+		s.do(s.extract, s.beginPrompt, s.finishPrompt)
+		s.nothing(s.accept)
+		s.do(s.cancel)
+		if len(s.counts) != 0 {
+			t.Errorf("%v", s.counts)
+		}
+	})
+}
+
+// What waited for Slack is accepted all at once, and was not asked for at once: it counts in the
+// hour in which it was asked for, and who is refused is told of no time that is over.
+func TestARequestThatWaitedCountsInTheHourOfItsMessage(t *testing.T) {
+	s := begin(t)
+	hour := s.head.CreatedAt.UTC().Truncate(time.Hour)
+	s.now = s.now.Add(60 * time.Hour)
+	a := s.load()
+	c := expect.Value(s.accept(a, s.now))(t)
+	for _, n := range c.Counts {
+		if n.Key == openKey(requester) || n.Key == openKey(everybody) {
+			continue
+		}
+		if n.Key != requester+"#"+hour.Format("2006-01-02T15") && n.Key != "*#"+hour.Format("2006-01-02T15") {
+			t.Errorf("asked at %s, counted as %s", s.head.CreatedAt.Format(time.DateTime), n.Key)
+		}
+		if n.Keep.Before(s.now.Add(keptFor)) {
+			t.Errorf("%s is kept until %s only: it is %s", n.Key, n.Keep, s.now)
+		}
+	}
+	for _, until := range []time.Time{hour.Add(time.Hour), s.now.Add(time.Minute)} {
+		c, err := a.RefuseFull(1, aggregate.ErrFull{Count: aggregate.Count{Most: 1, Reason: ReasonHourPerson, Until: until}}, s.now)
+		if err != nil || c.Head.(*Head).Ended.Until == nil || c.Head.(*Head).Ended.Until.Before(s.now) {
+			t.Errorf("%v: at %s it says that there is room from %v", err, s.now, c.Head.(*Head).Ended.Until)
+		}
+	}
+}
+
+// TestAGuestDoesNothingAgain: it costs, and may write.
+func TestAGuestDoesNothingAgain(t *testing.T) {
+	guest := person(requester)
+	guest.Guest = true
+	p := aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	if err := p.Retry(guest, requester); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}) {
+		t.Errorf("%v", err)
+	}
+	for _, by := range []aggregate.Actor{person(requester), person(suzuki), aggregate.System()} {
+		if err := p.Retry(by, requester); err != nil {
+			t.Errorf("%+v: %v", by, err)
+		}
+	}
+	if err := p.Withdraw(guest, requester); err != nil {
+		t.Errorf("a guest may not cancel what they asked for: %v", err)
+	}
+}

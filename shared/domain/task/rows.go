@@ -1,0 +1,271 @@
+package task
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Head is a task's.
+type Head struct {
+	aggregate.Head
+	TaskID string `json:"task_id"`
+
+	AcceptedAt  *time.Time `json:"accepted_at,omitempty"` // when it took its place; see counts
+	Parked      *Parked    `json:"parked,omitempty"`
+	Ended       *Ended     `json:"ended,omitempty"`
+	PausedUntil *time.Time `json:"paused_until,omitempty"`
+	// PausedFor is ReasonNoRoom, or empty where the model or Slack is waited for.
+	PausedFor aggregate.Reason `json:"paused_for,omitempty"`
+	// TryingFrom is since when the generation would have been tried, had its runs always found room; see TryingSince.
+	TryingFrom *time.Time `json:"trying_from,omitempty"`
+	Retried    *Retried   `json:"retried,omitempty"`
+	Retries    int        `json:"retries,omitempty"` // of the generation that the task is at
+	// LostContests are those that the task waits for no longer, and that are still to be told so.
+	LostContests []string `json:"lost_contests,omitempty"`
+
+	// Usage and Charged are what earlier releases summed up in the head; since then it is in rows of its own.
+	// Aside is how many of the last commits only added to it; the next Change of a task ends that.
+	Usage   *aggregate.Usage `json:"usage,omitempty"`
+	Charged []string         `json:"charged,omitempty"`
+	Aside   int              `json:"aside,omitempty"`
+}
+
+// ID is the task's.
+func (h *Head) ID() string { return h.TaskID }
+
+// At is a copy of the head as the commit rev wrote it.
+func (h Head) At(rev int) aggregate.Row { h.Rev = rev; return &h }
+
+// Parked says which layer's generation failed and why; a person may try again.
+type Parked struct {
+	Layer    Layer            `json:"layer"`
+	Sentence aggregate.Reason `json:"sentence"`
+	Detail   string           `json:"detail,omitempty"` // stands in the sentence, such as whose key is missing
+}
+
+// Retried says who asked for the generation that is running, after one had failed.
+type Retried struct {
+	By string    `json:"by,omitempty"` // Slack user id, empty for the system
+	At time.Time `json:"at"`
+}
+
+// Ended says how a task ended. Only a failed one can begin again.
+type Ended struct {
+	As     TaskStatus       `json:"as"`
+	By     string           `json:"by,omitempty"` // Slack user id, empty for the system
+	At     time.Time        `json:"at"`
+	Reason aggregate.Reason `json:"reason"`
+	Detail string           `json:"detail,omitempty"`
+	Until  *time.Time       `json:"until,omitempty"` // of a refused one: when asking again may help
+}
+
+// Request is the inbound message. It never changes.
+type Request struct {
+	aggregate.Meta
+	TeamID      string    `json:"team_id"`
+	Text        string    `json:"text"`
+	User        string    `json:"user"`
+	Channel     string    `json:"channel"`
+	ChannelType string    `json:"channel_type"` // channel, group, im, mpim
+	MessageTS   string    `json:"message_ts"`
+	ThreadTS    string    `json:"thread_ts"` // where the cards go: the thread's root
+	Source      Source    `json:"source"`
+	EventID     string    `json:"event_id"`
+	CreatedAt   time.Time `json:"created_at"`
+}
+
+// Origin is where the message was written, and by whom; of nil, the zero value.
+func (r *Request) Origin() aggregate.Origin {
+	if r == nil {
+		return aggregate.Origin{}
+	}
+	return aggregate.Origin{Team: r.TeamID, User: r.User, Channel: r.Channel, ChannelType: r.ChannelType}
+}
+
+// Source says how a request came in.
+type Source string
+
+const (
+	SourceChannel        Source = "channel"
+	SourceAgentContainer Source = "agent_container" // a direct message
+)
+
+// Task is what the first layer made of the request.
+type Task struct {
+	aggregate.Meta
+	ID            string           `json:"id"`
+	TenantID      string           `json:"tenant_id"`
+	Title         string           `json:"title"`
+	Description   string           `json:"description"`
+	Priority      Priority         `json:"priority"`
+	TaskType      Type             `json:"task_type"`
+	Status        TaskStatus       `json:"status"`
+	Source        Source           `json:"source"`
+	SlackChannel  string           `json:"slack_channel"`
+	SlackThreadTS string           `json:"slack_thread_ts"`
+	Usage         *aggregate.Usage `json:"usage,omitempty"` // of the calls that made this row; likewise below
+	CreatedAt     time.Time        `json:"created_at"`
+	UpdatedAt     time.Time        `json:"updated_at"`
+}
+
+// Priority is how pressing a task is.
+type Priority string
+
+const (
+	Low    Priority = "low"
+	Medium Priority = "medium"
+	High   Priority = "high"
+	Urgent Priority = "urgent"
+)
+
+// Type is the kind of a task.
+type Type string
+
+const (
+	TypeStandard Type = "standard"
+	TypeUrgent   Type = "urgent"
+)
+
+// Prompt is one version of the policy text.
+type Prompt struct {
+	aggregate.Meta
+	ID      string           `json:"id"`
+	TaskID  string           `json:"task_id"`
+	Version int              `json:"version"`
+	Content string           `json:"content"`
+	Usage   *aggregate.Usage `json:"usage,omitempty"`
+	Contest *Contest         `json:"contest,omitempty"` // that drafts it, or drafted the one that it was picked instead of
+	Entry   *Entry           `json:"entry,omitempty"`   // the submission that it is; nil of one that no contest drafted
+	Author  string           `json:"author,omitempty"`  // who picked it; empty of one that was generated
+	// CostLimit is what the task may cost, where that was reached when its contest ended; 0 where it was not.
+	CostLimit aggregate.MicroUSD `json:"cost_limit_micro_usd,omitempty"`
+	CreatedAt time.Time          `json:"created_at"`
+	aggregate.Gate
+}
+
+// Process is one version of the steps.
+type Process struct {
+	aggregate.Meta
+	ID        string           `json:"id"`
+	TaskID    string           `json:"task_id"`
+	PromptID  string           `json:"prompt_id"`
+	Version   int              `json:"version"`
+	Steps     []Step           `json:"steps"`
+	Remarks   string           `json:"remarks,omitempty"` // what became of the reasons for which earlier versions were rejected, in a model's words
+	Usage     *aggregate.Usage `json:"usage,omitempty"`
+	CreatedAt time.Time        `json:"created_at"`
+	aggregate.Gate
+	// ApprovedHash is Hash of the steps that were stamped; what runs must have it.
+	ApprovedHash string `json:"approved_hash,omitempty"`
+}
+
+// Execution is one attempt at an approved process.
+type Execution struct {
+	aggregate.Meta
+	ID             string              `json:"id"`
+	TaskID         string              `json:"task_id"`
+	ProcessID      string              `json:"process_id"`
+	ProcessVersion int                 `json:"process_version"`
+	Attempt        int                 `json:"attempt"`
+	SessionID      string              `json:"session_id,omitempty"`
+	SessionClosed  bool                `json:"session_closed,omitempty"` // it was told to stop
+	Lease          *Claim              `json:"session_lease,omitempty"`  // in rows of earlier releases: see SessionLease; likewise the pauses and since when it fails
+	Pauses         int                 `json:"session_pauses,omitempty"`
+	SessionBudget  *aggregate.MicroUSD `json:"session_budget,omitempty"` // what the session may spend, 0 without a limit; nil in rows from before it was kept
+	SessionFailing *time.Time          `json:"session_failing,omitempty"`
+	Status         ExecutionStatus     `json:"status"`
+	CurrentStep    int                 `json:"current_step"`
+	Results        []ResultEntry       `json:"results"`
+	Summary        string              `json:"summary,omitempty"`
+	Usage          *aggregate.Usage    `json:"usage,omitempty"` // of the summary, or of the session
+	Error          aggregate.Reason    `json:"error_code,omitempty"`
+	ErrorColumn    string              `json:"error,omitempty"` // the code in words; in rows of the first releases the code itself
+	ErrorDetail    string              `json:"error_detail,omitempty"`
+	CancelledBy    string              `json:"cancelled_by,omitempty"`
+	RetriedBy      string              `json:"retried_by,omitempty"` // who asked for this attempt
+	CancelledAt    *time.Time          `json:"cancelled_at,omitempty"`
+	CreatedAt      time.Time           `json:"created_at"`
+	StartedAt      *time.Time          `json:"started_at,omitempty"`
+	CompletedAt    *time.Time          `json:"completed_at,omitempty"` // also of a failure
+	// WaitedMS is how long it waited for people and for the leases of crashed calls; the time limit of a session excludes it.
+	WaitedMS int64           `json:"waited_ms"`
+	Terms    aggregate.Terms `json:"terms"`
+}
+
+// read is the row as it was written, whichever release did.
+func (e *Execution) read() *Execution {
+	if e.Error == "" {
+		e.Error = aggregate.Reason(e.ErrorColumn)
+	}
+	e.ErrorColumn = ""
+	return e
+}
+
+// ResultEntry is one line of an execution's results.
+type ResultEntry struct {
+	StepID      string          `json:"stepId"`
+	Tool        string          `json:"tool"`
+	Status      StepStatus      `json:"status"`
+	Result      *aggregate.Blob `json:"result,omitempty"`
+	DurationMS  int64           `json:"duration_ms"`
+	StartedAt   time.Time       `json:"started_at"`
+	CompletedAt *time.Time      `json:"completed_at,omitempty"`
+	Reused      bool            `json:"reused,omitempty"`
+}
+
+// StepResult is one step's call in one attempt.
+type StepResult struct {
+	aggregate.Meta
+	TaskID         string           `json:"task_id"`
+	ProcessVersion int              `json:"process_version"`
+	Attempt        int              `json:"attempt"`
+	Order          int              `json:"order"`
+	StepID         string           `json:"step_id"`
+	Tool           string           `json:"tool"`
+	Access         aggregate.Access `json:"effect"`
+	Status         StepStatus       `json:"status"`
+	Claim          *Claim           `json:"claim,omitempty"`
+	ToolRequest    string           `json:"wish,omitempty"`    // the session's tool request that the call answers
+	Call           int              `json:"call"`              // n of the idempotency key
+	Crashes        int              `json:"crashes,omitempty"` // calls of this attempt whose lease ran out
+	Arguments      aggregate.Blob   `json:"arguments"`
+	Result         *aggregate.Blob  `json:"result,omitempty"`
+	Error          aggregate.Reason `json:"error,omitempty"`
+	ErrorDetail    string           `json:"error_detail,omitempty"`
+	Reused         bool             `json:"reused,omitempty"`
+	StartedAt      time.Time        `json:"started_at"`
+	CompletedAt    *time.Time       `json:"completed_at,omitempty"`
+	DurationMS     int64            `json:"duration_ms"`
+}
+
+// Claim gives one invocation the right to make a step's call until LeaseUntil.
+type Claim struct {
+	Invocation string    `json:"invocation"`
+	LeaseUntil time.Time `json:"lease_until"`
+}
+
+// Keys of the rows. Versions have four digits so that they sort.
+func PromptKey(version int) string  { return fmt.Sprintf("PROMPT#%04d", version) }
+func ProcessKey(version int) string { return fmt.Sprintf("PROCESS#%04d", version) }
+func ExecutionKey(process, attempt int) string {
+	return fmt.Sprintf("EXECUTION#%04d#%03d", process, attempt)
+}
+func StepKey(process, attempt, order int) string {
+	return fmt.Sprintf("STEP#%04d#%03d#%02d", process, attempt, order)
+}
+
+func (r *Request) Key() string    { return "REQUEST" }
+func (t *Task) Key() string       { return "TASK" }
+func (p *Prompt) Key() string     { return PromptKey(p.Version) }
+func (p *Process) Key() string    { return ProcessKey(p.Version) }
+func (e *Execution) Key() string  { return ExecutionKey(e.ProcessVersion, e.Attempt) }
+func (s *StepResult) Key() string { return StepKey(s.ProcessVersion, s.Attempt, s.Order) }
+
+func (r Request) At(rev int) aggregate.Row    { r.Rev = rev; return &r }
+func (t Task) At(rev int) aggregate.Row       { t.Rev = rev; return &t }
+func (p Prompt) At(rev int) aggregate.Row     { p.Rev = rev; return &p }
+func (p Process) At(rev int) aggregate.Row    { p.Rev = rev; return &p }
+func (e Execution) At(rev int) aggregate.Row  { e.Rev = rev; return &e }
+func (s StepResult) At(rev int) aggregate.Row { s.Rev = rev; return &s }

@@ -1,0 +1,366 @@
+package task
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// inSession is a story whose execution is a session's.
+func inSession(t *testing.T) *story {
+	s := begin(t)
+	s.settings.Executor = tenancy.ExecutorManaged
+	return s.do(s.extract, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start)
+}
+
+// leasing is what one invocation does with the lease of a session.
+type leasing func(a *Aggregate, now time.Time) (*aggregate.Lease, error)
+
+// leases does what must succeed, and change no row but the lease.
+func (s *story) leases(ds ...leasing) *story {
+	s.t.Helper()
+	for i, d := range ds {
+		a, rev := s.load(), s.head.Rev
+		l, err := d(a, s.now)
+		if err == nil && l != nil {
+			err = s.putLease(a, l)
+		}
+		if err != nil || l == nil || s.head.Rev != rev {
+			s.t.Fatalf("lease %d: %+v, %v, rev %d", i+1, l, err, s.head.Rev)
+		}
+		s.now = s.now.Add(time.Second)
+	}
+	return s
+}
+
+// unleased asserts that there is no lease, as want says.
+func (s *story) unleased(d leasing, want error) {
+	s.t.Helper()
+	if l, err := d(s.load(), s.now); l != nil || !errors.Is(err, want) {
+		s.t.Errorf("%+v, %v, want %v", l, err, want)
+	}
+	s.now = s.now.Add(time.Second)
+}
+
+func hold(by string) leasing {
+	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.HoldSession(a.Head.Run, by, now.Add(30*time.Second), now)
+	}
+}
+
+func bind(id string) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.BindSession(a.Head.Run, id, aggregate.USD(0.25), now)
+	}
+}
+
+func rest(by string) leasing {
+	return func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.ReleaseSession(a.Head.Run, by, now.Add(3*time.Second), time.Time{}, now)
+	}
+}
+
+func handOver(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.HandOver(a.Head.Run, now)
+}
+
+func closeSession(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.CloseSession(a.Head.Run, now)
+}
+
+func TestOneInvocationPollsASession(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine"))
+	s.unleased(hold("another"), aggregate.ErrInFlight)
+	s.unleased(rest("another"), nil)
+	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds != 27 {
+		t.Errorf("others go to %+v", n)
+	}
+	if n := s.load().NextOf("mine", s.now); n.State != StateExecuteProcess {
+		t.Errorf("who has it goes to %+v", n)
+	}
+	s.leases(hold("mine")) // renewed
+	s.now = s.now.Add(31 * time.Second)
+	s.leases(hold("another")) // the first one died
+	s.unleased(hold("mine"), aggregate.ErrInFlight)
+}
+
+func TestAnExecutionHasOneSession(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"))
+	s.nothing(bind("second"))
+	if id := s.load().Execution().SessionID; id != "first" {
+		t.Errorf("it is %s", id)
+	}
+	entries := s.audit
+	if n := len(entries); n == 0 || entries[n-1].Action != AuditExecutionStarted || entries[n-1].Details != `{"attempt":1,"session_id":"first"}` {
+		t.Errorf("recorded %+v", entries)
+	}
+	steps := running(t)
+	steps.refused(bind("none"), aggregate.ErrConflict)
+}
+
+func TestAPausedSessionIsLeftAloneUntilItsTime(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine"), rest("mine"))
+	a := s.load()
+	if n := a.NextOf("mine", s.now); n.State != StatePause || n.WaitSeconds != 2 {
+		t.Errorf("%+v", n)
+	}
+	if a.Effects(s.now).Run != nil {
+		t.Error("a run is to be started")
+	}
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); due == nil || !due.Equal(a.SessionLease(a.Execution()).LeaseUntil) {
+		t.Errorf("due at %v", due)
+	}
+	s.unleased(hold("another"), aggregate.ErrInFlight)
+	s.now = s.now.Add(3 * time.Second)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Who polls next knows since when the vendor has put everybody off, until it doesn't.
+func TestAPauseRemembersSinceWhenTheVendorFails(t *testing.T) {
+	s := inSession(t)
+	since := s.now.Add(-time.Hour)
+	pause := func(failing time.Time) {
+		s.leases(hold("mine"), func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+			return a.ReleaseSession(a.Head.Run, "mine", now.Add(3*time.Second), failing, now)
+		})
+		s.now = s.now.Add(3 * time.Second)
+	}
+	pause(since)
+	if at := s.load().SessionLease(s.load().Execution()).Failing; at == nil || !at.Equal(since) {
+		t.Errorf("since %v", at)
+	}
+	pause(time.Time{})
+	if at := s.load().SessionLease(s.load().Execution()).Failing; at != nil {
+		t.Errorf("still since %v", at)
+	}
+}
+
+// A run's history is finite.
+func TestAnotherRunTakesOverAfterManyPauses(t *testing.T) {
+	s := inSession(t)
+	for range MaxSessionPauses {
+		s.nothing(handOver)
+		s.leases(hold("mine"), rest("mine"))
+		s.now = s.now.Add(3 * time.Second)
+	}
+	s.do(handOver)
+	a := s.load()
+	if a.Head.Run != 2 {
+		t.Errorf("run %d", a.Head.Run)
+	}
+	if r := a.Effects(s.now).Run; r == nil || r.Run != 2 {
+		t.Errorf("nobody starts the next run: %+v", r)
+	}
+	s.unleased(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.HoldSession(1, "mine", now.Add(time.Second), now)
+	}, aggregate.ErrSuperseded)
+	s.leases(hold("mine"), rest("mine"))
+	s.nothing(handOver) // the next run has its own count
+}
+
+func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
+	s := inSession(t)
+	s.nothing(closeSession)
+	s.do(bind("first"), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.CancelTask(person(suzuki), s.policy, now)
+	})
+	a := s.load()
+	if n := a.Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+	if a.Effects(s.now).Run != nil {
+		t.Error("a task that is over gets a run")
+	}
+	s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CloseSession(2, now) }, aggregate.ErrSuperseded)
+	s.do(closeSession)
+	s.nothing(closeSession)
+	if n := s.load().Next(s.now); n.State != StateFinish || n.Outcome != "cancelled" {
+		t.Errorf("%+v", n)
+	}
+}
+
+// A run that gave up, or died, leaves no session behind: the task does not rest before another run has closed it.
+func TestATaskDoesNotRestBeforeItsSessionIsClosed(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first"), s.fail)
+	at := s.now
+	a := s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(at); due == nil {
+		t.Fatal("the task rests")
+	}
+	if a.Effects(at).Run != nil {
+		t.Error("another run is started while the one that ended it may be at it")
+	}
+	restart := func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) }
+	s.refused(restart, aggregate.ErrSuperseded)
+	s.now = at.Add(3 * time.Minute)
+	if r := s.load().Effects(s.now).Run; r == nil || r.Run != 1 {
+		t.Fatalf("nobody is sent to close it: %+v", r)
+	}
+	s.do(restart) // that run has ended
+	if s.head.Run != 2 || s.head.Ended == nil {
+		t.Errorf("run %d, ended %+v", s.head.Run, s.head.Ended)
+	}
+	s.do(closeSession)
+	a = s.load()
+	a.Head.ShownRev = a.Head.Rev
+	if due := a.DueAt(s.now); due != nil || a.OpenSession() != nil {
+		t.Errorf("due at %v, open %v", due, a.OpenSession())
+	}
+}
+
+func TestASessionThatNobodyCanCloseIsGivenUp(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"), s.fail)
+	s.now = s.now.Add(MaxClosing + time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
+	if e := s.load().Execution(); !e.SessionClosed || e.Usage == nil || e.Usage.Unpriced != 1 || s.head.Run != 1 {
+		t.Errorf("closed %v, %+v, run %d", e.SessionClosed, e.Usage, s.head.Run)
+	}
+	if spent := s.load().Spent(); spent != aggregate.USD(0.25) {
+		t.Errorf("counts for %v, and might have spent all of its budget", spent)
+	}
+}
+
+// What such a session might have spent is not in rows of an earlier release: a run is sent, which knows the settings.
+func TestASessionOfAnEarlierReleaseIsGivenUpByARun(t *testing.T) {
+	s := inSession(t)
+	s.do(bind("first"), s.fail)
+	s.rows[s.load().Execution().Key()].(*Execution).SessionBudget = nil
+	s.now = s.now.Add(MaxClosing + time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RestartRun(1, now) })
+	if e := s.load().Execution(); e.SessionClosed || s.head.Run != 2 || e.Unbilled(7).Cost != 7 {
+		t.Errorf("closed %v, run %d, counts for %v", e.SessionClosed, s.head.Run, e.Unbilled(7).Cost)
+	}
+}
+
+func TestASessionIsClosedBeforeTheNextAttemptBegins(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first"), s.fail, s.retry)
+	if e := s.load().OpenSession(); e == nil || e.Attempt != 1 {
+		t.Fatalf("%+v", e)
+	}
+	if n := s.load().Next(s.now); n.State != StatePause {
+		t.Errorf("who is at it is not waited for: %+v", n)
+	}
+	s.now = s.now.Add(time.Minute)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+	s.leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.DeferClose(2, "mine", now.Add(5*time.Minute), now)
+	})
+	if n := s.load().Next(s.now); n.State != StatePause || n.WaitSeconds < 290 {
+		t.Errorf("%+v", n)
+	}
+	s.now = s.now.Add(5 * time.Minute)
+	s.do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(aggregate.Usage{ID: "first", Calls: 1, Cost: 7}, now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(2, now) })(a)
+	})
+	if a := s.load(); a.Executions[0].Usage.Cost != 7 || a.Spent() != 7 || a.OpenSession() != nil {
+		t.Errorf("%+v, spent %v", a.Executions[0].Usage, a.Spent())
+	}
+	s.do(s.start, bind("second"))
+}
+
+// What an earlier release wrote into the execution counts until there is a lease, so that a session in flight goes on.
+func TestASessionOfAnEarlierReleaseKeepsItsHolder(t *testing.T) {
+	s := inSession(t)
+	since := s.now.Add(-time.Hour)
+	old := *s.load().Execution()
+	old.Lease, old.Pauses, old.SessionFailing = &Claim{Invocation: "old", LeaseUntil: s.now.Add(10 * time.Second)}, 7, &since
+	s.rows[old.Key()] = &old
+	s.unleased(hold("another"), aggregate.ErrInFlight)
+	s.leases(hold("old"), rest("old"))
+	a := s.load()
+	if l := a.SessionLease(a.Execution()); l.Pauses != 8 || l.Invocation != "" || l.LeaseUntil.Sub(s.now) > 3*time.Second || len(a.Leases) != 1 {
+		t.Errorf("%+v", l)
+	}
+	s.now = s.now.Add(3 * time.Second)
+	s.leases(hold("another"))
+}
+
+// Who renews a lease commits nothing, so the head stays due at a time that was right for an earlier one.
+func TestASweeperThatLooksTooEarlyLooksAgain(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first"))
+	for range 200 { // 100 minutes, of which nothing is committed
+		a := s.load()
+		a.Head.ShownRev = a.Head.Rev
+		due := a.DueAt(s.now)
+		if until := a.SessionLease(a.Execution()).LeaseUntil; due == nil || due.After(until) {
+			t.Fatalf("due at %v, leased until %v", due, until)
+		}
+		s.now = due.Add(-10 * time.Second)
+		s.leases(hold("mine"))
+		s.now = *due
+		if a = s.load(); a.Effects(s.now).Run != nil || a.Stuck(s.now) {
+			t.Fatal("somebody has the session, and a run is started")
+		}
+	}
+	a := s.load()
+	s.now = a.SessionLease(a.Execution()).LeaseUntil // whoever had it died
+	if a.Effects(s.now).Run == nil || a.Stuck(s.now) || !a.Stuck(s.now.Add(21*time.Minute)) {
+		t.Error("nobody, or somebody too early, takes over")
+	}
+}
+
+// A pause is the poll's of an attempt that goes on: it does not keep anybody from closing the session of one that is over.
+func TestAPauseEndsWithItsExecution(t *testing.T) {
+	s := inSession(t)
+	s.leases(hold("mine")).do(bind("first")).leases(func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.ReleaseSession(1, "mine", now.Add(time.Hour), time.Time{}, now)
+	}).do(s.fail)
+	if n := s.load().Next(s.now); n.State != StateExecuteProcess {
+		t.Errorf("%+v", n)
+	}
+}
+
+// Two who read the same rows don't both take a session, and who read a lease that was renewed since does not either.
+func TestALeaseIsTakenAsRead(t *testing.T) {
+	s := inSession(t)
+	stale := s.load()
+	s.leases(hold("mine"))
+	for range 2 {
+		l, err := hold("another")(stale, s.now.Add(time.Minute))
+		if err == nil {
+			err = s.putLease(stale, l)
+		}
+		if !errors.Is(err, aggregate.ErrInFlight) {
+			t.Errorf("%v", err)
+		}
+		stale = s.load()
+		s.leases(hold("mine"))
+	}
+}
+
+// A session works by itself, so that its time goes on between two polls, but not while there is no room for the next one.
+func TestASessionsTimeWaitsForRoom(t *testing.T) {
+	s := inSession(t).leases(hold("a"), rest("a"))
+	up := func() bool { a := s.load(); return a.OverLimit(s.now) || a.TimeUp(a.Execution(), s.now) }
+	s.now = s.now.Add(2 * time.Hour)
+	if up() {
+		t.Error("over while nobody polls it")
+	}
+	s.leases(hold("b"))
+	if up() {
+		t.Error("over when it is polled again")
+	}
+	for range 18 {
+		s.now = s.now.Add(20 * time.Second)
+		s.leases(hold("b"))
+	}
+	if !up() {
+		t.Error("not over after six minutes of work")
+	}
+}

@@ -1,0 +1,308 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// A story is a task that people and runs take from state to state.
+type story struct {
+	*table
+	now      time.Time
+	settings tenancy.Settings
+	policy   aggregate.Policy
+	steps    []Step
+}
+
+type decision func(a *Aggregate, now time.Time) (aggregate.Change, error)
+
+var dawn = time.Date(2026, 4, 18, 5, 30, 0, 0, time.UTC)
+
+const (
+	requester = "U_SATO"
+	suzuki    = "U_SUZUKI"
+	tanaka    = "U_TANAKA"
+	team      = "T_RINGI"
+)
+
+func person(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
+}
+
+func request() Request {
+	return Request{
+		TeamID: team, Text: "今月の勤怠をまとめて", User: requester, Channel: "C_HR", ChannelType: "channel",
+		MessageTS: "1776490200.000100", ThreadTS: "1776490200.000100", Source: SourceChannel, EventID: "Ev1",
+	}
+}
+
+// threeSteps reads once and writes twice.
+func threeSteps() []Step {
+	step := func(n int, tool string, e aggregate.Access) Step {
+		return Step{
+			StepID: fmt.Sprint("step-", n), Order: n, Tool: tool, ToolInput: `{"month":4}`, Access: e, ToolVersion: "v1",
+			Description: "手順 " + fmt.Sprint(n), ExpectedOutput: "結果",
+		}
+	}
+	return []Step{step(1, "list_employees", aggregate.Read), step(2, "write_rows_to_google_sheet", aggregate.Write), step(3, "send_slack_dm", aggregate.Write)}
+}
+
+// begin receives a message.
+func begin(t testing.TB) *story {
+	t.Helper()
+	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
+	expect.NoError(t, err)
+	return &story{
+		table: create(t, c), now: dawn.Add(time.Second), settings: tenancy.DefaultSettings(), steps: threeSteps(),
+		policy: aggregate.Policy{Team: team, Mode: aggregate.ApproversList, Approvers: []string{requester, suzuki, tanaka}, AllowSelf: true},
+	}
+}
+
+// try decides over what is there, commits, and lets a second pass.
+func (s *story) try(d decision) (aggregate.Change, error) {
+	s.t.Helper()
+	a := s.load()
+	c, err := d(a, s.now)
+	if err != nil {
+		return c, err
+	}
+	if err := s.commit(a.Head, c); err != nil {
+		return c, err
+	}
+	s.now = s.now.Add(time.Second)
+	return c, nil
+}
+
+// do is try for what must succeed and change something.
+func (s *story) do(decisions ...decision) *story {
+	s.t.Helper()
+	for i, d := range decisions {
+		c, err := s.try(d)
+		if err != nil {
+			s.t.Fatalf("decision %d: %v", i+1, err)
+		}
+		if c.Empty() {
+			s.t.Fatalf("decision %d changed nothing", i+1)
+		}
+	}
+	return s
+}
+
+// refused asserts that d is refused as want says, and changes nothing.
+func (s *story) refused(d decision, want error) {
+	s.t.Helper()
+	rev := s.head.Rev
+	_, err := s.try(d)
+	if !errors.Is(err, want) {
+		s.t.Errorf("%v, want %v", err, want)
+	}
+	if s.head.Rev != rev {
+		s.t.Errorf("the refusal wrote rev %d", s.head.Rev)
+	}
+}
+
+// nothing asserts that d succeeds without a change.
+func (s *story) nothing(d decision) {
+	s.t.Helper()
+	c, err := s.try(d)
+	if err != nil || !c.Empty() {
+		s.t.Errorf("change %v, %v, want none", c.Rows, err)
+	}
+}
+
+func (s *story) extract(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Extracted(s.head.Run, Extract{Title: "勤怠集計", Description: "今月分", Priority: Medium, TaskType: TypeStandard}, now)
+}
+
+func (s *story) beginPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.BeginPrompt(s.head.Run, now)
+}
+
+func (s *story) finishPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishPrompt(s.head.Run, "方針", s.settings, now)
+}
+
+func (s *story) approvePrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Approve(idOf(s.load().Prompt()), person(suzuki), s.policy, now)
+}
+
+func (s *story) approveAsSystem(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Approve(idOf(s.load().Prompt()), aggregate.System(), aggregate.Policy{}, now)
+}
+
+func (s *story) rejectPrompt(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Reject(idOf(s.load().Prompt()), "もっと詳しく", person(suzuki), s.policy, now)
+}
+
+func (s *story) beginProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.BeginProcess(s.head.Run, now)
+}
+
+func (s *story) finishProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FinishProcess(s.head.Run, s.steps, "", s.settings, now)
+}
+
+func (s *story) approveProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Approve(idOf(s.load().Process()), person(suzuki), s.policy, now)
+}
+
+func (s *story) rejectProcess(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Reject(idOf(s.load().Process()), "確認を増やして", person(suzuki), s.policy, now)
+}
+
+func (s *story) start(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.StartExecution(s.head.Run, now)
+}
+
+func (s *story) claim(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.ClaimStep(s.head.Run, call(a, now), now)
+}
+
+func (s *story) openGate(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	c := call(a, now)
+	return a.OpenStepGate(s.head.Run, c.Order, c.Arguments, c.ArgumentsHash, now)
+}
+
+func (s *story) approveStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Approve(gateID(s.load()), person(suzuki), s.policy, now)
+}
+
+func (s *story) rejectStep(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Reject(gateID(s.load()), "宛先が違う", person(suzuki), s.policy, now)
+}
+
+func (s *story) complete(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.CompleteExecution(s.head.Run, "42 名分を集計しました", now)
+}
+
+func (s *story) fail(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.FailExecution(s.head.Run, ReasonToolFailed, "", now)
+}
+
+func (s *story) retry(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.RetryExecution(idOf(s.load().Execution()), person(requester), s.policy, now)
+}
+
+func (s *story) cancel(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.CancelTask(person(requester), s.policy, now)
+}
+
+func (s *story) cancelExecution(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.CancelExecution(idOf(s.load().Execution()), person(requester), s.policy, now)
+}
+
+func (s *story) expire(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.Expire(now) }
+
+func (s *story) settle(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.RecordCrashedCalls(now)
+}
+
+func (s *story) giveUp(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.GiveUp(s.head.Run, ReasonRunFailed, now)
+}
+
+func (s *story) restart(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.RestartRun(s.head.Run, now)
+}
+
+func (s *story) park(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.Park(s.head.Run, a.Generating(), ReasonModelRefused, "", now)
+}
+
+func (s *story) retryGeneration(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.RetryGeneration(person(requester), s.policy, now)
+}
+
+func (s *story) pause(a *Aggregate, now time.Time) (aggregate.Change, error) {
+	return a.WaitUntil(s.head.Run, a.Generating(), now.Add(time.Minute), now)
+}
+
+// finish ends the newest claimed call of the newest attempt.
+func (s *story) finish(o Outcome) decision {
+	return func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		rows := a.StepsOf(a.Execution())
+		row := rows[len(rows)-1]
+		return a.FinishStep(row.Key(), row.Claim.Invocation, o, now)
+	}
+}
+
+var (
+	done    = Outcome{Status: StepCompleted, Result: &aggregate.Blob{JSON: `{"count":42}`, Bytes: 12}}
+	failed  = Outcome{Status: StepFailed, Reason: ReasonToolFailed, Detail: "403"}
+	unknown = Outcome{Status: StepUnknown, Reason: ReasonToolUnknown}
+)
+
+// call is for the next step; its arguments are the step's own.
+func call(a *Aggregate, now time.Time) Call {
+	e := a.Execution()
+	if e == nil || a.NextStep(e) == nil {
+		return Call{Order: 1}
+	}
+	step := *a.NextStep(e)
+	return Call{
+		Order: step.Order, Arguments: aggregate.Blob{JSON: step.ToolInput}, ArgumentsHash: aggregate.HashOf(string(step.ToolInput)),
+		Claim: Claim{Invocation: fmt.Sprintf("invocation-%d-%d", a.Head.Run, a.Head.Rev), LeaseUntil: now.Add(75 * time.Second)},
+		Tool:  ToolRef{Name: step.Tool},
+	}
+}
+
+// Stories that many tests begin with.
+
+func waitingPrompt(t testing.TB) *story {
+	s := begin(t)
+	return s.do(s.extract, s.beginPrompt, s.finishPrompt)
+}
+
+func waitingProcess(t testing.TB) *story {
+	s := waitingPrompt(t)
+	return s.do(s.approvePrompt, s.beginProcess, s.finishProcess)
+}
+
+func running(t testing.TB) *story {
+	s := waitingProcess(t)
+	return s.do(s.approveProcess, s.start)
+}
+
+// checked is running, with a person to look at every write.
+func checked(t testing.TB) *story {
+	s := waitingPrompt(t)
+	s.settings.AutoApproveTools = false
+	return s.do(s.approvePrompt, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.claim, s.finish(done))
+}
+
+func waitingStep(t testing.TB) *story {
+	s := checked(t)
+	return s.do(s.openGate)
+}
+
+// idOf is the id of a row, and of none what no row has.
+func idOf(r aggregate.Row) string {
+	switch r := r.(type) {
+	case *Prompt:
+		if r != nil {
+			return r.ID
+		}
+	case *Process:
+		if r != nil {
+			return r.ID
+		}
+	case *Execution:
+		if r != nil {
+			return r.ID
+		}
+	}
+	return "01JS0000000000000000000000"
+}
+
+func gateID(a *Aggregate) string {
+	if len(a.Gates) == 0 {
+		return "01JS0000000000000000000000"
+	}
+	return a.Gates[len(a.Gates)-1].ID
+}

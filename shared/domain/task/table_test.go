@@ -1,0 +1,184 @@
+package task
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// table commits Changes as the store does: the head on its rev and run, each row
+// on its own revision, what was relied on, all or nothing. It keeps every image.
+type table struct {
+	t       reporter
+	head    Head
+	rows    map[string]aggregate.Row
+	waits   map[string]aggregate.Wait
+	audit   []aggregate.AuditEntry
+	changes int
+	counts  map[string]int // of places
+	spent   aggregate.MicroUSD
+	images  []image // one for each rev, oldest first
+}
+
+// reporter is what *testing.T and *rapid.T have in common.
+type reporter interface {
+	Helper()
+	Errorf(format string, args ...any)
+	Fatalf(format string, args ...any)
+}
+
+type image struct {
+	head Head
+	rows map[string]aggregate.Row
+}
+
+// create puts the rows of a received message.
+func create(t reporter, c aggregate.Change) *table {
+	t.Helper()
+	tb := &table{t: t, rows: map[string]aggregate.Row{}, waits: map[string]aggregate.Wait{}, counts: map[string]int{}}
+	first := c.Head.(*Head)
+	tb.head = Head{Head: aggregate.Head{TenantID: first.TenantID, Run: first.Run}, TaskID: first.TaskID}
+	if err := tb.commit(Head{Head: aggregate.Head{Run: first.Run}}, c); err != nil {
+		t.Fatalf("create: %v", err)
+	}
+	return tb
+}
+
+// count moves counters, those of places and the sums of days.
+func (tb *table) count(counts []aggregate.Count) {
+	for _, n := range counts {
+		if strings.HasPrefix(n.Key, tenancy.SpentPrefix) {
+			tb.spent += aggregate.MicroUSD(n.By)
+		} else {
+			tb.counts[n.Key] += n.By
+		}
+	}
+}
+
+// commit writes c as it was decided over a head with read's rev and run.
+func (tb *table) commit(read Head, c aggregate.Change) error {
+	tb.t.Helper()
+	if c.Empty() {
+		return nil
+	}
+	tb.wellFormed(c)
+	if c.Head == nil {
+		if tb.putAbsent(c.Rows) {
+			tb.count(c.Counts)
+		}
+		return nil
+	}
+	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
+		return aggregate.ErrConflict
+	}
+	for _, r := range slices.Concat(c.Rows, c.Rely) {
+		if tb.revision(r.Key()) != r.Revision() {
+			return fmt.Errorf("%s: %w", r.Key(), aggregate.ErrConflict)
+		}
+	}
+	tb.changes++
+	tb.count(c.Counts)
+	c.ID = fmt.Sprint("change-", tb.changes)
+	head := *c.Head.(*Head)
+	head.Head = head.Committed(tb.head.Head, c)
+	tb.head = head
+	tb.rows = maps.Clone(tb.rows)
+	for _, r := range c.Rows {
+		tb.rows[r.Key()] = r.At(head.Rev)
+	}
+	tb.audit = append(tb.audit, c.Audit...)
+	tb.images = append(tb.images, image{tb.head, tb.rows})
+	return nil
+}
+
+// wellFormed refuses what DynamoDB would: an item that is named twice, too many of them.
+func (tb *table) wellFormed(c aggregate.Change) {
+	tb.t.Helper()
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(c.Rows, c.Rely) {
+		if seen[r.Key()] {
+			tb.t.Fatalf("%s has two places in one change", r.Key())
+		}
+		seen[r.Key()] = true
+	}
+	if n := len(seen) + len(c.Audit) + 2 + 4; n > 100 {
+		tb.t.Fatalf("%d actions in one change", n)
+	}
+	if c.Now.Location() != time.UTC || c.Now.Nanosecond()%1e6 != 0 {
+		tb.t.Fatalf("change at %v: not UTC to the millisecond", c.Now)
+	}
+}
+
+// putAbsent puts rows that no change conditions on where they are absent.
+func (tb *table) putAbsent(rows []aggregate.Row) (put bool) {
+	tb.rows = maps.Clone(tb.rows)
+	for _, r := range rows {
+		if tb.rows[r.Key()] == nil {
+			tb.rows[r.Key()], put = r, true
+		}
+	}
+	tb.images[len(tb.images)-1].rows = tb.rows
+	return put
+}
+
+// putLease puts a lease over the one that a has, as it was read.
+func (tb *table) putLease(a *Aggregate, l *aggregate.Lease) error {
+	is, _ := tb.rows[l.Key()].(*aggregate.Lease)
+	if !is.Same(aggregate.Find(a.Leases, l.Key())) {
+		return aggregate.ErrInFlight
+	}
+	tb.rows = maps.Clone(tb.rows)
+	tb.rows[l.Key()] = l
+	tb.images[len(tb.images)-1].rows = tb.rows
+	return nil
+}
+
+func (tb *table) revision(key string) int {
+	if r, ok := tb.rows[key]; ok {
+		return max(1, r.Revision()) // one that is put once has none
+	}
+	return 0
+}
+
+// load is a Query that met no commit on its way.
+func (tb *table) load() *Aggregate {
+	return tb.mixed(tb.head, func(string) map[string]aggregate.Row { return tb.rows })
+}
+
+// at is what load returned after the commit rev.
+func (tb *table) at(rev int) *Aggregate {
+	im := tb.images[rev-1]
+	return tb.mixed(im.head, func(string) map[string]aggregate.Row { return im.rows })
+}
+
+// mixed takes each row from the image that pick names for its key.
+func (tb *table) mixed(head Head, pick func(key string) map[string]aggregate.Row) *Aggregate {
+	a := &Aggregate{Head: head}
+	for key := range tb.rows {
+		if r, ok := pick(key)[key]; ok {
+			a.Add(r)
+		}
+	}
+	for _, w := range tb.waits {
+		a.Waits = append(a.Waits, w)
+	}
+	slices.SortFunc(a.Waits, func(x, y aggregate.Wait) int { return x.Entered.Compare(y.Entered) })
+	return a
+}
+
+// changed are the keys of the rows that differ between two revs, but for cards: nothing follows from those.
+func (tb *table) changed(from, to int) []string {
+	var out []string
+	for key, r := range tb.images[to-1].rows {
+		if tb.images[from-1].rows[key] != r && !strings.HasPrefix(key, "CARD#") {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}

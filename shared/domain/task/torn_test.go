@@ -1,0 +1,252 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// A Query is no snapshot: it may return some rows as they were before a commit
+// beside others as they are after it. Whatever is decided over such rows either
+// does not commit, or is just what the true rows would have led to.
+func TestADecisionOverTornRowsDoesNothingThatTheTrueRowsWouldNot(t *testing.T) {
+	for name, tell := range tales() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := tell(t)
+			for to := 2; to <= s.head.Rev; to++ {
+				truths := s.truths(t, to)
+				for from := max(1, to-4); from < to; from++ {
+					for _, old := range subsets(s.changed(from, to)) {
+						s.tear(t, from, to, old, truths)
+					}
+				}
+			}
+		})
+	}
+}
+
+// truth is what a decision comes to over the rows as they are.
+type truth struct {
+	name string
+	d    decision
+	now  time.Time
+	ruling
+}
+
+func (s *story) truths(t *testing.T, rev int) []truth {
+	t.Helper()
+	var out []truth
+	a := s.at(rev)
+	for name, d := range s.decisions(rev) {
+		for _, later := range []time.Duration{time.Second, 2 * time.Minute, 10 * time.Minute, 200 * time.Hour} {
+			now := a.Head.ChangedAt.Add(later)
+			out = append(out, truth{name, d, now, s.decided(t, rev, d, a, now)})
+		}
+	}
+	return out
+}
+
+// tear takes the rows old from the image of from, the others and the head from that of to.
+func (s *story) tear(t *testing.T, from, to int, old map[string]bool, truths []truth) {
+	t.Helper()
+	torn := s.mixed(s.images[to-1].head, func(key string) map[string]aggregate.Row {
+		if old[key] {
+			return s.images[from-1].rows
+		}
+		return s.images[to-1].rows
+	})
+	for _, whole := range truths {
+		where := func() string {
+			return fmt.Sprintf("%s %v after rev %d, with %v of rev %d", whole.name, whole.now.Sub(torn.Head.ChangedAt), to, old, from)
+		}
+		got := s.decided(t, to, whole.d, torn, whole.now)
+		switch {
+		case got.err != nil && whole.err == nil && !whole.change.Empty():
+			s.tornError(t, where, torn, got.err, to, whole)
+		case got.err != nil || got.change.Empty() || got.lost:
+		case whole.err != nil || whole.lost:
+			t.Fatalf("%s: committed, but the true rows say %v", where(), whole.err)
+		case !reflect.DeepEqual(got.after, whole.after):
+			t.Fatalf("%s: wrote something else (-true +torn):\n%s", where(), cmp.Diff(whole.after, got.after))
+		case !reflect.DeepEqual(got.change.Audit, whole.change.Audit):
+			t.Fatalf("%s: recorded something else (-true +torn):\n%s", where(), cmp.Diff(whole.change.Audit, got.change.Audit))
+		}
+	}
+}
+
+// ruling is what came of a decision.
+type ruling struct {
+	change aggregate.Change
+	err    error
+	lost   bool // refused at commit
+	after  *Aggregate
+}
+
+// decided decides over a, and commits to the rows of rev.
+func (s *story) decided(t *testing.T, rev int, d decision, a *Aggregate, now time.Time) ruling {
+	t.Helper()
+	c, err := d(a, now)
+	if err != nil {
+		return ruling{err: err}
+	}
+	tb := &table{t: t, head: s.images[rev-1].head, rows: s.images[rev-1].rows}
+	if tb.commit(a.Head, c) != nil {
+		return ruling{change: c, lost: true}
+	}
+	return ruling{change: c, after: tb.load()}
+}
+
+// tornError lets torn rows ask for another look, and refuses that they end something that goes on.
+func (s *story) tornError(t *testing.T, where func() string, torn *Aggregate, err error, to int, whole truth) {
+	t.Helper()
+	for _, again := range []error{aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue} {
+		if errors.Is(err, again) {
+			return
+		}
+	}
+	if errors.Is(err, aggregate.ErrNotFound) || whole.name == "restart" && errors.Is(err, aggregate.ErrSuperseded) {
+		return // nobody was shown the button of a row that was not there yet; the sweeper looks again
+	}
+	if stop := (StopError{}); errors.As(err, &stop) {
+		a := s.at(to)
+		if e := a.Execution(); e != nil && e.Attempt > 1 && torn.Execution().ID != e.ID {
+			return // no query lasts until a person has seen the failure and asked for another attempt
+		}
+		c, err := a.FailExecution(a.Head.Run, stop.Reason, stop.Detail, whole.now)
+		if err == nil && !c.Empty() {
+			t.Fatalf("%s: would fail an execution that can go on: %v", where(), stop)
+		}
+		return
+	}
+	t.Fatalf("%s: %v, but the true rows allow it", where(), err)
+}
+
+// decisions are all there are, as the run of rev would make them, or a person who was shown its rows.
+func (s *story) decisions(rev int) map[string]decision {
+	v := *s
+	v.table = &table{t: s.t, head: s.images[rev-1].head, rows: s.images[rev-1].rows}
+	run := v.head.Run
+	return map[string]decision{
+		"extract": v.extract, "begin prompt": v.beginPrompt, "finish prompt": v.finishPrompt,
+		"approve prompt": v.approvePrompt, "reject prompt": v.rejectPrompt,
+		"begin process": v.beginProcess, "finish process": v.finishProcess,
+		"approve process": v.approveProcess, "reject process": v.rejectProcess,
+		"start": v.start, "claim": v.claim, "open gate": v.openGate, "approve step": v.approveStep, "reject step": v.rejectStep,
+		"complete": v.complete, "fail": v.fail, "retry": v.retry, "cancel": v.cancel, "cancel execution": v.cancelExecution,
+		"expire": v.expire, "settle": v.settle, "give up": v.giveUp, "restart": v.restart, "park": v.park,
+		"retry generation": v.retryGeneration, "pause": v.pause,
+		"time is up": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			if !a.OverLimit(now) {
+				return aggregate.Change{}, aggregate.ErrNotDue
+			}
+			return a.FailExecution(run, ReasonTimeout, "", now)
+		},
+		"late truth": func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			for _, row := range a.Steps {
+				if row.Status == StepRunning || row.Status == StepUnknown {
+					return a.FinishStep(row.Key(), row.Claim.Invocation, done, now)
+				}
+			}
+			return aggregate.Change{}, aggregate.ErrMoved
+		},
+	}
+}
+
+// tales together visit every state a task can be in.
+func tales() map[string]func(testing.TB) *story {
+	return map[string]func(testing.TB) *story{
+		"the happy path": func(t testing.TB) *story {
+			s := running(t)
+			return s.do(s.claim, s.finish(done), s.claim, s.finish(done), s.claim, s.finish(done), s.complete)
+		},
+		"rejections": func(t testing.TB) *story {
+			s := waitingPrompt(t)
+			s.do(s.rejectPrompt, s.beginPrompt, s.finishPrompt, s.approvePrompt, s.beginProcess, s.finishProcess)
+			return s.do(s.rejectProcess, s.beginProcess, s.finishProcess, s.approveProcess, s.start, s.cancelExecution)
+		},
+		"a retry that runs to its end": func(t testing.TB) *story {
+			s := running(t)
+			s.do(s.claim, s.finish(done), s.claim, s.finish(unknown), s.fail, s.finish(done), s.retry, s.start)
+			return s.do(s.claim, s.finish(failed), s.fail, s.retry, s.start, s.claim, s.finish(done), s.complete)
+		},
+		"step gates": func(t testing.TB) *story {
+			s := waitingStep(t)
+			s.do(s.approveStep, s.claim, s.finish(failed), s.fail, s.retry, s.start, s.openGate, s.approveStep, s.claim, s.finish(done))
+			return s.do(s.openGate, s.rejectStep)
+		},
+		"cancelled over a call": func(t testing.TB) *story {
+			s := running(t)
+			s.do(s.claim, s.finish(done), s.claim, s.cancel)
+			s.now = s.now.Add(time.Hour)
+			return s.do(s.settle, s.finish(done))
+		},
+		"a crashed read, and a crashed write": func(t testing.TB) *story {
+			s := running(t)
+			s.do(s.claim)
+			s.now = s.now.Add(2 * time.Minute)
+			s.do(s.restart, s.claim, s.finish(done), s.claim)
+			s.now = s.now.Add(2 * time.Minute)
+			return s.do(s.giveUp, s.retry, s.start)
+		},
+		"a read that crashes each time, and then does not": func(t testing.TB) *story {
+			s := running(t)
+			for range MaxCrashes {
+				s.do(s.claim)
+				s.now = s.now.Add(2 * time.Minute)
+			}
+			return s.do(s.finish(done), s.claim, s.finish(done))
+		},
+		"parked and expired": func(t testing.TB) *story {
+			s := begin(t)
+			s.do(s.park, s.retryGeneration, s.extract, s.beginPrompt, s.pause, s.park, s.retryGeneration, s.finishPrompt)
+			s.now = s.now.Add(169 * time.Hour)
+			return s.do(s.expire)
+		},
+		"an expired step": func(t testing.TB) *story {
+			s := waitingStep(t)
+			s.now = s.now.Add(169 * time.Hour)
+			return s.do(s.expire)
+		},
+		"cancelled before anything": func(t testing.TB) *story {
+			s := begin(t)
+			return s.do(s.cancel)
+		},
+	}
+}
+
+// subsets are all subsets of a few keys, and some of many; never the empty one.
+func subsets(keys []string) []map[string]bool {
+	var out []map[string]bool
+	take := func(bits uint64) {
+		set := map[string]bool{}
+		for i, k := range keys {
+			if bits&(1<<i) != 0 {
+				set[k] = true
+			}
+		}
+		out = append(out, set)
+	}
+	if len(keys) <= 5 {
+		for bits := uint64(1); bits < 1<<len(keys); bits++ {
+			take(bits)
+		}
+		return out
+	}
+	r := rand.New(rand.NewPCG(1, uint64(len(keys))))
+	for i := range keys {
+		take(1 << i)
+		take(^uint64(0) &^ (1 << i))
+	}
+	for range 16 {
+		take(r.Uint64() | 1<<r.IntN(len(keys)))
+	}
+	return out
+}

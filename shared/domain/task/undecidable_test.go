@@ -1,0 +1,58 @@
+package task
+
+import (
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// undecidable lists nobody but whoever asks, who may not approve it.
+func (s *story) undecidable() *story {
+	s.settings.AllowSelfApproval, s.settings.Approvers.Mode, s.settings.Approvers.Users = false, aggregate.ApproversList, []string{requester}
+	return s
+}
+
+func (s *story) parkedForNobody(when string) {
+	s.t.Helper()
+	if a := s.load(); a.Head.Parked == nil || a.Head.Parked.Sentence != ReasonNobodyApproves || a.Asked() != nil {
+		s.t.Fatalf("%s: parked %+v, asked %+v", when, a.Head.Parked, a.Asked())
+	}
+}
+
+// Settings that change while a model drafts open no gate that nobody may settle.
+func TestNoGateOpensForNobody(t *testing.T) {
+	s := begin(t).do(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Extracted(1, Extract{Title: "x", Description: "x", Priority: High, TaskType: TypeStandard}, now)
+	})
+	s.do(s.beginPrompt).undecidable().do(s.finishPrompt)
+	s.parkedForNobody("the policy")
+	s.settings.Approvers.Users = []string{requester, suzuki}
+	s.do(s.retryGeneration, s.finishPrompt, s.approvePrompt, s.beginProcess).undecidable().do(s.finishProcess)
+	s.parkedForNobody("the steps")
+	s.settings.Approvers.Usergroups = []string{"S1"} // who is in it Slack alone says
+	s.do(s.retryGeneration, s.finishProcess)
+	if a := s.load(); a.Head.Parked != nil || a.Asked() == nil {
+		t.Errorf("parked %+v", a.Head.Parked)
+	}
+}
+
+// A try that finds nobody who may approve asks no model, and is none of those that people have.
+func TestATryThatFindsNobodyIsGivenBack(t *testing.T) {
+	s := begin(t)
+	s.do(s.extract, s.beginPrompt).undecidable()
+	again := func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.ParkUndecidable(s.head.Run, s.settings, now)
+	}
+	s.do(again)
+	for range MaxRetries + 2 {
+		s.do(s.retryGeneration, again)
+	}
+	if n := s.load().Head.Retries; n != 0 {
+		t.Errorf("%d tries are used up", n)
+	}
+	for range MaxRetries {
+		s.do(s.retryGeneration, s.park)
+	}
+	s.refused(s.retryGeneration, ErrMaxRetries)
+}

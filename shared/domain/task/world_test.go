@@ -1,0 +1,378 @@
+package task
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// world is one task with everybody who acts on it: people, runs that may outlive
+// their time, a sweeper, and the tools outside, which count what is asked of them.
+type world struct {
+	*table
+	rt       *rapid.T
+	now      time.Time
+	settings tenancy.Settings
+	calls    map[string]int // made outside, by key of the step
+	out      []callInFlight
+	told     map[int]bool // attempts whose failure said that a write's outcome is unknown
+	stamped  map[string][]Step
+	asked    int
+	answers  int             // of models
+	headless bool            // the last change moved nothing
+	paid     map[string]bool // ids of those that were recorded
+	unbilled map[string]bool // of these, sessions whose cost nobody knows
+	kind     string          // of the decision that is being committed, for the checks
+	run      int             // that commits, when kind says that one does
+	failed   Generation
+	contests bool // draft policies
+	calm     bool // no tears, no lost answers, no delays any more
+}
+
+// callInFlight is a call between its claim and the record of its outcome.
+type callInFlight struct {
+	key, invocation string
+	made            bool
+}
+
+func newWorld(rt *rapid.T) *world {
+	c, _, err := Receive(aggregate.TenantID(team), request(), dawn)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	s := tenancy.DefaultSettings()
+	s.PromptApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "prompt approval") > 0
+	s.ProcessApprovalRequired = rapid.IntRange(0, 4).Draw(rt, "process approval") > 0
+	s.AutoApproveTools = rapid.Bool().Draw(rt, "auto approve tools")
+	s.MaxVersions = rapid.IntRange(1, 3).Draw(rt, "max versions")
+	s.Executor = rapid.SampledFrom([]string{tenancy.ExecutorSteps, tenancy.ExecutorManaged}).Draw(rt, "executor")
+	s.L4TimeoutSeconds = rapid.SampledFrom([]int{30, 360, 86400}).Draw(rt, "l4 timeout")
+	w := &world{
+		table: create(rt, c), rt: rt, now: dawn, settings: s,
+		contests: rapid.Bool().Draw(rt, "contests"),
+		calls:    map[string]int{}, told: map[int]bool{}, stamped: map[string][]Step{}, paid: map[string]bool{}, unbilled: map[string]bool{},
+	}
+	w.decide("accept", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.Accept(a.Head.Run, person(requester), w.settings, now)
+	})
+	return w
+}
+
+// view is what an actor loads: the rows as they are, as they were, or a mixture.
+func (w *world) view() *Aggregate {
+	if w.calm {
+		return w.load()
+	}
+	newest := w.head.Rev
+	switch rapid.IntRange(0, 9).Draw(w.rt, "view") {
+	case 7: // loaded before others committed
+		return w.at(max(1, newest-rapid.IntRange(1, 3).Draw(w.rt, "behind")))
+	case 8, 9: // torn
+		old := w.images[max(1, newest-rapid.IntRange(1, 2).Draw(w.rt, "torn"))-1].rows
+		bits := rapid.Uint64().Draw(w.rt, "rows")
+		n := 0
+		keys := make([]string, 0, len(w.rows))
+		for key := range w.rows {
+			keys = append(keys, key)
+		}
+		slices.Sort(keys)
+		pick := map[string]bool{}
+		for _, key := range keys {
+			pick[key] = bits&(1<<(n%64)) != 0
+			n++
+		}
+		return w.mixed(w.head, func(key string) map[string]aggregate.Row {
+			if pick[key] {
+				return old
+			}
+			return w.rows
+		})
+	}
+	return w.load()
+}
+
+// decide is the store's: load, decide, commit; again when somebody was faster.
+// Now and then the answer of the commit is lost, and the caller, who can't know, gives up or asks again.
+func (w *world) decide(kind string, d decision) (aggregate.Change, error) {
+	c, err := w.once(kind, d, w.view())
+	for try := 0; try < 2 && errors.Is(err, aggregate.ErrConflict); try++ {
+		c, err = w.once(kind, d, w.load())
+	}
+	started := w.load().Execution() == nil || w.load().Execution().Status != ExecutionPending
+	if errors.Is(err, aggregate.ErrConflict) && started { // else the caller wrongly believes that it is
+		w.rt.Fatalf("%s: conflicts with nobody: %v", kind, err)
+	}
+	if err == nil && !c.Empty() && !w.calm && rapid.IntRange(0, 9).Draw(w.rt, "lost") == 9 {
+		if rapid.Bool().Draw(w.rt, "again") {
+			_, _ = w.once(kind, d, w.load())
+		}
+		return aggregate.Change{}, errLost
+	}
+	return c, err
+}
+
+var errLost = errors.New("the answer was lost")
+
+func (w *world) once(kind string, d decision, a *Aggregate) (aggregate.Change, error) {
+	before := w.load()
+	c, err := d(a, w.now)
+	if err != nil {
+		w.expected(kind, err)
+		return c, err
+	}
+	if err := w.commit(a.Head, c); err != nil {
+		return c, err
+	}
+	if !c.Empty() {
+		w.kind = kind
+		w.headless = c.Head == nil
+		for _, r := range c.Rows {
+			if u, ok := r.(*aggregate.Use); ok && !w.paid[u.ID] { // one that is there stays
+				e, session := c.Made.(*Execution)
+				w.paid[u.ID], w.unbilled[u.ID] = true, session && e.SessionID == u.ID && u.Unpriced > 0
+			}
+		}
+		w.check(before, w.load(), c)
+		w.now = later(w.now.Add(time.Millisecond), c.Now)
+	}
+	return c, nil
+}
+
+// expected refuses errors that nobody has a sentence for.
+func (w *world) expected(kind string, err error) {
+	for _, known := range []error{aggregate.ErrNotFound, aggregate.ErrSuperseded, aggregate.ErrConflict, aggregate.ErrMoved, aggregate.ErrInFlight, aggregate.ErrNotDue, ErrNothingToRetry} {
+		if errors.Is(err, known) {
+			return
+		}
+	}
+	switch err.(type) {
+	case aggregate.ErrDecided, aggregate.ErrNotLatest, aggregate.ErrNotAllowed, aggregate.ErrField, StopError:
+		return
+	}
+	w.rt.Fatalf("%s: %v", kind, err)
+}
+
+// work is one move of a run, the head's or an older one's: it looks where it is
+// and does what is next there.
+func (w *world) work(run int) {
+	a := w.view()
+	switch n := a.Next(w.now); n.State {
+	case StateExtractTask:
+		w.pay(run, "extract", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.Extracted(run, Extract{Title: "勤怠集計", Priority: Medium, TaskType: TypeStandard}, now)
+		})
+	case StateDraftPrompt:
+		_, err := w.decideAs(run, "begin prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginPrompt(run, now) })
+		if w.contests && w.leaveToContest(run) {
+			return
+		}
+		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "drafted")) {
+			w.pay(run, "finish prompt", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FinishPrompt(run, "方針", w.settings, now)
+			})
+		}
+	case StatePlanProcess:
+		_, err := w.decideAs(run, "begin process", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BeginProcess(run, now) })
+		if err == nil && (w.calm || rapid.Bool().Draw(w.rt, "planned")) {
+			w.pay(run, "finish process", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+				return a.FinishProcess(run, w.plan(), "", w.settings, now)
+			})
+		}
+	case StateAwaitContest, StateAwaitPromptApproval, StateAwaitProcessApproval, StateAwaitStepApproval:
+		w.await(run, n.Gate)
+	case StateExecuteProcess:
+		w.execute(run)
+	}
+}
+
+// plan varies with each version.
+func (w *world) plan() []Step {
+	steps := threeSteps()
+	w.asked++
+	steps[0].ToolInput = aggregate.JSON(fmt.Sprintf(`{"plan":%d}`, w.asked))
+	steps[rapid.IntRange(0, 2).Draw(w.rt, "human check")].RequiresHumanCheck = rapid.Bool().Draw(w.rt, "checked")
+	return steps
+}
+
+// decideAs commits for a run of the pipeline.
+func (w *world) decideAs(run int, kind string, d decision) (aggregate.Change, error) {
+	w.run = run
+	return w.decide("run: "+kind, d)
+}
+
+// pay is decideAs for what a model answered.
+func (w *world) pay(run int, kind string, d decision) {
+	w.answers++
+	id := fmt.Sprint("answer-", w.answers)
+	w.decideAs(run, kind, func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return Charge(w.usage(id), now, func(a *Aggregate) (aggregate.Change, error) { return d(a, now) })(a)
+	})
+}
+
+// usage is that of one answer.
+func (w *world) usage(id string) aggregate.Usage {
+	return aggregate.Usage{ID: id, Calls: 1, Input: 10, Cost: aggregate.MicroUSD(len(id))}
+}
+
+// await stamps a gate that asks nobody, else leaves the run's token.
+func (w *world) await(run int, gate string) {
+	a := w.load()
+	open, waits := a.OpenGate()
+	if !a.Awaits(gate) || a.Head.Run != run {
+		return
+	}
+	if !waits || open.Terms.ApprovalRequired {
+		w.waits[gate] = aggregate.Wait{Gate: gate, Token: fmt.Sprint("token-", run), Run: run, Entered: w.now}
+		return
+	}
+	w.decideAs(run, "stamp", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		if a.Head.Run != run {
+			return aggregate.Change{}, aggregate.ErrSuperseded
+		}
+		if open.Kind == CardPrompt {
+			return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, now)
+		}
+		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, now)
+	})
+}
+
+// execute takes the newest execution one move further.
+func (w *world) execute(run int) {
+	if e := w.view().OpenSession(); e != nil {
+		if !w.calm && rapid.IntRange(0, 3).Draw(w.rt, "closes in vain") == 0 {
+			w.lease("defer close", "closer", func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+				return a.DeferClose(run, "closer", now.Add(5*time.Minute), now)
+			})
+			return
+		}
+		w.decide("session: close", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return Charge(w.usage(e.SessionID), now, func(a *Aggregate) (aggregate.Change, error) { return a.CloseSession(run, now) })(a)
+		})
+		return
+	}
+	if _, err := w.decideAs(run, "start", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.StartExecution(run, now) }); err != nil {
+		return
+	}
+	a := w.view()
+	e := a.Execution()
+	if e == nil || e.Managed() && w.poll(run) {
+		return
+	}
+	if a.NextStep(e) == nil {
+		w.pay(run, "complete", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.CompleteExecution(run, "完了", now)
+		})
+		return
+	}
+	cl := call(a, w.now)
+	cl.Claim = Claim{Invocation: fmt.Sprint("invocation-", w.changes, "-", run), LeaseUntil: w.now.Add(75 * time.Second)}
+	cl.NeedsGate = NeedsGate(*a.NextStep(e), e.Terms, false)
+	if cl.NeedsGate && a.GateOf(e, cl.Order) == nil {
+		w.decideAs(run, "open gate", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.OpenStepGate(run, cl.Order, cl.Arguments, cl.ArgumentsHash, now)
+		})
+		return
+	}
+	c, err := w.decideAs(run, "claim", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.ClaimStep(run, cl, now) })
+	if stop := (StopError{}); errors.As(err, &stop) {
+		w.decideAs(run, "fail", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+			return a.FailExecution(run, stop.Reason, stop.Detail, now)
+		})
+		return
+	}
+	if err != nil {
+		return // with a claim whose answer was lost: a crash before the call
+	}
+	for _, r := range c.Rows {
+		if s, ok := r.(*StepResult); ok {
+			w.out = append(w.out, callInFlight{key: s.Key(), invocation: cl.Claim.Invocation})
+		}
+	}
+}
+
+// poll is what an invocation does at a session beside its calls; it reports whether
+// there is to be no call.
+func (w *world) poll(run int) bool {
+	invocation := fmt.Sprint("poller-", rapid.IntRange(1, 2).Draw(w.rt, "poller"))
+	held := w.lease("hold session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.HoldSession(run, invocation, now.Add(30*time.Second), now)
+	})
+	if !held {
+		return true
+	}
+	w.answers++
+	id := fmt.Sprint("session-", w.answers)
+	w.decideAs(run, "bind session", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.BindSession(run, id, 0, now) })
+	if w.calm || rapid.IntRange(0, 2).Draw(w.rt, "polls in vain") < 2 {
+		return false
+	}
+	w.lease("pause session", invocation, func(a *Aggregate, now time.Time) (*aggregate.Lease, error) {
+		return a.ReleaseSession(run, invocation, now.Add(3*time.Second), time.Time{}, now)
+	})
+	w.decideAs(run, "hand over", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.HandOver(run, now) })
+	return true
+}
+
+// lease is the store's PutLease of what was decided over some view; it reports whether the lease was put, and its answer came.
+func (w *world) lease(kind, invocation string, d leasing) bool {
+	a := w.view()
+	l, err := d(a, w.now)
+	if err != nil {
+		w.expected(kind, err)
+	}
+	if err != nil || l == nil {
+		return false
+	}
+	before := w.load()
+	if w.putLease(a, l) != nil {
+		return false
+	}
+	w.kind = kind
+	was := before.liveSessionLease(aggregate.Find(before.Executions, l.Of))
+	w.require(was.Invocation == invocation || !w.now.Before(was.LeaseUntil), "%s takes %+v", invocation, was)
+	after := w.load()
+	w.require(after.Head.Rev == before.Head.Rev && after.Effects(w.now).Cards == before.Effects(w.now).Cards, "a lease makes a revision")
+	w.nobodyWaitsInVain(after)
+	w.oneSession(before, after)
+	return w.calm || rapid.IntRange(0, 9).Draw(w.rt, "lease lost") < 9
+}
+
+// fly takes a call that is out one move further: it is made, its outcome is
+// recorded, or its function dies before either.
+func (w *world) fly(i int, crash bool) {
+	f := &w.out[i]
+	if crash {
+		w.out = slices.Delete(w.out, i, i+1)
+		return
+	}
+	if !f.made {
+		f.made = true
+		w.calls[f.key]++
+		return
+	}
+	key, invocation := f.key, f.invocation
+	o := done
+	if !w.calm {
+		o = rapid.SampledFrom([]Outcome{done, done, done, failed, unknown}).Draw(w.rt, "outcome")
+	}
+	if s := w.rows[key].(*StepResult); s.Access == aggregate.Read && o.Status == StepUnknown {
+		o = failed
+	}
+	w.out = slices.Delete(w.out, i, i+1)
+	w.decide("outcome", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
+		return a.FinishStep(key, invocation, o, now)
+	})
+}
+
+func later(x, y time.Time) time.Time {
+	if x.Before(y) {
+		return y
+	}
+	return x
+}

@@ -1,0 +1,37 @@
+package tenancy
+
+import (
+	"fmt"
+	"slices"
+
+	"ringi/shared/domain/agent"
+)
+
+// How many a tenant may have.
+const (
+	MaxAgents      = 20 // of its own
+	MaxAutoActions = 50
+)
+
+// agentProblems are those of the agents and of the rules of actions. What depends on the deployment, such as an address
+// that it does not allow, is a warning of agent.Definitions: settings move from one deployment to another.
+func (s Settings) agentProblems() (all []Problem) {
+	for i, d := range s.Agents {
+		faults := d.Faults()
+		if d.ID != "" && slices.ContainsFunc(s.Agents[:i], func(x agent.Definition) bool { return x.ID == d.ID }) {
+			faults = append(faults, agent.Fault{Field: "id", Rule: agent.RuleTaken})
+		}
+		all = append(all, faultsAt("agents", i, faults)...)
+	}
+	for i, r := range s.AutoActions {
+		all = append(all, faultsAt("auto_actions", i, r.Faults())...)
+	}
+	return all
+}
+
+func faultsAt(list string, i int, faults []agent.Fault) (all []Problem) {
+	for _, f := range faults {
+		all = append(all, Problem{Field: fmt.Sprintf("%s[%d].%s", list, i, f.Field), Rule: Rule(f.Rule)})
+	}
+	return all
+}

@@ -1,0 +1,12 @@
+package tenancy
+
+import "ringi/shared/domain/aggregate"
+
+// The audit log's names of changes to a tenant's settings, permissions and integrations.
+const (
+	AuditSettingsUpdated         aggregate.Action = "settings.updated"
+	AuditIntegrationConnected    aggregate.Action = "integration.connected"
+	AuditIntegrationDisconnected aggregate.Action = "integration.disconnected"
+	AuditIntegrationFailed       aggregate.Action = "integration.failed"
+	AuditToolPermissionUpdated   aggregate.Action = "tool_permission.updated"
+)

@@ -1,0 +1,132 @@
+package tenancy
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/lazy"
+)
+
+// Constraint names a rule that an administrator adds to a tool's own.
+type Constraint string
+
+const (
+	OnlySpreadsheets Constraint = "spreadsheet_ids" // of Google, as they stand in addresses
+	OnlyRecipients   Constraint = "recipients"      // Slack user ids and e-mail addresses
+	OnlyDepartments  Constraint = "departments"     // names and codes
+	MaxRows          Constraint = "max_rows"        // of a list that the tool is given
+)
+
+// Constraints limit the calls of a tool. An empty field limits nothing.
+type Constraints struct {
+	SpreadsheetIDs []string `json:"spreadsheet_ids,omitempty"`
+	Recipients     []string `json:"recipients,omitempty"`
+	Departments    []string `json:"departments,omitempty"`
+	MaxRows        int      `json:"max_rows,omitempty"`
+}
+
+// None reports whether there is no constraint.
+func (c Constraints) None() bool {
+	return len(c.SpreadsheetIDs)+len(c.Recipients)+len(c.Departments)+c.MaxRows == 0
+}
+
+// Listed are the values that a constraint allows, none when it is not set.
+func (c Constraints) Listed(name Constraint) []string {
+	if list := c.list(name); list != nil {
+		return *list
+	}
+	return nil
+}
+
+func (c *Constraints) list(name Constraint) *[]string {
+	switch name {
+	case OnlySpreadsheets:
+		return &c.SpreadsheetIDs
+	case OnlyRecipients:
+		return &c.Recipients
+	case OnlyDepartments:
+		return &c.Departments
+	}
+	return nil
+}
+
+// Bounds of constraints.
+const (
+	maxListed = 200       // values
+	maxRows   = 1_000_000 // what MaxRows may be
+)
+
+// listedForms say what the values of lists are.
+var listedForms = map[Constraint]struct {
+	fits  func(string) bool
+	limit string
+}{
+	OnlySpreadsheets: {matches(`^[A-Za-z0-9_-]{1,200}$`), "must be the id in the spreadsheet's address: 1 to 200 of A-Z, a-z, 0-9, _ and -"},
+	OnlyRecipients:   {matches(`^([UW][A-Z0-9]{2,40}|[^@\s<>]{1,100}@[^@\s<>]{1,200})$`), "must be a Slack user id or an e-mail address"},
+	OnlyDepartments: {func(s string) bool { return s != "" && s == strings.TrimSpace(s) && utf8.RuneCountInString(s) <= 100 },
+		"must have 1 to 100 characters and no space around them"},
+}
+
+func matches(text string) func(string) bool {
+	f := lazy.Regexp(text)
+	return func(s string) bool { return f().MatchString(s) }
+}
+
+// Bounds reads the permission's constraints; known are those that the catalog has for the tool, none for an
+// MCP server's. It returns ErrField, naming the constraint, for one that is not among them, of the wrong type or out of
+// bounds; the tool may then not be called, because what is allowed is not known.
+func (p ToolPermission) Bounds(known []Constraint) (Constraints, error) {
+	var c Constraints
+	if p.Constraints == "" {
+		return c, nil
+	}
+	var fields map[Constraint]json.RawMessage
+	if err := json.Unmarshal([]byte(p.Constraints), &fields); err != nil || fields == nil || len(p.Constraints) > 64<<10 {
+		return c, aggregate.ErrField{Field: "constraints", Limit: "must be a JSON object of at most 65536 bytes"}
+	}
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		field := fmt.Sprintf("constraints.%.50s", name)
+		if !slices.Contains(known, name) {
+			return Constraints{}, aggregate.ErrField{Field: field, Limit: fmt.Sprintf("is no constraint of %s; it knows %s", p.ToolName, named(known))}
+		}
+		if err := c.read(name, field, fields[name]); err != nil {
+			return Constraints{}, err
+		}
+	}
+	return c, nil
+}
+
+func (c *Constraints) read(name Constraint, field string, value json.RawMessage) error {
+	if name == MaxRows {
+		if json.Unmarshal(value, &c.MaxRows) != nil || c.MaxRows < 1 || c.MaxRows > maxRows {
+			return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a whole number from 1 to %d", maxRows)}
+		}
+		return nil
+	}
+	list, form := c.list(name), listedForms[name]
+	if json.Unmarshal(value, list) != nil || len(*list) == 0 || len(*list) > maxListed {
+		return aggregate.ErrField{Field: field, Limit: fmt.Sprintf("must be a list of 1 to %d texts; to allow nothing, forbid the tool", maxListed)}
+	}
+	for i, s := range *list {
+		if !form.fits(s) {
+			return aggregate.ErrField{Field: fmt.Sprintf("%s[%d]", field, i), Limit: form.limit}
+		}
+	}
+	return nil
+}
+
+func named(all []Constraint) string {
+	if len(all) == 0 {
+		return "none"
+	}
+	texts := make([]string, len(all))
+	for i, name := range all {
+		texts[i] = string(name)
+	}
+	return strings.Join(texts, ", ")
+}

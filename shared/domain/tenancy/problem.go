@@ -1,0 +1,104 @@
+package tenancy
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+)
+
+// Rule is one that a field's value must follow.
+type Rule string
+
+// The rules of settings.
+const (
+	RuleBetween     Rule = "between" // a number from Min to Max
+	RuleLength      Rule = "length"  // a text of Min to Max characters
+	RuleCount       Rule = "count"   // a list of Min to Max
+	RuleOneOf       Rule = "one_of"  // one of Words
+	RuleSlug        Rule = "slug"
+	RuleSlugTaken   Rule = "slug_taken"
+	RuleSlugLater   Rule = "slug_later"
+	RuleModel       Rule = "model"
+	RuleUserID      Rule = "user_id"
+	RuleGroupID     Rule = "group_id"
+	RuleServerName  Rule = "server_name"
+	RuleTaken       Rule = "taken"
+	RuleAddress     Rule = "address"
+	RuleAddressOnly Rule = "address_only"
+	RuleHTTPS       Rule = "https"
+	RuleAbove       Rule = "above" // nothing
+	RuleFile        Rule = "file"
+)
+
+// Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their words.
+type Problem struct {
+	Field    string
+	Rule     Rule
+	Min, Max int
+	Words    []string
+}
+
+// Err is the problem as an error, in English.
+func (p Problem) Err() aggregate.ErrField {
+	return aggregate.ErrField{Field: p.Field, Limit: p.limit()}
+}
+
+func (p Problem) limit() string {
+	switch p.Rule {
+	case RuleBetween, RuleLength, RuleCount:
+		return fmt.Sprintf("must be between %d and %d", p.Min, p.Max)
+	case RuleOneOf:
+		return "must be " + strings.Join(p.Words, " or ")
+	}
+	if limit, ok := agent.Limits[agent.Rule(p.Rule)]; ok {
+		return limit
+	}
+	return limits[p.Rule]
+}
+
+var limits = map[Rule]string{
+	RuleSlug:        "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
+	RuleSlugTaken:   "is another workspace's",
+	RuleSlugLater:   "cannot be set before the workspace's first message",
+	RuleModel:       errModel(),
+	RuleUserID:      "must be a Slack user id such as U012ABCDEF",
+	RuleGroupID:     "must be a Slack user group's id such as S012ABCDEF",
+	RuleServerName:  "must be 1 to 32 of a-z, 0-9 and -",
+	RuleTaken:       "is taken",
+	RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",
+	RuleAddressOnly: "must have no name, password, query or fragment: what is secret belongs to the connection",
+	RuleHTTPS:       "must begin with https://",
+	RuleAbove:       "must be more than 0",
+	RuleFile:        "must be a path inside of the workspace of contests, relative to it",
+}
+
+// errModel is what modelname says of a name that is none.
+func errModel() string {
+	_, err := modelname.Parse("")
+	var bad aggregate.ErrField
+	errors.As(err, &bad)
+	return bad.Limit
+}
+
+// ProblemOf is the problem that an error of saving settings is about; false when it is about no field.
+func ProblemOf(err error) (Problem, bool) {
+	var bad aggregate.ErrField
+	if !errors.As(err, &bad) {
+		return Problem{}, false
+	}
+	for rule, limit := range limits {
+		if limit == bad.Limit {
+			return Problem{Field: bad.Field, Rule: rule}, true
+		}
+	}
+	for rule, limit := range agent.Limits {
+		if limit == bad.Limit {
+			return Problem{Field: bad.Field, Rule: Rule(rule)}, true
+		}
+	}
+	return Problem{Field: bad.Field, Rule: Rule(bad.Limit)}, true
+}

@@ -1,0 +1,74 @@
+package tenancy
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// SettingsRow is the item of a tenant's settings.
+type SettingsRow struct {
+	ID        string    `json:"id"`
+	TenantID  string    `json:"tenant_id"`
+	Rev       int       `json:"rev"`
+	Config    Settings  `json:"config"`
+	UpdatedAt time.Time `json:"updated_at"`
+	UpdatedBy string    `json:"updated_by"`
+}
+
+// Place is among what the tenant owns.
+func (r SettingsRow) Place() (partition, key, typ string) {
+	return "TENANT#" + r.TenantID, SettingsKey, "settings"
+}
+
+// Settings are those of the row, and who saved them when.
+func (r SettingsRow) Settings() Settings {
+	r.Config.Rev, r.Config.UpdatedAt, r.Config.UpdatedBy = r.Rev, r.UpdatedAt, r.UpdatedBy
+	return r.Config
+}
+
+// shown are the settings that cards show while they wait for a decision.
+var shown = []string{"approvers", "allow_self_approval", "locale"}
+
+// Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug moves
+// with its own row and that of the tenant as read, which is zero before the first message. id is for settings that have none.
+//
+// It returns ErrField for a value out of bounds, a slug that another tenant has or nobody who saves, ErrConflict when x is of another
+// revision than was; beside a conflict, and when nothing changed, the settings as they are.
+func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Actor, now time.Time) (Settings, Change, error) {
+	c := Change{Tenant: was.TenantID}
+	if err := x.Validate(); err != nil {
+		return x, c, err
+	}
+	if err := bySomebody(by); err != nil {
+		return x, c, err
+	}
+	if was.Rev != x.Rev {
+		return was.Settings(), c, fmt.Errorf("save settings of %s: %w", was.TenantID, aggregate.ErrConflict)
+	}
+	diff := Differences(was.Config, x)
+	if diff == nil {
+		return was.Settings(), c, nil
+	}
+	if was.ID != "" {
+		id = was.ID
+	}
+	x.Rev, x.UpdatedAt, x.UpdatedBy = was.Rev+1, moment(now), by.ID
+	c.Writes = append(c.Writes, x.put(was.TenantID, id))
+	if x.Slug != was.Config.Slug {
+		if owner.ID == "" {
+			return x, c, Problem{Field: "slug", Rule: RuleSlugLater}.Err()
+		}
+		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
+	}
+	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
+	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return slices.Contains(shown, d.section()) })
+	return x, c, nil
+}
+
+// put writes the settings, which have the revision that they shall have.
+func (x Settings) put(tenant, id string) Write {
+	return Write{Over: x.Rev - 1, Row: SettingsRow{ID: id, TenantID: tenant, Rev: x.Rev, Config: x, UpdatedAt: x.UpdatedAt, UpdatedBy: x.UpdatedBy}}
+}

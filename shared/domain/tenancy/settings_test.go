@@ -1,0 +1,173 @@
+package tenancy
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
+)
+
+func TestDefaultSettingsAreTheSeeds(t *testing.T) {
+	d := DefaultSettings()
+	expect.NoError(t, d.Validate())
+	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
+		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
+		t.Errorf("%+v", d)
+	}
+}
+
+// bounds set a field to its nth value, of which some are good and some bad.
+var bounds = []struct {
+	field     string
+	set       func(s *Settings, n int)
+	good, bad []int
+}{
+	{"name", func(s *Settings, n int) { s.Name = strings.Repeat("人", n) }, []int{1, 80}, []int{0, 81}},
+	{"model", func(s *Settings, n int) { s.Model = "openai:" + strings.Repeat("m", n) }, []int{1, 150}, []int{0, 151}},
+	{"l4_timeout_seconds", func(s *Settings, n int) { s.L4TimeoutSeconds = n }, []int{30, 86400}, []int{29, 86401, -1, 0}},
+	{"approval_timeout_hours", func(s *Settings, n int) { s.ApprovalTimeoutHours = n }, []int{1, 8736}, []int{0, 8737, -5}},
+	{"max_versions", func(s *Settings, n int) { s.MaxVersions = n }, []int{1, 50}, []int{0, 51}},
+	{"approvers.users", func(s *Settings, n int) { s.Approvers.Users = slices.Repeat([]string{"U0SATO"}, n) }, []int{0, 200}, []int{201}},
+	{"approvers.usergroups", func(s *Settings, n int) { s.Approvers.Usergroups = slices.Repeat([]string{"S0HR"}, n) }, []int{0, 50}, []int{51}},
+	{"approvers.users[1]", func(s *Settings, n int) {
+		s.Approvers.Users = []string{"U1", []string{"W0SATO", "@sato", "", "S0HR", "U1 "}[n]}
+	}, []int{0}, []int{1, 2, 3, 4}},
+	{"approvers.usergroups[0]", func(s *Settings, n int) { s.Approvers.Usergroups = []string{[]string{"S1", "U0SATO", "hr"}[n]} }, []int{0}, []int{1, 2}},
+	{"slug", func(s *Settings, n int) { s.Slug = strings.Repeat("a", n) }, []int{1, 63}, []int{0, 64}},
+	{"slug", func(s *Settings, n int) { s.Slug = []string{"a-1", "0", "-a", "A", "a_b", "a\n", "あ"}[n] }, []int{0, 1}, []int{2, 3, 4, 5, 6}},
+	{"max_cost_usd", func(s *Settings, n int) { s.MaxCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"approvers.mode", func(s *Settings, n int) { s.Approvers.Mode = []aggregate.ApproverMode{"channel", "list", "", "all"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"locale", func(s *Settings, n int) { s.Locale = []string{"ja", "en", "", "fr"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"executor", func(s *Settings, n int) { s.Executor = []string{"steps", "managed", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"dm_default", func(s *Settings, n int) { s.DMDefault = []string{"task", "agent", "", "x"}[n] }, []int{0, 1}, []int{2, 3}},
+	{"draft_contest.max_rounds", func(s *Settings, n int) { s.DraftContest.MaxRounds = n }, []int{1, 10}, []int{0, 11}},
+	{"draft_contest.seconds", func(s *Settings, n int) { s.DraftContest.Seconds = n }, []int{10, 3600}, []int{9, 3601}},
+	{"draft_contest.budget_usd", func(s *Settings, n int) { s.DraftContest.BudgetUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"session_idle_days", func(s *Settings, n int) { s.SessionIdleDays = n }, []int{1, 365}, []int{0, 366}},
+	{"action_timeout_hours", func(s *Settings, n int) { s.ActionTimeoutHours = n }, []int{1, 8736}, []int{0, 8737}},
+	{"max_session_cost_usd", func(s *Settings, n int) { s.MaxSessionCostUSD = float64(n) }, []int{0, 1000000}, []int{-1, 1000001}},
+	{"max_messages_per_hour", func(s *Settings, n int) { s.MaxMessagesPerHour = n }, []int{0, 100000}, []int{-1, 100001}},
+	{"agents", func(s *Settings, n int) {
+		s.Agents = nil
+		for i := range n {
+			s.Agents = append(s.Agents, agent.Definition{ID: fmt.Sprint("a", i), Provider: agent.OpenAI, Capabilities: agent.Capabilities})
+		}
+	}, []int{0, 20}, []int{21}},
+	{"agents[1].id", func(s *Settings, n int) {
+		a := agent.Definition{ID: "a", Provider: agent.OpenAI, Capabilities: agent.Capabilities}
+		s.Agents = []agent.Definition{a, a}
+		s.Agents[1].ID = []string{"b", "a", "", "A B"}[n]
+	}, []int{0}, []int{1, 2, 3}},
+	{"agents[0].endpoint", func(s *Settings, n int) {
+		s.Agents = []agent.Definition{{ID: "a", Provider: agent.Local, Endpoint: []string{"http://localhost:11434/v1", "", "localhost"}[n], Capabilities: agent.Capabilities}}
+	}, []int{0}, []int{1, 2}},
+	{"auto_actions[0].type", func(s *Settings, n int) {
+		s.AutoActions = []agent.AutoRule{{Type: []agent.ActionType{agent.TestRun, agent.ShellCommand, agent.CodeGenerate, ""}[n], Argv: []string{"go"}, Workspace: "w"}}
+	}, []int{0}, []int{1, 2, 3}},
+	{"auto_actions[0].argv", func(s *Settings, n int) {
+		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: [][]string{{"go", "test", "*"}, {"sh", "x"}, {}, {"npx", "*"}, {"go", "test", "-*"}}[n], Workspace: "w"}}
+	}, []int{0}, []int{1, 2, 3, 4}},
+}
+
+func TestSettingsOutOfBoundsAreRefusedByField(t *testing.T) {
+	for _, tt := range bounds {
+		for _, n := range tt.good {
+			s := DefaultSettings()
+			tt.set(&s, n)
+			if err := s.Validate(); err != nil {
+				t.Errorf("%s at %d: %v", tt.field, n, err)
+			}
+		}
+		for _, n := range tt.bad {
+			s := DefaultSettings()
+			tt.set(&s, n)
+			var field aggregate.ErrField
+			if err := s.Validate(); !errors.As(err, &field) || field.Field != tt.field || field.Limit == "" {
+				t.Errorf("%s at %d: %v", tt.field, n, err)
+			}
+		}
+	}
+}
+
+func TestSettingsRefuseAModelOfNobody(t *testing.T) {
+	s := DefaultSettings()
+	s.Model = "llama3"
+	var field aggregate.ErrField
+	if err := s.Validate(); !errors.As(err, &field) || field.Field != "model" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestLimitsOfTasksAreChecked(t *testing.T) {
+	for _, l := range []Limit{{-1, 0}, {0, -1}, {maxLimit + 1, 0}, {0, maxLimit + 1}} {
+		for field, set := range map[string]func(*Settings){
+			"max_open_tasks": func(s *Settings) { s.MaxOpenTasks = l }, "max_tasks_per_hour": func(s *Settings) { s.MaxTasksPerHour = l },
+		} {
+			s := DefaultSettings()
+			set(&s)
+			var wrong aggregate.ErrField
+			if err := s.Validate(); !errors.As(err, &wrong) || wrong.Field[:len(field)] != field {
+				t.Errorf("%s %+v: %v", field, l, err)
+			}
+		}
+	}
+	free := DefaultSettings()
+	free.MaxOpenTasks, free.MaxTasksPerHour = Limit{}, Limit{}
+	if err := free.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
+	s := DefaultSettings()
+	s.Name, s.MaxVersions, s.Model, s.MaxCostUSD, s.MaxCostMonthUSD = "", 51, "llama3", math.NaN(), -1
+	s.Approvers.Users = []string{"U0SATO", "@sato", "sato"}
+	s.MCPServers = []MCPServer{{"rooms", "https://a.example/mcp"}, {"rooms", "http://b.example?key=1"}}
+	var got []string
+	for _, p := range s.Problems() {
+		got = append(got, p.Field+" "+string(p.Rule))
+	}
+	expect.Same(t, []string{
+		"name length", "max_versions between", "model model", "max_cost_usd between", "max_cost_month_usd between",
+		"approvers.users[1] user_id", "approvers.users[2] user_id", "mcp_servers[1].name taken", "mcp_servers[1].url address_only",
+	}, got)
+}
+
+// The page and the command read what is wrong in the same way, whoever found it.
+func TestAnErrorOfSavingIsAProblem(t *testing.T) {
+	for rule := range limits {
+		is := Problem{Field: "slug", Rule: rule}
+		if got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err())); !ok || got.Field != "slug" || got.Rule != rule {
+			t.Errorf("%s is read as %+v", rule, got)
+		}
+	}
+	for rule := range agent.Limits {
+		is := Problem{Field: "agents[0].id", Rule: Rule(rule)}
+		if got, ok := ProblemOf(is.Err()); !ok || got.Rule != is.Rule {
+			t.Errorf("%s is read as %+v", rule, got)
+		}
+	}
+	if _, ok := ProblemOf(errors.New("reset")); ok {
+		t.Error("an outage is taken for a problem of a field")
+	}
+}
+
+func TestWhatChangedIsReadFromTheLog(t *testing.T) {
+	was, is := DefaultSettings(), DefaultSettings()
+	is.Approvers.Users, is.MaxOpenTasks.Person, is.Name = []string{"U1"}, 3, "<b>"
+	diff := Differences(was, is)
+	got, fields := ReadDifferences(aggregate.Details(detailsOf(diff)))
+	if len(got) != 3 || got[0] != (Difference{"approvers.users", "[]", `["U1"]`}) || got[1] != (Difference{"max_open_tasks.person", "50", "3"}) {
+		t.Errorf("%+v", got)
+	}
+	expect.Same(t, []string{"approvers", "max_open_tasks", "name"}, fields)
+	if old, fields := ReadDifferences(`{"fields":["model"]}`); old != nil || len(fields) != 1 {
+		t.Errorf("an entry of an earlier release: %v, %v", old, fields)
+	}
+}

@@ -1,0 +1,88 @@
+package tenancy
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+func TestAPermissionIsSavedWithItsEntry(t *testing.T) {
+	pin := &Pin{URL: "https://example.com", Input: `{"type":"object"}`, Access: aggregate.Write, Hash: "h"}
+	for name, test := range map[string]struct {
+		p     ToolPermission
+		wrong string
+		audit string
+	}{
+		"forbidden within bounds": {ToolPermission{ToolName: "send_slack_dm", Constraints: `{"recipients":["U123"]}`}, "", `{"allowed":false,"constraints":{"recipients":["U123"]},"tool":"send_slack_dm"}`},
+		"without constraints":     {ToolPermission{ToolName: "send_slack_dm", Allowed: true}, "", `{"allowed":true,"tool":"send_slack_dm"}`},
+		"a server's": {ToolPermission{ToolName: "rooms.book", Allowed: true, Pin: pin}, "",
+			`{"allowed":true,"effect":"write","hash":"h","tool":"rooms.book","url":"https://example.com"}`},
+		"a server's, forbidden":           {ToolPermission{ToolName: "rooms.book", Pin: pin}, "", `{"allowed":false,"tool":"rooms.book"}`},
+		"a server's, forbidden, no pin":   {ToolPermission{ToolName: "rooms.book"}, "", `{"allowed":false,"tool":"rooms.book"}`},
+		"no name":                         {ToolPermission{}, "tool_name", ""},
+		"a long name":                     {ToolPermission{ToolName: strings.Repeat("x", 101)}, "tool_name", ""},
+		"constraints that are no JSON":    {ToolPermission{ToolName: "x", Constraints: "{"}, "constraints", ""},
+		"an unknown constraint":           {ToolPermission{ToolName: "x", Constraints: `{"departments":["人事部"]}`}, "constraints.departments", ""},
+		"a server's without a pin":        {ToolPermission{ToolName: "rooms.book", Allowed: true}, "pin", ""},
+		"an own one with a pin":           {ToolPermission{ToolName: "send_email", Allowed: true, Pin: pin}, "pin", ""},
+		"listed for contests, and writes": {ToolPermission{ToolName: "rooms.book", Allowed: true, Contests: true, Pin: &Pin{Access: aggregate.Write}}, "contests", ""},
+		"listed for contests, and off":    {ToolPermission{ToolName: "rooms.list", Contests: true, Pin: &Pin{Access: aggregate.Read}}, "contests", ""},
+		"listed for contests, an own one": {ToolPermission{ToolName: "list_employees", Allowed: true, Contests: true}, "contests", ""},
+		"listed for contests":             {ToolPermission{ToolName: "rooms.list", Allowed: true, Contests: true, Pin: &Pin{Access: aggregate.Read}}, "", `{"allowed":true,"contests":true,"effect":"read","hash":"","tool":"rooms.list","url":""}`},
+		"a pin without an effect":         {ToolPermission{ToolName: "rooms.book", Pin: &Pin{}}, "pin.effect", ""},
+		"a schema that is no JSON":        {ToolPermission{ToolName: "rooms.book", Pin: &Pin{Access: aggregate.Read, Input: "{"}}, "pin", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.p.TenantID = "T1"
+			saved, c, err := test.p.Save("P1", person, now, []Constraint{OnlyRecipients})
+			if fieldOf(err) != test.wrong {
+				t.Fatalf("%v, want %q", err, test.wrong)
+			}
+			if err != nil {
+				return
+			}
+			if got := details(c)[0]; got != "tool_permission.updated "+test.audit {
+				t.Error(got)
+			}
+			if saved.ID != "P1" || saved.Rev != 1 || !saved.CreatedAt.Equal(now) || !saved.UpdatedAt.Equal(now) || c.Writes[0].Over != 0 {
+				t.Errorf("%+v", saved)
+			}
+			again, c, err := saved.Save("P2", person, now.Add(time.Hour), []Constraint{OnlyRecipients})
+			if err != nil || again.ID != "P1" || again.Rev != 2 || !again.CreatedAt.Equal(now) || c.Writes[0].Over != 1 {
+				t.Errorf("%+v, %v", again, err)
+			}
+		})
+	}
+}
+
+func TestAnAddedToolStartsAsWhatWasBesideIt(t *testing.T) {
+	off := func(name string) ToolPermission {
+		return ToolPermission{TenantID: "T1", ToolName: name, Constraints: "{}"}
+	}
+	on := func(name string, constraints aggregate.JSON) ToolPermission {
+		return ToolPermission{TenantID: "T1", ToolName: name, Allowed: true, Constraints: constraints}
+	}
+	for name, test := range map[string]struct {
+		rows []ToolPermission
+		off  bool
+	}{
+		"no rows":                      {nil, false},
+		"rows of other providers":      {[]ToolPermission{off("send_slack_dm"), off("write_rows_to_google_sheet"), off("rooms.book")}, false},
+		"all that there were are off":  {[]ToolPermission{off("list_employees"), off("list_attendance")}, true},
+		"off and bounded":              {[]ToolPermission{off("list_employees"), on("list_attendance", `{"departments":["第一営業課"]}`)}, true},
+		"one has a row, and is off":    {[]ToolPermission{off("list_employees")}, true},
+		"one has a row, and is bound":  {[]ToolPermission{on("list_employees", `{"departments":["営業部"]}`)}, true},
+		"constraints of a later time":  {[]ToolPermission{on("list_employees", `{"teams":["a"]}`)}, true},
+		"constraints nobody can read":  {[]ToolPermission{on("list_employees", `[`)}, true},
+		"one is without bounds":        {[]ToolPermission{off("list_attendance"), on("list_employees", "{}")}, false},
+		"one is without bounds at all": {[]ToolPermission{on("list_employees", "")}, false},
+		"it was allowed":               {[]ToolPermission{off("list_employees"), on("list_departments", "{}")}, false},
+	} {
+		got := Standing(test.rows)
+		if more := got[len(test.rows):]; len(more) > 1 || (len(more) == 1) != test.off || test.off && (more[0].Allowed || more[0].ToolName != "list_departments" || more[0].TenantID != "T1") {
+			t.Errorf("%s: %+v beside the rows", name, more)
+		}
+	}
+}

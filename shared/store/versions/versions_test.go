@@ -1,0 +1,142 @@
+package versions_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/infra/local/moto"
+	"ringi/shared/domain/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/sandbox"
+	"ringi/shared/store/versions"
+)
+
+var session = versions.Session{Tenant: "01TENANT", ID: "0b1c"}
+
+func config(endpoint string) aws.Config {
+	c := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("AKID", "SECRET", "TOKEN")}
+	if endpoint != "" {
+		c.BaseEndpoint = &endpoint
+	}
+	return c
+}
+
+// upload posts a body as the sandbox does.
+func upload(t *testing.T, to sandbox.Form, body []byte) int {
+	t.Helper()
+	var out bytes.Buffer
+	form := multipart.NewWriter(&out)
+	for name, value := range to.Fields {
+		expect.NoError(t, form.WriteField(name, value))
+	}
+	file := expect.Value(form.CreateFormFile("file", "workspace.tar"))(t)
+	expect.Value(file.Write(body))(t)
+	expect.NoError(t, form.Close())
+	res := expect.Value(http.Post(to.URL, form.FormDataContentType(), &out))(t)
+	res.Body.Close()
+	return res.StatusCode
+}
+
+func get(t *testing.T, address string) (int, []byte) {
+	t.Helper()
+	res := expect.Value(http.Get(address))(t)
+	defer res.Body.Close()
+	return res.StatusCode, expect.Value(io.ReadAll(res.Body))(t)
+}
+
+func tree(t *testing.T, content string) (*workspace.Tree, []byte) {
+	t.Helper()
+	made := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "main.py", Content: content}}))(t)
+	return made, expect.Value(made.Archive())(t)
+}
+
+func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
+	endpoint := moto.StartForTest(t)
+	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
+	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
+	s := versions.Open(config(endpoint), "bucket")
+
+	before, archive := tree(t, "1")
+	version := expect.Value(s.Put(t.Context(), session, before))(t)
+	if version != workspace.Version(archive) {
+		t.Errorf("it is kept as %s", version)
+	}
+	o := sandbox.Order{Action: "01ACTION"}
+	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
+	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
+		t.Errorf("%d, %d bytes", status, len(body))
+	}
+	if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, versions.ErrGone) {
+		t.Errorf("before anything is uploaded: %v", err)
+	}
+	_, changed := tree(t, "2")
+	if status := upload(t, o.Upload, changed); status/100 != 2 {
+		t.Fatalf("the upload is answered %d", status)
+	}
+	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
+	after := expect.Value(s.Get(t.Context(), session, taken))(t)
+	if content, _ := after.Content("main.py"); string(content) != "2" || taken != workspace.Version(changed) {
+		t.Errorf("version %s holds %q", taken, content)
+	}
+	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
+		if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, workspace.ErrRefused) {
+			t.Errorf("what is no archive: %v", err)
+		}
+	}
+
+	if status, _ := get(t, o.Cancel); status == http.StatusOK {
+		t.Error("it is cancelled before anybody did")
+	}
+	expect.NoError(t, s.Cancel(t.Context(), session, "01ACTION"))
+	if status, _ := get(t, o.Cancel); status != http.StatusOK {
+		t.Errorf("a cancel is answered %d", status)
+	}
+
+	other := versions.Session{Tenant: session.Tenant, ID: "other"}
+	if _, err := s.Get(t.Context(), other, version); !errors.Is(err, versions.ErrGone) {
+		t.Errorf("another session's version: %v", err)
+	}
+}
+
+// In AWS the sandbox's network looks up one name, which template.yaml says, and passes one prefix.
+func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
+	s := versions.Open(config(""), "ringi-bucket")
+	var o sandbox.Order
+	o.Action = "01ACTION"
+	expect.NoError(t, s.Lend(t.Context(), session, strings.Repeat("a", 64), time.Now().Add(time.Hour), &o))
+	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {
+		u := expect.Value(url.Parse(address))(t)
+		if u.Scheme != "https" || u.Host != "ringi-bucket.s3.us-east-1.amazonaws.com" || name != "upload" && !strings.HasPrefix(u.Path, "/workspaces/") {
+			t.Errorf("%s: %s://%s%s", name, u.Scheme, u.Host, u.Path)
+		}
+	}
+	if key := o.Upload.Fields["key"]; !strings.HasPrefix(key, "workspaces/actions/01TENANT/0b1c/01ACTION/") || o.Upload.Fields["X-Amz-Security-Token"] == "" {
+		t.Errorf("the upload has the fields %v", o.Upload.Fields)
+	}
+	if err := s.Lend(t.Context(), session, "", time.Now().Add(-time.Second), &o); err == nil {
+		t.Error("an address is lent for a time that is over")
+	}
+}
+
+func TestAVersionIsNoPath(t *testing.T) {
+	s := versions.Open(config(""), "bucket")
+	for _, version := range []string{"../../results/x", "a", strings.Repeat("z", 64)} {
+		if _, err := s.Get(t.Context(), session, version); err == nil || !strings.Contains(err.Error(), "is no SHA-256") {
+			t.Errorf("%q: %v", version, err)
+		}
+	}
+	if got, err := s.Get(t.Context(), session, ""); err != nil || len(got.Paths()) != 0 {
+		t.Errorf("the empty version: %v", err)
+	}
+}
