@@ -17,9 +17,9 @@ var ranks = [][]string{
 	{"domain/contest"},
 	{"domain/task", "teamconfig"},
 	{"domain/session"},
-	{"reason"},
-	{"auditlog", "runtime/boot", "settingsyaml", "effect", "errorclass", "failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
-	{"contestfiles", "pipeline", "refusal", "wire"},
+	{"explain/reason"},
+	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
+	{"contestfiles", "pipeline", "explain/refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"contests", "intake", "sessions", "tasks"},
 	{"kinds"},
@@ -32,7 +32,7 @@ var ranks = [][]string{
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"domain/agent", "domain/aggregate", "auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "lazy", "domain/modelname", "domain/tenancy", "domain/task", "failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "tool/line", "domain/workspace"}
+var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "lazy", "domain/modelname", "domain/tenancy", "domain/task", "explain/failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "explain/reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "tool/line", "domain/workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

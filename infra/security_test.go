@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 )
 

@@ -14,10 +14,10 @@ import (
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/reason"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
-	"ringi/shared/reason"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/slackapi"
 )

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/reason"
 	"ringi/shared/pipeline"
-	"ringi/shared/reason"
 	"ringi/shared/words/language"
 )
 

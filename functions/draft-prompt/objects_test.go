@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/contestfiles"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/teamconfig"
 )
 

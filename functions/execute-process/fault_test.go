@@ -13,9 +13,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/reason"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/reason"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )

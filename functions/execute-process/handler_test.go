@@ -12,10 +12,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/reason"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/reason"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )

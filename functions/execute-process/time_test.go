@@ -10,7 +10,7 @@ import (
 	"ringi/infra/local/vendors/agents"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/tool"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/auditlog"
+	"ringi/shared/explain/auditlog"
 )
 
 // partBytes is how much is sent at once. S3 takes 10,000 parts of at least 5 MiB, but for the last.

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/store"

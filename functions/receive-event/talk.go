@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/store"

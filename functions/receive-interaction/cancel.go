@@ -11,7 +11,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/session"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/slackapi/inbound"
 )
 

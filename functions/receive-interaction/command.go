@@ -11,7 +11,7 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/inbox"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/home"
 	"ringi/shared/inbox"
 	"ringi/shared/intake"

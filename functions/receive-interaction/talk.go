@@ -13,7 +13,7 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/inbox"
 	"ringi/shared/people"
 	"ringi/shared/runtime/metric"

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/store/versions"

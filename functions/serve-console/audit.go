@@ -10,12 +10,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/fact"
 	"ringi/shared/domain/session"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
 )

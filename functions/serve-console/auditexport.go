@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/result"
 )
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"ringi/shared/auditlog"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/words/language"
 )
 

@@ -5,8 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/auditlog"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/signin"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // What somebody else decided, or what can't be done as things stand, is no fault of ours.

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 )
 
 // People hand on to an administrator what a sentence names: it must stand on the page of settings.

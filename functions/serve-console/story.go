@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/refusal"
+	"ringi/shared/explain/refusal"
 	"ringi/shared/store"
 	"ringi/shared/story"
 )

@@ -11,15 +11,15 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/card"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/reason"
-	"ringi/shared/refusal"
+	"ringi/shared/explain/auditlog"
+	"ringi/shared/explain/reason"
+	"ringi/shared/explain/refusal"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )

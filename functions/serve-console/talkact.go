@@ -11,7 +11,7 @@ import (
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/people"
 	"ringi/shared/words/legible"
 )

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 const (

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/teamconfig"
 	"ringi/shared/tool/mcp"

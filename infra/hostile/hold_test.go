@@ -17,7 +17,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/card/cardtest"
 	"ringi/shared/domain/task"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/model"
 	"ringi/shared/tool"
 )

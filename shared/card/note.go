@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/refusal"
+	"ringi/shared/explain/refusal"
 	"ringi/shared/words/language"
 )
 

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 func TestNoteSaysWhatIsTheMatter(t *testing.T) {

@@ -2,7 +2,7 @@ package card
 
 import (
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 )
 
 // Sentence says what happened and what people can do now; see reason.Sentence. The

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 const (

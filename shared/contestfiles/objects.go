@@ -19,7 +19,7 @@ import (
 	s3types "github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go"
 
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // readWithin bounds the read of one file, and maxObject how much of it is read: more than any file of a contest has.

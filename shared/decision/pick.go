@@ -6,7 +6,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // Pick puts another team's submission, whose text the person has read, in the place of the policy that waits. One that the next version's card

@@ -13,7 +13,7 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/slackapi"
 )
 

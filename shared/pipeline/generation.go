@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // Decider commits a decision.

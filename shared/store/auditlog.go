@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 )
 
 // AuditFilter narrows the audit log; an empty field filters nothing.

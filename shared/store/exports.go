@@ -10,8 +10,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 )
 
 // exportKey is among the tenant's exports, whose ids sort by time.

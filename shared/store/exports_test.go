@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 )
 

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 	"ringi/shared/runtime/expect"
 )
 

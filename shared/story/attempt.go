@@ -8,7 +8,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 	"ringi/shared/result"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/card"
+	"ringi/shared/explain/auditlog"
 )
 
 // byteOrderMark tells Excel that a file is UTF-8.

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 )
 
 // Reader is for whom a story is told.

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/schema"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // maxSaid is how much of a vendor's own words is shown, in characters.

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // Refusal is what the body of a refusal says in a vendor's own form.

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/wire"
 )
 

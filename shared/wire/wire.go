@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/sleep"
 )

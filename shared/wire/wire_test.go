@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/wire"
 )

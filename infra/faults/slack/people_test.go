@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/card"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 )
 

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // Who may decide is asked of Slack at the click. While Slack does not say, nobody

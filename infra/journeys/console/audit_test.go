@@ -20,8 +20,8 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tasks"
 )

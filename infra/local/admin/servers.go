@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/tasks"

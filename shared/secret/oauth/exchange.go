@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/lazy"
 	"ringi/shared/wire"
 )

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 )

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/tool"
 	"ringi/shared/wire"
 )

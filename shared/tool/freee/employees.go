@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/wire"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/wire"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/wire"

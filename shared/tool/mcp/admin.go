@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // Rows reads and saves what a tenant's administrators decided.

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never connected

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/tool/mcp"
 )
 

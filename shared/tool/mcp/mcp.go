@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // Client calls servers.

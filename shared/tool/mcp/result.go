@@ -8,7 +8,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/wire"
 )
 

@@ -11,7 +11,7 @@ import (
 	"net/http/httptrace"
 	"sync"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/wire"
 )

@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"

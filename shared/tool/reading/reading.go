@@ -14,7 +14,7 @@ import (
 	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/round"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"

@@ -2,7 +2,7 @@ package reading
 
 import (
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/words/language"
 )
 

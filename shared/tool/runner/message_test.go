@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/tool"

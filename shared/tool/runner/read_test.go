@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"

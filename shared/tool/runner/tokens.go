@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/home"
 	"ringi/shared/tool"
 )

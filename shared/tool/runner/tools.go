@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"

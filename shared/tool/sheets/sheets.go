@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/lazy"
 	"ringi/shared/wire"
 )

@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 // The grid of a tab that is made, if the table is no larger: Google's own default.

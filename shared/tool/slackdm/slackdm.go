@@ -12,7 +12,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
 	"ringi/shared/tool"

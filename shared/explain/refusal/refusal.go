@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/errorclass"
-	"ringi/shared/reason"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/explain/reason"
 	"ringi/shared/words/language"
 )
 

@@ -2,7 +2,7 @@ package refusal
 
 import (
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 func japanese() *words {

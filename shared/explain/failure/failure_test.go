@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/failure"
+	"ringi/shared/explain/failure"
 )
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {

@@ -17,11 +17,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/auditlog"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
@@ -32,7 +32,7 @@ func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
 func actions(t *testing.T) (all []string) {
 	t.Helper()
 	declared := regexp.MustCompile(`Action\s*=\s*"([a-z_]+\.[a-z_]+)"`)
-	root := filepath.Join("..", "..")
+	root := filepath.Join("..", "..", "..")
 	for _, folder := range []string{"shared", "functions"} {
 		expect.NoError(t, filepath.WalkDir(filepath.Join(root, folder), func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {

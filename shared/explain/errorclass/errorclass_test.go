@@ -16,7 +16,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 )
 
@@ -55,7 +55,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 		}
 	}
 	found := 0
-	for _, folder := range []string{"../domain/aggregate", "../domain/task"} {
+	for _, folder := range []string{"../../domain/aggregate", "../../domain/task"} {
 		for _, name := range errorsIn(t, folder) {
 			found++
 			if _, ok := ofTheDomain[name]; !ok {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/reason"
+	"ringi/shared/explain/reason"
 )
 
 // Detail is a line of what an entry says: a name and a text.

@@ -20,7 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
-	"ringi/shared/errorclass"
+	"ringi/shared/explain/errorclass"
 )
 
 // refusal is an answer of AWS's, in the form that the service's protocol has for errors.
