@@ -6,7 +6,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/kinds"
+	"ringi/shared/store/kinds"
 )
 
 // committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters and

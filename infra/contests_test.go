@@ -10,10 +10,10 @@ import (
 	"testing/fstest"
 	"time"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

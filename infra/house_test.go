@@ -18,13 +18,13 @@ var ranks = [][]string{
 	{"domain/task", "teamconfig"},
 	{"domain/session"},
 	{"explain/reason"},
-	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "result", "slackapi/inbound", "tool/line"},
+	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slackapi/inbound", "tool/line"},
 	{"contestfiles", "pipeline", "explain/refusal", "wire"},
 	{"card", "slackapi", "store"},
-	{"contests", "intake", "sessions", "tasks"},
-	{"kinds"},
+	{"store/contests", "intake", "store/sessions", "store/tasks"},
+	{"store/kinds"},
 	{"secret/oauth", "tool"},
-	{"home", "secret/mcpauth", "model", "people", "seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
+	{"home", "secret/mcpauth", "model", "people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"chat"},
 	{"decision", "round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
@@ -36,7 +36,7 @@ var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog"
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"card/cardtest": true, "contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slackapi/slacktest": true, "store/storetest": true,
+	"card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slackapi/slacktest": true, "store/storetest": true,
 }
 
 // rank is a package's place in ranks, counted from 1; 0 when it has none.

@@ -12,9 +12,9 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/inbound"
+	"ringi/shared/store/result"
 )
 
 // What the table of limits says follows from the constants that hold them.

@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // noted are, by function, the attributes that DynamoDB hears of when the store notes that a tool has changed, and for

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
+	"ringi/shared/store/kinds"
 )
 
 // statement is one of a role's, its lists always lists.

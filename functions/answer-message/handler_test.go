@@ -23,10 +23,10 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const root = "1775034000.000100"

@@ -14,13 +14,13 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/people"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
-	"ringi/shared/tasks"
+	"ringi/shared/store/result"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 )
 
 // environment is what template.yaml sets for this function.

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"ringi/shared/contestfiles"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/pipeline"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

@@ -12,12 +12,12 @@ import (
 	"time"
 
 	samples "ringi/infra/local/contests"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

@@ -8,15 +8,15 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/kinds"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
 )
 
 func main() {

@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/contests"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 

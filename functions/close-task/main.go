@@ -11,7 +11,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

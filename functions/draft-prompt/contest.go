@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ringi/shared/card"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -16,6 +15,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

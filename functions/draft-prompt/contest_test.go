@@ -8,19 +8,19 @@ import (
 
 	sample "ringi/infra/local/contests"
 	"ringi/shared/card"
-	"ringi/shared/contests"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
 	"ringi/shared/teamconfig"
 )
 

@@ -9,14 +9,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/contestfiles"
-	"ringi/shared/contests"
-	"ringi/shared/kinds"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/tasks"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
 

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 )
 
 // unwilling is a model that reads the whole request and then refuses.

@@ -13,9 +13,9 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/store/result"
 	"ringi/shared/tool"
 )
 

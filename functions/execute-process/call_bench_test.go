@@ -13,8 +13,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 	"ringi/shared/tool"
 )
 

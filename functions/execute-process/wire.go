@@ -16,7 +16,6 @@ import (
 	"ringi/shared/model/managed"
 	"ringi/shared/model/provider"
 	"ringi/shared/people"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
@@ -24,7 +23,8 @@ import (
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/slackapi"
-	"ringi/shared/tasks"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

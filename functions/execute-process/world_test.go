@@ -18,9 +18,9 @@ import (
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
+	"ringi/shared/store/result"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 
-	"ringi/shared/result"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/store/result"
 )
 
 // Results deletes the results that are older than their tenant keeps them.

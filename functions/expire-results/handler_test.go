@@ -10,8 +10,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/metric/metrictest"
+	"ringi/shared/store/result"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {

@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/kinds"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/tasks"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const tenant = "01TENANT"

@@ -7,10 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/tasks"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

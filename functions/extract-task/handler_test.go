@@ -13,10 +13,10 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi"
 	"ringi/shared/store"
+	"ringi/shared/store/result"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {

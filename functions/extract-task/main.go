@@ -9,12 +9,12 @@ import (
 
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/tasks"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

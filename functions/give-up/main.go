@@ -14,7 +14,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/sessions"
+	"ringi/shared/store/sessions"
 )
 
 func main() {

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 )
 

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 	"ringi/shared/tool"
 )
 

@@ -11,10 +11,10 @@ import (
 
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/tasks"
+	"ringi/shared/store/result"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
 

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/tasks"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

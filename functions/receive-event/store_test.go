@@ -14,9 +14,9 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // counted lists the calls that a client makes.

@@ -10,11 +10,11 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 )
 
 // nobody refuses to be asked anything: what is refused or ignored must not get this far.

@@ -7,17 +7,17 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/contests"
-	"ringi/shared/kinds"
 	"ringi/shared/people"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
-	"ringi/shared/tasks"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

@@ -14,11 +14,11 @@ import (
 	actions "ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi/inbound"
 	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // talk is a session that Sato began in a channel's thread, in which an action waits.

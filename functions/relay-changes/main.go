@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/effect"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store/kinds"
 )
 
 func main() {

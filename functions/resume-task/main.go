@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/sessions"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/versions"
 )

@@ -7,10 +7,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/sandbox/invoke"
-	"ringi/shared/sessions"
+	"ringi/shared/store/result"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/versions"
 )
 

@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/card"
 	"ringi/shared/chat"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -20,6 +19,7 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/contests"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -19,6 +17,8 @@ import (
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/teamconfig"
 )

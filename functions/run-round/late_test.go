@@ -13,13 +13,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/chat"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 

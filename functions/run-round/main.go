@@ -8,13 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/kinds"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
-	"ringi/shared/result"
 	"ringi/shared/round"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -22,6 +19,9 @@ import (
 	"ringi/shared/runtime/sandbox/invoke"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/reading"
 )

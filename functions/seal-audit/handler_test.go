@@ -22,8 +22,8 @@ import (
 
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/seal"
 	"ringi/shared/store"
+	"ringi/shared/store/seal"
 	"ringi/shared/store/storetest"
 )
 

@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/seal"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/seal"
 )
 
 func main() {

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 	"ringi/shared/words/legible"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 )
 
 // Exporter has files of the audit log written, and says where one can be fetched.

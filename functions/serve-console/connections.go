@@ -10,7 +10,7 @@ import (
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // connections connect vendors where the environment says that they are.

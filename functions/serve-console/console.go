@@ -6,11 +6,11 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/contests"
 	"ringi/shared/people"
-	"ringi/shared/sessions"
 	"ringi/shared/signin"
-	"ringi/shared/tasks"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 	"ringi/shared/web"
 )
 

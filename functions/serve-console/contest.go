@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )

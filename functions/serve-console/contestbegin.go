@@ -17,13 +17,13 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
 	"ringi/shared/card"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/pipeline"
+	"ringi/shared/store/contests"
 )
 
 // Beginner says which contests there may be, and begins one. An error says that nobody knows.

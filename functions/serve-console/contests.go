@@ -10,11 +10,11 @@ import (
 	"time"
 
 	"ringi/shared/card"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
+	"ringi/shared/store/contests"
 	"ringi/shared/words/legible"
 )
 

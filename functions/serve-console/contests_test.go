@@ -8,8 +8,6 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/contests"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -17,6 +15,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // An administrator of a further workspace sees at the budget of a day what bounds it whatever they save, and a contest that they

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/contests"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // heard notes which actions of DynamoDB's are called.

@@ -9,18 +9,18 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/contests"
 	"ringi/shared/home"
-	"ringi/shared/kinds"
 	"ringi/shared/people"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/sessions"
 	"ringi/shared/signin"
-	"ringi/shared/tasks"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/web"
 )

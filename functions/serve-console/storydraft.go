@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/people"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 	"ringi/shared/story"
 )
 

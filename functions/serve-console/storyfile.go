@@ -12,7 +12,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/people"
 	"ringi/shared/store"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const (

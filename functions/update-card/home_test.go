@@ -16,9 +16,9 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 )
 

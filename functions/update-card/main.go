@@ -12,15 +12,15 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/inbox"
-	"ringi/shared/kinds"
-	"ringi/shared/result"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/secret/bots"
-	"ringi/shared/sessions"
-	"ringi/shared/tasks"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/sessions"
+	"ringi/shared/store/tasks"
 )
 
 func main() {

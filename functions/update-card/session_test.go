@@ -12,9 +12,9 @@ import (
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi/slacktest"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 )
 

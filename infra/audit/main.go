@@ -29,10 +29,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/kinds"
-	"ringi/shared/result"
 	configs "ringi/shared/runtime/config"
-	"ringi/shared/seal"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
+	"ringi/shared/store/seal"
 	"ringi/shared/words/legible"
 )
 

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/chain"
-	"ringi/shared/seal"
+	"ringi/shared/store/seal"
 )
 
 // receiptForm is what a receipt begins with; another form gets another text.

@@ -13,10 +13,10 @@ import (
 	"ringi/shared/domain/chain"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/result"
-	"ringi/shared/seal"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/result"
+	"ringi/shared/store/seal"
+	"ringi/shared/store/sessions"
 	"ringi/shared/tool"
 )
 

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const requester = "U0BENCH"

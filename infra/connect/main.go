@@ -40,7 +40,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // maxToken is the longest token that is taken, in bytes.

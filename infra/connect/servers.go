@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
 )
 

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const settingsUsage = `settings takes one of

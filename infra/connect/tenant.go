@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const tenantUsage = `tenant takes one of

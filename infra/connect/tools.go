@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
 

@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // workspace is one with a table of its own, in which an administrator runs the command.

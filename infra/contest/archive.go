@@ -16,12 +16,12 @@ import (
 	awsconfig "github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/result"
 )
 
 // archiveFolder is where exports go, in the workspace.

@@ -14,13 +14,13 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/infra/local/python"
-	"ringi/shared/contests"
-	"ringi/shared/contests/conteststest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
 )
 

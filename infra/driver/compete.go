@@ -7,11 +7,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/stack"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/kinds"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
 	"ringi/shared/teamconfig"
 )
 

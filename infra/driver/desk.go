@@ -12,7 +12,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/websession"
 )
 

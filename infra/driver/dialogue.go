@@ -14,8 +14,8 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 )
 
 // Dialogue is a thread in which people talk with an agent.

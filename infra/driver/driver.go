@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // defaultTimeout is how long one thing may take on a busy machine, defaultQuietTime how long nothing

@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Options are a stack as `go run ./infra/local` starts it, on free ports; its

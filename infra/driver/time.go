@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/kinds"
+	"ringi/shared/store/kinds"
 )
 
 // Moment is a time as rows have it.

@@ -18,13 +18,13 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/config"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
 )
 
 // contestPoints are how many crash points are tried of the functions that have a part in a drafting contest.

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // handOverPoints is how many crash points of a hand-over are tried.

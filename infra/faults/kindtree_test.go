@@ -25,7 +25,7 @@ func edits(t *testing.T) map[string][][2]string {
 		return [2]string{anchor, string(text) + anchor}
 	}
 	return map[string][][2]string{
-		"shared/kinds/kinds.go": {
+		"shared/store/kinds/kinds.go": {
 			after("\t\"ringi/shared/runtime/config\"\n", "\t\"ringi/shared/note\"\n"),
 			after("aggregate.Kinds{tasks.Kind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
@@ -34,7 +34,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
 		"functions/update-card/main.go": {
-			after("\t\"ringi/shared/kinds\"\n", "\t\"ringi/shared/note\"\n"),
+			after("\t\"ringi/shared/store/kinds\"\n", "\t\"ringi/shared/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
 		},
 		"infra/local/sandbox/ui/rows.js": {

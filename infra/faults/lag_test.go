@@ -27,7 +27,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // lag stands before the table and answers what is asked of an index as it was a while

@@ -12,11 +12,11 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/lambda"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
 	"ringi/shared/teamconfig"
 )
 

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/sessions"
+	"ringi/shared/store/sessions"
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.

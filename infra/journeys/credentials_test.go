@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // connected makes the workspace's integrations new.

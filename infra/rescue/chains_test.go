@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/websession"
 )
 

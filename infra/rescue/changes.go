@@ -17,8 +17,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/fact"
-	"ringi/shared/kinds"
 	"ringi/shared/store"
+	"ringi/shared/store/kinds"
 )
 
 // changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's records are

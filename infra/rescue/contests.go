@@ -7,10 +7,10 @@ import (
 	"io"
 	"time"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
 )
 
 // games looks after contests: one that does not end, and rounds that nobody counted for their teams.

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/driver"
-	"ringi/shared/contests"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
 )
 
 func TestAContestThatHangsIsClosedByHand(t *testing.T) {

@@ -31,8 +31,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/kinds"
 	"ringi/shared/store"
+	"ringi/shared/store/kinds"
 )
 
 func main() {

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/kinds"
+	"ringi/shared/store/kinds"
 )
 
 // maxWrites is how many rows one transaction of DynamoDB may write.

@@ -29,7 +29,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // running is the one stack of this package's tests; its sweeper runs only when told.

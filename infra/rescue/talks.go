@@ -8,8 +8,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 )
 
 // talks look after conversations with agents. They decide nothing: what people approved, and what was called, stays as it is.

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // said is the one request; the demo model makes one direct message of it.

@@ -15,8 +15,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/people"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 )
 
 const (

@@ -10,9 +10,9 @@ import (
 
 	"ringi/shared/chat"
 	"ringi/shared/domain/submission"
-	"ringi/shared/result"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 )
 
 type shell struct{}

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/reason"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )

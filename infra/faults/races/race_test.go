@@ -21,7 +21,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const clients = 32

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // What is asked of the tests: go test ./infra/faults/races -long -seed 7.

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 const stranger = "T0STRANGER" // another workspace that has installed the app

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // reader reads pages without a script.

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/websession"
 )
 

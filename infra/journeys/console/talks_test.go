@@ -13,10 +13,10 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/sessions"
 )
 
 // talk is a conversation in #人事 in which the demo agent proposes to write files, behind so many messages.

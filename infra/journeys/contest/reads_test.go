@@ -13,13 +13,13 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/contests"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
-	"ringi/shared/result"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
+	"ringi/shared/store/result"
 )
 
 // TestAMemberReadsByAToolThatAnAdministratorLists goes the whole way at the console: a tool is allowed and listed, a member of a

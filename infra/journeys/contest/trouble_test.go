@@ -9,15 +9,15 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
+	"ringi/shared/store/kinds"
 )
 
 // trouble is a request in whose contest something goes wrong, and what people see of it.

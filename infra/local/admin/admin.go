@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Configure gives a stack its administrator: every workspace is connected to the

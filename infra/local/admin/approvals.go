@@ -14,8 +14,8 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/people"
-	"ringi/shared/sessions"
 	"ringi/shared/slackapi"
+	"ringi/shared/store/sessions"
 )
 
 // approvals says who may stamp, by the rule that a click meets.

@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // settings is the sandbox's panel over the tenant's settings.

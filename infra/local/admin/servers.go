@@ -18,7 +18,7 @@ import (
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
 )
 

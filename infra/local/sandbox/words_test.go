@@ -11,8 +11,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/kinds"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/kinds"
 )
 
 // Whatever state a row or a run is in, the panel has a word for it in both languages.

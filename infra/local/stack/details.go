@@ -15,8 +15,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/kinds"
 	"ringi/shared/pipeline"
+	"ringi/shared/store/kinds"
 )
 
 // UsageView is what a task's calls of models took, all together.

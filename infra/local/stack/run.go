@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/kinds"
 	"ringi/shared/pipeline"
+	"ringi/shared/store/kinds"
 )
 
 // TaskView is what the AWS console would show of one task: its runs and rows.

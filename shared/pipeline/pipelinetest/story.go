@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Team is the workspace of everybody here.

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Server stands in for AWS, for all tests of a package.

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // TestVault runs against one server: a real table API, a real KMS API, the vendors' token endpoints.

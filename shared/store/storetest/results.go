@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 )
 
 // Bucket stands in for the bucket of results in tests that only draw: large arguments by their key.

@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/process"
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Server is the one database of a test binary.

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/sandbox"
 )
 
-// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/result);
+// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/store/result);
 // what belongs to one action alone is deleted by the bucket after a day.
 const (
 	kept    = "workspaces/versions/"

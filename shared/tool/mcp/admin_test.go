@@ -15,7 +15,7 @@ import (
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 )

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/tool/reading"
 )

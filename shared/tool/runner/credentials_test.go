@@ -17,7 +17,7 @@ import (
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/sheets"
 )

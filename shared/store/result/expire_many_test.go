@@ -20,8 +20,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 )
 
 // busy is a bucket with the results of many tasks, one object of each. Its calls take as long as S3's.

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/sessions"
 	"ringi/shared/store"
+	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 )
 

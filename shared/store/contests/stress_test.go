@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"ringi/shared/chat"
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
 	"ringi/shared/teamconfig"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/result"
+	"ringi/shared/store/result"
 )
 
 // slow is a bucket that lists five objects at a time, and a few pages only before the caller's time is over.

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // Open is a function's store of all kinds, by its environment.

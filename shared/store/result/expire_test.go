@@ -15,8 +15,8 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 	"ringi/shared/store/versions"
 )
 

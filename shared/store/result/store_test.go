@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
 	"ringi/shared/pipeline/pipelinetest"
-	"ringi/shared/result"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/result"
 )
 
 // text is a JSON value of so many bytes.

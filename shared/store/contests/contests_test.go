@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
 )
 
@@ -37,7 +37,7 @@ func TestContestsInTheTable(t *testing.T) {
 // example reads a published example.
 func example(t *testing.T, name string, into any) {
 	t.Helper()
-	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../domain/submission/testdata/"+name))(t), into))
+	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/submission/testdata/"+name))(t), into))
 }
 
 const published = "550e8400-e29b-41d4-a716-446655440000"
@@ -47,7 +47,7 @@ func testExamples(t *testing.T, w *world) {
 	var results []submission.RoundResult
 	example(t, "member_submissions_record.json", &record)
 	example(t, "team_results.json", &results)
-	messages := expect.Value(submission.ReadMessages(expect.Value(os.ReadFile("../domain/submission/testdata/message_history.json"))(t)))(t)
+	messages := expect.Value(submission.ReadMessages(expect.Value(os.ReadFile("../../domain/submission/testdata/message_history.json"))(t)))(t)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
 	expect.NoError(t, w.Begin(t.Context(), o))

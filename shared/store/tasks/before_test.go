@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
-	"ringi/shared/tasks"
+	"ringi/shared/store/tasks"
 )
 
 // testdata/before has a table as an earlier release wrote it: every item as DynamoDB's JSON, what that release read

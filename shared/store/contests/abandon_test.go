@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/contests"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
 )
 
