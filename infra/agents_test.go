@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/chat"
 )
 
 // columns are the attributes of a row's type, also those of embedded structs.

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 // TestNothingOfTheDescriptionsOfContestsIsMissing names every table, column, record, field, enumeration, default, bound and

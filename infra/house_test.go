@@ -11,22 +11,22 @@ import (
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
 	{"domain/chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
-	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "schema", "runtime/secret", "signin", "slackapi/outgoing"},
+	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "model/schema", "runtime/secret", "signin", "slackapi/outgoing"},
 	{"domain/agent", "domain/fact", "domain/modelname", "runtime/sandbox/invoke", "domain/submission", "web", "domain/workspace"},
 	{"domain/payload", "domain/tenancy", "store/versions"},
 	{"domain/contest"},
-	{"domain/task", "teamconfig"},
+	{"domain/task", "model/teamconfig"},
 	{"domain/session"},
 	{"explain/reason"},
 	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slackapi/inbound", "tool/line"},
-	{"contestfiles", "pipeline", "explain/refusal", "wire"},
+	{"model/contestfiles", "pipeline", "explain/refusal", "wire"},
 	{"card", "slackapi", "store"},
 	{"store/contests", "intake", "store/sessions", "store/tasks"},
 	{"store/kinds"},
 	{"secret/oauth", "tool"},
 	{"home", "secret/mcpauth", "model", "people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
-	{"chat"},
-	{"decision", "round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
+	{"model/chat"},
+	{"decision", "model/round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
 }
 

@@ -8,8 +8,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
-	"ringi/shared/teamconfig"
 )
 
 // serviceErrors are the names that Step Functions, Lambda and its runtimes give; the rest are the functions' own.

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
+	"ringi/shared/model/chat"
 	"ringi/shared/slackapi"
 )
 

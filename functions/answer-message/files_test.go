@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/model/chat"
 	"ringi/shared/slackapi"
 )
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
@@ -17,6 +16,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/explain/reason"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/slackapi"

@@ -11,7 +11,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
@@ -19,6 +18,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/people"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"

@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"slices"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/chat"
 )
 
 // history is what was said, as the agent knows it: the summary of what is folded away, then what was answered, then what is

@@ -7,11 +7,11 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
 	"ringi/shared/people"
 	"ringi/shared/runtime/config"

@@ -8,14 +8,14 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/contestfiles"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 // checkAtOnce is how many files are read side by side.

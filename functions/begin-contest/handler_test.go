@@ -16,9 +16,9 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 // kept is a store that keeps what it was asked for.

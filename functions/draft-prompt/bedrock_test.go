@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 func TestAModelThatHoldsNoConversationIsRefusedByNameBeforeAnyCall(t *testing.T) {

@@ -14,9 +14,9 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 // Contests keeps what a contest's teams are, and has what they came to.

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
@@ -21,7 +22,6 @@ import (
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/result"
-	"ringi/shared/teamconfig"
 )
 
 // contested is a handler with the sample's teams.

@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"ringi/shared/card"
-	"ringi/shared/contestfiles"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/contestfiles"
 	"ringi/shared/pipeline"
 	"ringi/shared/tool"
 )

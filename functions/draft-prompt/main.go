@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/contestfiles"
+	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/provider"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"

@@ -13,10 +13,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 
-	"ringi/shared/contestfiles"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/contestfiles"
+	"ringi/shared/model/teamconfig"
 )
 
 func TestFilesOfABucketAreRead(t *testing.T) {

@@ -10,17 +10,17 @@ import (
 	"time"
 
 	"ringi/shared/card"
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
-	"ringi/shared/round"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 // StateRound is where a team's loop goes for another round, or for the rest of one.

@@ -14,13 +14,13 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
-	"ringi/shared/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/teamconfig"
 )
 
 // world is contests of the demo's.

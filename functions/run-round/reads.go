@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 )
 
 // reads are the tools of the team's members that read; nil: no member does.

@@ -7,8 +7,8 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 )
 
 func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
 )

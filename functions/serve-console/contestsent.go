@@ -11,7 +11,7 @@ import (
 	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/words/legible"
 )
 

@@ -9,12 +9,12 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/chat"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"

@@ -3,8 +3,8 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/session"
+	"ringi/shared/model/chat"
 	"ringi/shared/runtime/expect"
 )
 

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"strings"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
+	"ringi/shared/model/chat"
 	"ringi/shared/words/language"
 )
 

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
+	"ringi/shared/model/chat"
 )
 
 var talkEN = talkTexts{

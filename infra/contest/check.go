@@ -9,7 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 // check says what is wrong with each file. It exits with 1 when one is not valid.

@@ -18,8 +18,8 @@ import (
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 )
 
 // game is a contest on this machine. Nothing of it is kept.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"ringi/infra/local/contests"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 // init writes the sample workspace into a folder, or into the workspace. It overwrites nothing.

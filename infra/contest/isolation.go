@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/process"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/sandbox"
 )
 

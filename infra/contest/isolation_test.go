@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/sandbox"
 )
 

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/modelenv"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model/provider"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
 )

@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/tool/reading"
 	"ringi/shared/words/language"
 )

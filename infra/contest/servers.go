@@ -14,8 +14,8 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/teamconfig"
 	"ringi/shared/tool/mcp"
 )
 

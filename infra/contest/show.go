@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/legible"
 )
 

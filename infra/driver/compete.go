@@ -9,10 +9,10 @@ import (
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/teamconfig"
 )
 
 // Compete begins a contest that stands alone, with the demo's model: teams team-1 and so on, of a leader and a member, that play all

@@ -15,9 +15,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
-	"ringi/shared/teamconfig"
 )
 
 const parallelTeams = 10

@@ -22,7 +22,7 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 // errUsage says that a command was called as it can't be; how it can stands on standard error.

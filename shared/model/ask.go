@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/price"
-	"ringi/shared/schema"
+	"ringi/shared/model/schema"
 	"ringi/shared/words/legible"
 )
 

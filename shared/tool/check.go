@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/schema"
+	"ringi/shared/model/schema"
 )
 
 // maxNamed is how many of a value's problems an error names.

@@ -11,8 +11,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/schema"
 	"ringi/shared/tool"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/schema"
+	"ringi/shared/model/schema"
 )
 
 // Unseen reports whether a write has a destination that people have not seen: it stands in none

@@ -10,9 +10,9 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
+	"ringi/shared/model/chat"
 	"ringi/shared/runtime/expect"
 )
 

@@ -3,7 +3,7 @@ package contests
 import (
 	"testing"
 
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 func TestTheSampleIsValidWithoutAWarning(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
-	"ringi/shared/teamconfig"
+	"ringi/shared/model/teamconfig"
 )
 
 // binaries are the bootstraps by logical id.

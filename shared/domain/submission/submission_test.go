@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/submission"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/teamconfig"
 )
 
 var at = time.Date(2025, 11, 5, 10, 0, 15, 0, time.UTC)

@@ -12,8 +12,8 @@ import (
 	"net/http"
 	"strings"
 
-	"ringi/shared/chat"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 )
 
 // spoken is a request of a conversation. A server may know only one of the two names of the limit, and may know neither the

@@ -16,9 +16,9 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 	"github.com/openai/openai-go/v3/responses"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 )
 
 // Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire. The vendor is asked to keep

@@ -6,12 +6,12 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"

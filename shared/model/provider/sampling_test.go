@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/chat"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
 )
 

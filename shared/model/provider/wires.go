@@ -5,9 +5,9 @@ import (
 	"context"
 	"errors"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/price"
 )

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
-	"ringi/shared/chat"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
 )

@@ -12,15 +12,15 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
-	"ringi/shared/teamconfig"
 )
 
 const (

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/contest"
-	"ringi/shared/round"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/storetest"

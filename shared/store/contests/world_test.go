@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"

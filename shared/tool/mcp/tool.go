@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/lazy"
-	"ringi/shared/schema"
+	"ringi/shared/model/schema"
 	"ringi/shared/tool"
 )
 

@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/chat"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
-	"ringi/shared/round"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/legible"

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/round"
+	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"

@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/schema"
 	"ringi/shared/tool"
 )
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ringi/shared/chat"
 	"ringi/shared/model"
+	"ringi/shared/model/chat"
 )
 
 // spokenTo is a request of a conversation, of any vendor.

@@ -1,0 +1,155 @@
+package chat
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/domain/agent"
+	"ringi/shared/domain/payload"
+	"ringi/shared/model/schema"
+	"ringi/shared/words/legible"
+)
+
+// handOver is the tool that makes a request to the pipeline.
+const handOver = "hand_over"
+
+// oneAtATime is why nothing is proposed beside an action that isn't over.
+const oneAtATime = "another action waits for a decision or is under way, and there is one at a time: tell the people"
+
+// Limits of what stands beside a payload, in characters.
+const (
+	MaxSummary  = 300
+	MaxHandOver = 4000
+)
+
+var descriptions = map[agent.ActionType]string{
+	agent.CodeGenerate: "Propose files to write into the conversation's workspace. A person sees them whole and decides.",
+	agent.TestRun:      "Propose a run of tests in the workspace. A person sees the command and decides, unless an administrator's rule allows it.",
+	agent.ShellCommand: "Propose a shell script to run in the workspace, without network. A person sees it whole and decides.",
+}
+
+// may reports whether the agent can propose that here: files are written without a sandbox, commands are not.
+func (t Turn) may(x agent.ActionType) bool {
+	return t.Agent.May(x) && (t.MaySandbox || x == agent.CodeGenerate)
+}
+
+// tools are those that the turn offers. Handing over is always one of them: vendors want tools where the history has calls.
+func (t Turn) tools() ([]Tool, error) {
+	var out []Tool
+	for _, x := range agent.ActionTypes {
+		if !t.may(x) {
+			continue
+		}
+		shape, err := inputOf(x)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, Tool{Name: string(x), Description: descriptions[x], Schema: shape})
+	}
+	return append(out, Tool{
+		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own.",
+		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
+	}), nil
+}
+
+// inputOf is a payload's schema with the summary that people read first.
+func inputOf(x agent.ActionType) (json.RawMessage, error) {
+	text, err := payload.Schema(x)
+	if err != nil {
+		return nil, err
+	}
+	var shape struct {
+		Type       string                     `json:"type"`
+		Properties map[string]json.RawMessage `json:"properties"`
+		Required   []string                   `json:"required"`
+		Additional bool                       `json:"additionalProperties"`
+	}
+	if err := json.Unmarshal(text, &shape); err != nil {
+		return nil, fmt.Errorf("read the schema of %s: %w", x, err)
+	}
+	shape.Properties["summary"] = json.RawMessage(`{"type":"string","description":"What it does and why, in one sentence for the people who decide, in their language"}`)
+	shape.Required = append(shape.Required, "summary")
+	return json.Marshal(shape)
+}
+
+// judged is what a call of a tool comes to: one of the three.
+type judged struct {
+	proposal *Proposal
+	handOver string
+	problems []string // in words that the model can repair
+	code     Code
+}
+
+// judge checks a call. Nothing of a model's answer is used before.
+func (t Turn) judge(c Call, offered []Tool) judged {
+	i := -1
+	for n, tool := range offered {
+		if tool.Name == c.Name {
+			i = n
+		}
+	}
+	if i < 0 {
+		return judged{code: NotSupported, problems: []string{fmt.Sprintf("there is no tool %.50q here", c.Name)}}
+	}
+	value, err := schema.Decode(c.Input)
+	if err != nil {
+		return judged{code: Invalid, problems: []string{"the arguments are " + err.Error()}}
+	}
+	shape, err := schema.Compile(c.Name, string(offered[i].Schema))
+	if err != nil {
+		return judged{code: Invalid, problems: []string{err.Error()}}
+	}
+	var problems []string
+	for _, p := range shape.Check(value) {
+		problems = append(problems, p.String())
+	}
+	if len(problems) > 0 {
+		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
+	}
+	if c.Name == handOver {
+		return judgeHandOver(c.Input)
+	}
+	return t.judgeAction(agent.ActionType(c.Name), c.Input)
+}
+
+func judgeHandOver(input json.RawMessage) judged {
+	var x struct{ Request string }
+	if err := json.Unmarshal(input, &x); err != nil {
+		return judged{code: Invalid, problems: []string{"request must be a text"}}
+	}
+	text := strings.TrimSpace(legible.Visible(x.Request))
+	if n := utf8.RuneCountInString(text); !legible.Text(text) || n > MaxHandOver {
+		return judged{code: Invalid, problems: []string{fmt.Sprintf("request has %d characters, it must have 1 to %d", n, MaxHandOver)}}
+	}
+	return judged{handOver: text}
+}
+
+func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
+	if t.Busy {
+		return judged{code: Invalid, problems: []string{oneAtATime}}
+	}
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(input, &fields); err != nil {
+		return judged{code: Invalid, problems: []string{"the arguments must be an object"}}
+	}
+	var summary string
+	if err := json.Unmarshal(fields["summary"], &summary); err != nil {
+		return judged{code: Invalid, problems: []string{"summary must be a text"}}
+	}
+	delete(fields, "summary")
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return judged{code: Invalid, problems: []string{"the arguments can't be read"}}
+	}
+	p, problems := payload.Read(x, rest)
+	summary = line(summary)
+	if n := utf8.RuneCountInString(summary); !legible.Text(summary) || n > MaxSummary {
+		problems = append(problems, fmt.Sprintf("summary has %d characters, it must have 1 to %d", n, MaxSummary))
+	}
+	if len(problems) > 0 {
+		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
+	}
+	return judged{proposal: &Proposal{Type: x, Payload: p.JSON(), Summary: summary}}
+}

@@ -1,0 +1,280 @@
+package round
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"strings"
+	"unicode"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/modelname"
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/demo"
+	"ringi/shared/runtime/sleep"
+	"ringi/shared/words/language"
+)
+
+// Demo plays contests without a model: leaders delegate once and submit drafts that differ by team and grow with each
+// round, and scores follow from the text alone. It says that it is one. See demo.TroubleOf for what a request can ask for.
+type Demo struct{}
+
+// shown is what the demo reads of what any agent is shown.
+type shown struct {
+	brief
+	Metric     string `json:"metric"`
+	Submission string `json:"submission"`
+	Task       string `json:"task"`
+}
+
+// Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
+func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	out := chat.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+	if body, err := json.Marshal(r); err == nil {
+		model.Sent(ctx, body)
+	}
+	s, results := read(r)
+	trouble := demo.TroubleOf(s.Request+s.Task, s.TeamID, s.Round)
+	if trouble.Hang {
+		<-ctx.Done()
+		return out, model.FromTransport(modelname.Demo, ctx.Err())
+	}
+	if err := sleep.For(ctx, trouble.Slow); trouble.Slow > 0 && err != nil {
+		return out, model.FromTransport(modelname.Demo, err)
+	}
+	switch {
+	case trouble.Refuse:
+		out.Stop = model.StopRefused
+	case s.TeamID != "" && len(r.Tools) > 0 && len(results) == 0:
+		for i, t := range r.Tools {
+			out.Calls = append(out.Calls, chat.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.subject())})
+		}
+	case s.TeamID != "":
+		out.Text = s.draft(r.System, results, trouble)
+	case s.Metric != "" && strings.Contains(s.Submission, unscored):
+		return out, &model.Error{Provider: modelname.Demo, Model: modelname.Demo, Kind: model.Demo, Err: demo.ErrAsked}
+	case s.Metric != "":
+		out.Text = s.scored()
+	case s.Task != "":
+		s.member(r, results, &out)
+	default:
+		out.Text = s.judged(trouble)
+	}
+	out.Usage.Input, out.Usage.Output, out.Usage.Cost = int64(len(r.System)+len(s.Request)+len(s.Submission))/4, int64(len(out.Text))/4, aggregate.USD(trouble.Cost)
+	onText(out.Text)
+	return out, nil
+}
+
+// read is what the first turn shows, and what came of calls since.
+func read(r chat.Request) (s shown, results []string) {
+	for i, turn := range r.Said {
+		for _, p := range turn.Parts {
+			if p.Result != nil {
+				results = append(results, p.Result.Text)
+			}
+			_, data, _ := strings.Cut(p.Text, openFence)
+			data, _, _ = strings.Cut(data, closeFence)
+			if i == 0 {
+				_ = json.Unmarshal([]byte(data), &s) // else there is nothing to say
+			}
+		}
+	}
+	return s, results
+}
+
+func object(name, value string) json.RawMessage {
+	b, err := json.Marshal(map[string]string{name: value})
+	if err != nil {
+		return json.RawMessage("{}")
+	}
+	return b
+}
+
+func (s shown) locale() string {
+	if demo.English(s.subject()+s.Task, "en") {
+		return "en"
+	}
+	return language.All[0]
+}
+
+// material is the data at a request's end, with its fence; the words before it may name the fence too.
+func (s shown) material() string {
+	begin, end := strings.LastIndex(s.Request, openFence), strings.LastIndex(s.Request, closeFence)
+	if begin < 0 || end < begin {
+		return ""
+	}
+	return s.Request[begin : end+len(closeFence)]
+}
+
+const (
+	openFence  = "<data>"
+	closeFence = "</data>"
+)
+
+// subject is what the request is about: the message in its data, or its first line.
+func (s shown) subject() string {
+	var about struct{ Message string }
+	data := strings.TrimSuffix(strings.TrimPrefix(s.material(), openFence), closeFence)
+	if json.Unmarshal([]byte(data), &about) == nil && about.Message != "" {
+		return about.Message
+	}
+	for line := range strings.Lines(s.Request) {
+		if line = strings.TrimSpace(line); line != "" {
+			return line
+		}
+	}
+	return s.Request
+}
+
+// unscored is the line of a draft that the demo's evaluator fails at.
+const unscored = "(demo: the evaluator fails here)"
+
+// demoTexts are what the demo writes.
+type demoTexts struct {
+	of, view         string // team; point of view
+	views            []string
+	asked, work      string
+	reviewed         string // round, score
+	reviews          []string
+	member           string // task
+	good, mend, long string // of a metric
+	goOn, enough     string
+}
+
+var demoWords = language.InEach(
+	demoTexts{
+		of: "%s の案 (デモ)", view: "重視する点: %s", views: []string{"手戻りの少なさ", "早さ", "確認の確かさ", "費用の少なさ", "分かりやすさ"},
+		asked: "依頼: %s", work: "- メンバーの調べ: %s", reviewed: "- 第 %d ラウンドの講評 (%.2f 点) を受けた見直し: %s",
+		reviews: []string{"対象と期間を明記する", "例外の扱いと、確認する人を書き足す"}, member: "デモのメンバーです。「%s」では、対象、期限、担当を確かめます。",
+		good: "読み取りやすくまとまっています (デモの採点)。", mend: "対象、例外、確認する人を書き足すと良くなります (デモの採点)。", goOn: "点数が上がっているため、続けます (デモの判断)。", enough: "点数が上がらなくなったため、終えます (デモの判断)。",
+	},
+	demoTexts{
+		of: "Draft by %s (demo)", view: "What matters most: %s", views: []string{"few corrections later", "speed", "careful checks", "low cost", "plain words"},
+		asked: "Request: %s", work: "- What a member found: %s", reviewed: "- Reviewed after the feedback of round %d (%.2f points): %s",
+		reviews: []string{"name who and when is covered", "say how exceptions are handled and who checks"}, member: "This is a demo member. For “%s”, check who is covered, by when, and who is in charge.",
+		good: "It is easy to follow (scored by the demo).", mend: "Adding who is covered, the exceptions and who checks would make it better (scored by the demo).", goOn: "The scores still rise, so go on (decided by the demo).", enough: "The scores no longer rise, so stop (decided by the demo).",
+	})
+
+// draft is a team's text: the demo's own draft where the request has what that is made of, and lines of the team's.
+func (s shown) draft(system string, results []string, trouble demo.Trouble) string {
+	w := demoWords.In(s.locale())
+	lines := []string{}
+	var policy struct{ Policy string }
+	if answer, err := demo.Answer(demo.Question{Purpose: string(model.Drafting), Try: 2, Text: s.material()}); err == nil && s.material() != "" && json.Unmarshal([]byte(answer), &policy) == nil {
+		lines = append(lines, policy.Policy, "")
+	}
+	lines = append(lines, fmt.Sprintf(w.of, s.Team))
+	if policy.Policy == "" {
+		lines = append(lines, fmt.Sprintf(w.asked, demo.Plain(s.subject())))
+	}
+	lines = append(lines, fmt.Sprintf(w.view, w.views[hashOf(s.TeamID, system)%uint32(len(w.views))]))
+	for _, x := range results {
+		first, _, _ := strings.Cut(x, "\n")
+		if strings.HasPrefix(first, "ERROR: ") { // nothing was found
+			continue
+		}
+		lines = append(lines, fmt.Sprintf(w.work, first))
+	}
+	for i, h := range s.History {
+		if i < len(w.reviews) { // later rounds add nothing
+			lines = append(lines, fmt.Sprintf(w.reviewed, h.Round, h.Score, w.reviews[i]))
+		}
+	}
+	if trouble.Unscored {
+		lines = append(lines, unscored)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// scored follows from the text: what it has, and a little by which no two texts are alike.
+func (s shown) scored() string {
+	w := demoWords.In(s.locale())
+	items := strings.Count(s.Submission, "\n- ")
+	shared := 0
+	for _, r := range s.subject() {
+		if unicode.IsLetter(r) && strings.ContainsRune(s.Submission, r) {
+			shared++
+		}
+	}
+	score := 65 + 3*math.Min(float64(items), 6)
+	switch s.Metric {
+	case "ClarityCoherence":
+		score = 60 + 4*math.Min(float64(items), 6)
+	case "Coverage":
+		score = 50 + 6*math.Min(float64(items), 6)
+	case "Relevance":
+		score = 60 + math.Min(float64(shared), 20) + 2*math.Min(float64(items), 4)
+	}
+	score = submission.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%300)/100)
+	comment := w.mend
+	if score >= 80 {
+		comment = w.good
+	}
+	b, err := json.Marshal(map[string]any{"score": score, "comment": comment})
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
+}
+
+func withoutScores(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsDigit(r) {
+			return -1
+		}
+		return r
+	}, text)
+}
+
+// member calls its tool once, if it has one, and answers with what came of it.
+func (s shown) member(r chat.Request, results []string, out *chat.Response) {
+	if len(r.Tools) > 0 && len(results) == 0 {
+		t := r.Tools[0]
+		var shape struct{ Required []string }
+		_ = json.Unmarshal(t.Schema, &shape) // else it takes nothing
+		input := map[string]string{}
+		for _, name := range shape.Required {
+			input[name] = s.Task
+		}
+		if t.Name == executeCode {
+			input["script"] = "echo 42"
+		}
+		b, err := json.Marshal(input)
+		if err != nil {
+			b = []byte("{}")
+		}
+		out.Calls = []chat.Call{{ID: "demo", Name: t.Name, Input: b}}
+		return
+	}
+	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, demo.Plain(s.Task))
+	if len(results) > 0 {
+		out.Text += "\n" + results[len(results)-1]
+	}
+}
+
+// judged goes on while the scores rise.
+func (s shown) judged(trouble demo.Trouble) string {
+	w := demoWords.In(s.locale())
+	n := len(s.History)
+	more, why := true, w.goOn
+	if n > 1 && s.History[n-1].Score < s.History[n-2].Score+1 && !trouble.NeverStops {
+		more, why = false, w.enough
+	}
+	b, err := json.Marshal(submission.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
+	if err != nil {
+		return "{}"
+	}
+	return string(b)
+}
+
+func hashOf(texts ...string) uint32 {
+	h := fnv.New32a()
+	for _, t := range texts {
+		_, _ = h.Write([]byte(t + "\x00")) // it never fails
+	}
+	return h.Sum32()
+}

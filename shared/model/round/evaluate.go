@@ -1,0 +1,175 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/words/legible"
+)
+
+// Limits of those who judge.
+const (
+	judgeTokens = 4000 // of an answer, where the configuration has no max_tokens
+	maxComment  = 2000 // characters
+)
+
+// evaluate scores a submission by each metric, all at the same time. Its error is one that Round returns.
+func (p *playing) evaluate(ctx context.Context, text string) ([]submission.MetricScore, error) {
+	metrics := p.Evaluator.Metrics
+	scores, errs := make([]submission.MetricScore, len(metrics)), make([]error, len(metrics))
+	var all sync.WaitGroup
+	for i, m := range metrics {
+		all.Go(func() {
+			defer panics.Recover(ctx, &errs[i], "metric", m.Name)
+			scores[i], errs[i] = p.score(ctx, m, p.key(Evaluator, i+1), text)
+		})
+	}
+	all.Wait()
+	return scores, first(errs)
+}
+
+func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text string) (submission.MetricScore, error) {
+	system, err := promptIn(Evaluator, p.Locale)
+	if err != nil {
+		return submission.MetricScore{}, err
+	}
+	about := m.SystemInstruction
+	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
+		system.name, about = known.name, known.text
+	}
+	if legible.Text(about) { // else its name has to do
+		system = system.with(about)
+	}
+	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
+	t.schema = scoreSchema
+	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
+	score := submission.MetricScore{MetricName: m.Name}
+	err = t.object(ctx, func(answer []byte) []string {
+		var a struct {
+			Score   *float64 `json:"score"`
+			Comment *string  `json:"comment"`
+			Named   *string  `json:"evaluator_comment"` // as instructions in files of other programs ask for it
+		}
+		if err := json.Unmarshal(answer, &a); err != nil {
+			return []string{"it must be an object with score, a number, and comment, a text"}
+		}
+		if a.Score == nil || !(*a.Score >= 0 && *a.Score <= 100) { // NaN too
+			return []string{"score must be a number from 0 to 100"}
+		}
+		if a.Comment = cmp.Or(a.Comment, a.Named); a.Comment == nil || !legible.Text(*a.Comment) {
+			return []string{"comment must be a text that is not empty"}
+		}
+		score.Score, score.EvaluatorComment = submission.Round2(*a.Score), legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
+		return nil
+	})
+	return score, failure(Evaluator, err)
+}
+
+// Those who judge are held to these where their vendor can; bounds stand in the prompts, since not all vendors take them.
+var (
+	scoreSchema    = json.RawMessage(`{"type":"object","properties":{"score":{"type":"number"},"comment":{"type":"string"}},"required":["score","comment"],"additionalProperties":false}`)
+	judgmentSchema = json.RawMessage(`{"type":"object","properties":{"should_continue":{"type":"boolean"},"reasoning":{"type":"string"},"confidence_score":{"type":"number"}},"required":["should_continue","reasoning","confidence_score"],"additionalProperties":false}`)
+)
+
+// overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a thousandth;
+// the sum is not made to fit, and ends at 100.
+func overall(metrics []teamconfig.Metric, scores []submission.MetricScore) float64 {
+	sum := 0.0
+	for i, m := range metrics {
+		sum += m.Weight * scores[i].Score
+	}
+	return math.Min(100, submission.Round2(sum))
+}
+
+// asked is someone who judges: a talk without tools.
+func (p *playing) asked(name string, kind EventKind, system prompt, model, key string, c teamconfig.Call) *talk {
+	return &talk{playing: p, key: key, agent: agent{name: name, kind: kind, prompt: system, model: model}.called(c, judgeTokens)}
+}
+
+// object asks until read takes the JSON object of an answer, at most mostAgain times more.
+func (t *talk) object(ctx context.Context, read func(answer []byte) (problems []string)) error {
+	for again := 0; ; again++ {
+		text, _, err := t.ask(ctx)
+		if err != nil {
+			return err
+		}
+		problems := read([]byte(objectIn(text)))
+		if len(problems) == 0 {
+			return nil
+		}
+		if again == mostAgain {
+			return unusable(t.name, strings.Join(problems, "; "))
+		}
+		t.again("The answer can't be used. What is wrong with it:\n" + fenced(problems) + "\nAnswer again: the JSON object alone.")
+	}
+}
+
+// objectIn is the JSON object in an answer that may have words or a fence around it.
+func objectIn(text string) string {
+	begin, end := strings.Index(text, "{"), strings.LastIndex(text, "}")
+	if begin < 0 || end < begin {
+		return text
+	}
+	return text[begin : end+1]
+}
+
+// judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on; an
+// error is not the judge's: the round is not over then.
+func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*submission.Judgment, error) {
+	system, err := promptIn(judge, p.Locale)
+	if err != nil {
+		return nil, err
+	}
+	if legible.Text(p.Judgment.SystemInstruction) {
+		system = system.with(p.Judgment.SystemInstruction)
+	}
+	t := p.asked(judge, JudgeSaid, system, p.Judgment.Model, p.key(judge), p.Judgment.Call)
+	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
+	t.schema = judgmentSchema
+	j := &submission.Judgment{}
+	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
+	var ended *Error
+	switch {
+	case err == nil:
+		return j, nil
+	case errors.Is(err, ErrAgain), errors.Is(err, ErrStopped), errors.Is(err, context.Canceled):
+		return nil, err
+	case errors.As(err, &ended), ofAgent(err):
+		return nil, nil
+	}
+	return nil, err
+}
+
+func readJudgment(answer []byte, j *submission.Judgment) (problems []string) {
+	var a struct {
+		ShouldContinue  *bool    `json:"should_continue"`
+		Reasoning       *string  `json:"reasoning"`
+		ConfidenceScore *float64 `json:"confidence_score"`
+	}
+	if err := json.Unmarshal(answer, &a); err != nil {
+		return []string{"it must be an object with should_continue, reasoning and confidence_score"}
+	}
+	if a.ShouldContinue == nil {
+		problems = append(problems, "should_continue must be true or false")
+	}
+	if a.Reasoning == nil || !legible.Text(*a.Reasoning) {
+		problems = append(problems, "reasoning must be a text that is not empty")
+	}
+	if a.ConfidenceScore == nil || !(*a.ConfidenceScore >= 0 && *a.ConfidenceScore <= 1) {
+		problems = append(problems, "confidence_score must be a number from 0 to 1")
+	}
+	if len(problems) == 0 {
+		reasoning := legible.First(strings.TrimSpace(legible.Visible(*a.Reasoning)), maxComment)
+		*j = submission.Judgment{ShouldContinue: *a.ShouldContinue, Reasoning: reasoning, ConfidenceScore: *a.ConfidenceScore}
+	}
+	return problems
+}

@@ -1,0 +1,78 @@
+package round_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/panics"
+)
+
+// Each answer is saved before the next call. Wherever a round crashes, it ends as one that did not, and no saved answer is paid again.
+func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
+	p := play(member("analyst", submission.Plain), member("coder", submission.CodeExec), member("search", submission.WebSearch))
+	p.Number, p.History = 2, []submission.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	called := 0
+	var mu sync.Mutex
+	runner := func(k *kept) round.Runner {
+		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+			mu.Lock()
+			called++
+			mu.Unlock()
+			return round.Demo{}.Say(ctx, r, func(string) {})
+		}}}
+	}
+	whole := &kept{}
+	want := expect.Value(runner(whole).Round(t.Context(), p))(t)
+	undisturbed := called
+	for crash := 1; crash < len(whole.answers); crash++ {
+		called = 0
+		k := &kept{crash: crash}
+		if _, err := runner(k).Round(t.Context(), p); !errors.Is(err, errCrashed) {
+			t.Fatalf("crash %d: %v", crash, err)
+		}
+		lost, savedTurns := called, 0
+		for key := range k.answers {
+			if !strings.Contains(key, "submission") && !strings.Contains(key, "tool-") && !strings.Contains(key, "opening") {
+				savedTurns++
+			}
+		}
+		lost -= savedTurns
+		k.crash = 0
+		got := expect.Value(runner(k).Round(t.Context(), p))(t)
+		if called != undisturbed+lost {
+			t.Errorf("crash %d: %d calls, %d undisturbed, %d lost", crash, called, undisturbed, lost)
+		}
+		expect.Same(t, want, got, butTimes)
+		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
+	}
+}
+
+func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	k := &kept{}
+	_, err := round.Runner{Kept: k, Models: models{"leader": func(context.Context, chat.Request) (chat.Response, error) {
+		cancel()
+		return text("案")
+	}}}.Round(ctx, p2(play(), "leader"))
+	if _, ok := k.answers["01/leader/1"]; !ok || !errors.Is(err, context.Canceled) || k.spent.Calls != 1 {
+		t.Errorf("%v, kept %v", err, slices.Collect(maps.Keys(k.answers)))
+	}
+}
+
+func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
+	m := member("bad", submission.Plain)
+	m.Model = "bad"
+	_, err := round.Runner{Models: models{"bad": func(context.Context, chat.Request) (chat.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", submission.Plain)))
+	if !errors.Is(err, panics.Err) || strings.Contains(err.Error(), "secret") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,184 @@
+package round
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/panics"
+	"ringi/shared/words/legible"
+)
+
+// leader is the agent that submits, and what its members did for it.
+type leader struct {
+	talk
+	members     map[string]teamconfig.Member // by the tool's name
+	submissions []submission.MemberSubmission
+}
+
+// opening is what a round begins with. It is saved: a round that goes on is the same round.
+type opening struct {
+	Data string `json:"data"`
+	At   int64  `json:"at"` // ns since 1970
+}
+
+func (p *playing) leader(ctx context.Context) (*leader, error) {
+	c := p.Team.Leader
+	system, err := promptIn("leader", p.Locale)
+	if err != nil {
+		return nil, err
+	}
+	system = system.configured(c.SystemPrompt, c.SystemInstruction)
+	data, begun, err := p.opening(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.begun = begun
+	l := &leader{members: map[string]teamconfig.Member{}, talk: talk{playing: p, key: p.key(Leader), parallel: true,
+		agent: agent{name: Leader, kind: LeaderSaid, prompt: system, model: c.Model}.called(c.Call, chat.MaxTokens),
+	}}
+	for _, m := range p.Team.Members {
+		l.members[m.Tool()] = m
+		l.tools = append(l.tools, chat.Tool{Name: m.Tool(), Description: m.ToolDescription, Schema: taskSchema})
+	}
+	l.begin(data, begun.UTC())
+	return l, nil
+}
+
+var taskSchema = json.RawMessage(`{"type":"object","properties":{"task":{"type":"string","description":"The whole task, with everything the member needs to know: it sees nothing else"}},"required":["task"],"additionalProperties":false}`)
+
+// submit talks with the leader's model until there is a submission.
+func (l *leader) submit(ctx context.Context) (string, error) {
+	for again := 0; l.turns < leaderTurns; {
+		text, calls, err := l.ask(ctx)
+		if err != nil {
+			return "", failure(Leader, err)
+		}
+		if len(calls) > 0 {
+			results, err := l.delegate(ctx, calls)
+			if err != nil {
+				return "", err
+			}
+			l.answer(results)
+			continue
+		}
+		if l.Accept != nil {
+			text = strings.TrimSpace(legible.Paragraphs(text))
+		}
+		problems := l.problems(text)
+		if len(problems) == 0 {
+			return text, nil
+		}
+		if again++; again > mostAgain {
+			return "", unusable(Leader, strings.Join(problems, "; "))
+		}
+		l.again("The submission can't be used. What is wrong with it:\n" + fenced(problems) + "\nSubmit again: the whole text and nothing else.")
+	}
+	return "", unusable(Leader, fmt.Sprintf("no submission after %d answers", leaderTurns))
+}
+
+func (l *leader) problems(text string) []string {
+	if !legible.Text(text) {
+		return []string{"it is empty"}
+	}
+	if l.cutOff {
+		return []string{fmt.Sprintf("it was cut off after %d tokens: be shorter", l.tokens)}
+	}
+	if len(text) > maxSubmission {
+		return []string{fmt.Sprintf("it has %d bytes, the limit is %d: be shorter", len(text), maxSubmission)}
+	}
+	if l.Accept == nil {
+		return nil
+	}
+	return l.Accept(text)
+}
+
+// delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. What a member could not do
+// is said in its result; an error ends the round, once the calls in flight have ended: their answers are saved.
+func (l *leader) delegate(ctx context.Context, calls []chat.Call) ([]result, error) {
+	results, made := make([]result, len(calls)), make([]*submission.MemberSubmission, len(calls))
+	errs := make([]error, len(calls))
+	places := make(chan struct{}, max(1, l.Team.MaxConcurrentMembers))
+	var all sync.WaitGroup
+	for i, c := range calls {
+		member, task, why := l.called(c)
+		if why != "" {
+			results[i] = result{call: c, text: why, failed: true}
+			continue
+		}
+		all.Go(func() {
+			places <- struct{}{}
+			defer func() { <-places }()
+			defer panics.Recover(ctx, &errs[i], "agent", member.AgentName)
+			var s submission.MemberSubmission
+			s, errs[i] = l.member(ctx, member, fmt.Sprintf("%s/%d/%d", l.key, l.turns, i+1), task)
+			made[i], results[i] = &s, resultOf(c, s)
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, first(errs)
+	}
+	for _, s := range made {
+		if s != nil {
+			l.submissions = append(l.submissions, *s)
+			l.usage.ToolCalls++
+		}
+	}
+	if l.turns >= leaderTurns-2 {
+		results[len(results)-1].text += "\n(No more calls are possible in this round: submit now.)"
+	}
+	return results, nil
+}
+
+// called says whom a call is for and with what task, or why it can't be made.
+func (l *leader) called(c chat.Call) (m teamconfig.Member, task, why string) {
+	m, ok := l.members[c.Name]
+	if !ok {
+		return m, "", fmt.Sprintf("There is no tool %.50q.", c.Name)
+	}
+	var input struct{ Task string }
+	if json.Unmarshal(c.Input, &input) != nil || !legible.Text(input.Task) {
+		return m, "", "task must be a text that is not empty."
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.calls++; l.calls > maxCalls || l.turns > leaderTurns-2 {
+		return m, "", "No more calls are possible in this round: submit now."
+	}
+	return m, strings.TrimSpace(legible.Visible(input.Task)), ""
+}
+
+// resultOf is a submission as the leader reads it.
+func resultOf(c chat.Call, s submission.MemberSubmission) result {
+	if s.Status == submission.Error {
+		why := ""
+		if s.ErrorMessage != nil {
+			why = *s.ErrorMessage
+		}
+		return result{call: c, text: "ERROR: " + why, failed: true}
+	}
+	return result{call: c, text: s.Content}
+}
+
+// first is the error that says most: one that ends the team comes before one that says to come again.
+func first(errs []error) error {
+	var found error
+	for _, err := range errs {
+		var e *Error
+		switch {
+		case err == nil:
+		case errors.As(err, &e), errors.Is(err, ErrStopped):
+			return err
+		case found == nil || errors.Is(found, ErrAgain):
+			found = err
+		}
+	}
+	return found
+}

@@ -1,0 +1,241 @@
+package round
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/words/legible"
+)
+
+// executeCode is the tool of members of type code-exec.
+const executeCode = "execute_code"
+
+// maxResult is how many bytes of a tool's result a member is shown.
+const maxResult = 32 << 10
+
+// member runs a member for one call of the leader's. It is saved as a whole when it has ended, so that a round which goes
+// on has the submission that the leader was told of. An error is none of the member's.
+func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (submission.MemberSubmission, error) {
+	var was saved
+	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
+		if ok {
+			p.spend(was.Spent)
+			p.watch(done(was.Submission, key, true))
+		}
+		return was.Submission, err
+	}
+	var s submission.MemberSubmission
+	begun := p.Now()
+	p.watch(Event{Kind: Delegated, Agent: m.AgentName, Key: key, Text: task})
+	t, tools, why, err := p.memberTalk(m, key)
+	if err != nil {
+		return s, err
+	}
+	var text string
+	if why == "" {
+		t.begin(fenced(map[string]string{"task": task}), begun.UTC())
+		text, why, err = p.work(ctx, t, tools)
+		if err != nil {
+			return s, err
+		}
+	}
+	took := float64(p.Now().Sub(begun).Microseconds()) / 1000
+	s = submission.MemberSubmission{
+		AgentName: m.AgentName, AgentType: submission.AgentType(m.AgentType), Content: text, Status: submission.Success, Usage: t.usage,
+		Timestamp: p.Now().UTC(), ExecutionTimeMS: &took, AllMessages: t.messages,
+	}
+	if why != "" {
+		s.Status, s.ErrorMessage = submission.Error, &why
+	}
+	p.watch(done(s, key, false))
+	return s, p.keep(ctx, key+"/submission", saved{s, t.spent}, model.Usage{})
+}
+
+// saved is a submission as it is kept. What it cost was kept with its answers.
+type saved struct {
+	Submission submission.MemberSubmission `json:"submission"`
+	Spent      model.Usage                 `json:"spent"`
+}
+
+func done(s submission.MemberSubmission, key string, reused bool) Event {
+	e := Event{Kind: MemberDone, Agent: s.AgentName, Key: key, Text: s.Content, Reused: reused}
+	if s.ErrorMessage != nil {
+		e.Failed = *s.ErrorMessage
+	}
+	if s.ExecutionTimeMS != nil {
+		e.Took = time.Duration(*s.ExecutionTimeMS * float64(time.Millisecond))
+	}
+	return e
+}
+
+// memberTalk is a member before its first word, with the tools that it may use, or why it can't work here.
+func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Reads, why string, err error) {
+	system, err := promptIn("member-"+m.AgentType, p.Locale)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
+	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, chat.MaxTokens)}
+	w := words.In(p.Locale)
+	switch submission.AgentType(m.AgentType) {
+	case submission.WebSearch:
+		if p.Reads == nil || len(p.Reads.Tools()) == 0 {
+			why := w.noReads
+			if p.Reads != nil {
+				why = cmp.Or(p.Reads.Lacking(), why)
+			}
+			return t, nil, why, nil
+		}
+		tools = p.Reads
+	case submission.CodeExec:
+		if p.Sandbox == nil {
+			return t, nil, w.noSandbox, nil
+		}
+		tools = executing{p.Sandbox, Refused(w.noSandbox)}
+	}
+	if tools != nil {
+		t.tools = tools.Tools()
+	}
+	return t, tools, "", nil
+}
+
+// work talks with a member's model until there is an answer, or says in a sentence why there is none.
+func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why string, err error) {
+	w := words.In(p.Locale)
+	refused, got := "", false // got says that a tool gave something
+	for t.turns < memberTurns {
+		text, calls, err := t.ask(ctx)
+		switch e := new(model.Error); {
+		case err != nil && !ofAgent(err):
+			return "", "", err
+		case errors.As(err, &e):
+			return "", w.why(e.Kind), nil
+		case len(calls) == 0 && refused != "" && !got:
+			return "", refused, nil
+		case len(calls) == 0 && !legible.Text(text):
+			return "", w.noWords, nil
+		case len(calls) == 0 && t.cutOff:
+			return text + "\n\n" + w.cutOff, "", nil
+		case len(calls) == 0:
+			return text, "", nil
+		}
+		var results []result
+		for i, c := range calls {
+			if t.usage.ToolCalls >= toolCalls {
+				results = append(results, result{call: c, text: "No more calls are possible: answer now.", failed: true})
+				continue
+			}
+			r, err := p.use(ctx, t.name, tools, c, fmt.Sprintf("%s/%d/tool-%d", t.key, t.turns, i+1))
+			if err != nil {
+				return "", "", err
+			}
+			t.usage.ToolCalls++
+			refused, got = cmp.Or(refused, r.refused), got || !r.failed
+			results = append(results, r)
+		}
+		t.answer(results)
+	}
+	return "", w.tooLong, nil
+}
+
+// use calls a tool, or takes its result that was saved: the model's next answer was made of that.
+func (p *playing) use(ctx context.Context, member string, tools Reads, c chat.Call, key string) (result, error) {
+	var r struct {
+		Text    string `json:"text"`
+		Failed  bool   `json:"failed,omitempty"`
+		Refused string `json:"refused,omitempty"`
+	}
+	if ok, err := p.kept(ctx, key, &r); err != nil || ok {
+		return result{c, r.Text, r.Failed, r.Refused}, err
+	}
+	if err := cmp.Or(p.over(ctx), p.stands(ctx)); err != nil {
+		return result{}, err
+	}
+	begun := p.Now()
+	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t chat.Tool) bool { return t.Name == c.Name }) {
+		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
+	} else {
+		limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
+		text, err := tools.Read(limited, c.Name, c.Input)
+		cancel()
+		if r.Text = text; err != nil {
+			if over := p.over(ctx); over != nil {
+				return result{}, over
+			}
+			if errors.Is(ctx.Err(), context.Canceled) {
+				return result{}, ctx.Err()
+			}
+			r.Text, r.Failed = "ERROR: "+err.Error(), true
+			if refused := Refused(""); errors.As(err, &refused) {
+				r.Refused = string(refused)
+			}
+		}
+	}
+	if r.Text = legible.VisibleCode(r.Text); len(r.Text) > maxResult {
+		r.Text = strings.ToValidUTF8(r.Text[:maxResult], "") + "…"
+	}
+	e := Event{Kind: ToolUsed, Agent: member, Key: key, Tool: c.Name, Input: c.Input, Text: r.Text, Took: p.Now().Sub(begun)}
+	if r.Failed {
+		e.Text, e.Failed = "", r.Text
+	}
+	p.watch(e)
+	return result{c, r.Text, r.Failed, r.Refused}, p.keep(ctx, key, r, model.Usage{})
+}
+
+// savable are submissions without what was said in the longest talks, where all together are too long to be saved: the round
+// counts more.
+func savable(all []submission.MemberSubmission) []submission.MemberSubmission {
+	sizes, sum := make([]int, len(all)), 0
+	for i, s := range all {
+		text, err := submission.WriteMessages(s.AllMessages)
+		if err != nil {
+			return all // its save says so
+		}
+		sizes[i] = len(text)
+		sum += sizes[i]
+	}
+	out := slices.Clone(all)
+	for sum > maxSaid {
+		longest := slices.Index(sizes, slices.Max(sizes))
+		out[longest].AllMessages = nil
+		sum, sizes[longest] = sum-sizes[longest], 0
+	}
+	return out
+}
+
+// executing is a sandbox as a member's tool.
+type executing struct {
+	Sandbox
+	none Refused // there is no sandbox after all
+}
+
+func (executing) Lacking() string { return "" }
+
+func (e executing) Tools() []chat.Tool {
+	return []chat.Tool{{
+		Name: executeCode, Description: "Run a script and get what it prints. It has no files, no network, and nothing of it stays. " + e.About(),
+		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}},"required":["script"],"additionalProperties":false}`),
+	}}
+}
+
+func (e executing) Read(ctx context.Context, _ string, input json.RawMessage) (string, error) {
+	var x struct{ Script string }
+	if json.Unmarshal(input, &x) != nil || strings.TrimSpace(x.Script) == "" {
+		return "", errors.New("script must be a text that is not empty")
+	}
+	output, err := e.Run(ctx, x.Script)
+	if errors.Is(err, ErrNoSandbox) {
+		err = e.none
+	}
+	return output, err
+}

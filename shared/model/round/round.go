@@ -1,0 +1,232 @@
+// Package round plays one round of one team of a contest: a leader, who delegates to members, submits a text; an evaluator
+// scores it; a judge says whether another round is worth it. Each answer of a model is saved when it is made, so that a round
+// that was cut off goes on where it stopped and nothing is paid for twice.
+package round
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"sync"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/words/legible"
+)
+
+// Play is the round that a team plays.
+type Play struct {
+	Execution string
+	Team      teamconfig.Team
+	Evaluator teamconfig.Evaluator
+	Judgment  teamconfig.Judgment
+	Prompt    string // what the teams were asked
+	Number    int    // from 1
+	MaxRounds int
+	MinRounds int
+	History   []submission.RoundResult // this team's scored rounds, in their order
+	Ranking   []Standing               // each team's best so far, the best first
+	Until     time.Time                // the team's end; zero: none
+	Locale    string                   // of the built-in prompts and of sentences for people
+	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is accepted
+	// has nothing that a card folds away: what people approve is what is planned from.
+	Accept func(submission string) (problems []string)
+}
+
+// Standing is a team's place among the others.
+type Standing struct {
+	TeamID string
+	Score  float64 // 0.0 to 1.0
+}
+
+// Models opens models by their names in the configuration. An error is a *model.Error.
+type Models interface {
+	Open(name string) (chat.Wire, error)
+}
+
+// Kept are the answers that a round has so far. Keys have letters, digits, "/" and "-" and begin with the round's number;
+// they are unique within a team.
+type Kept interface {
+	Turn(ctx context.Context, key string) (answer []byte, ok bool, err error)
+	// Keep saves an answer and what it cost. A second answer under a key is not kept, and is an error: the round goes on from the first.
+	Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error
+}
+
+// May is asked before every call of a model or a tool, at the same time by several members. It returns ErrStopped when the contest no
+// longer stands, and ErrBudget when the team has spent its part.
+type May func(ctx context.Context) error
+
+// Reads are the tools by which members of type web-search read: those that an administrator listed for contests.
+type Reads interface {
+	Tools() []chat.Tool
+	// Lacking says to people why there are no tools; empty: none are listed.
+	Lacking() string
+	// Read returns Refused for a tool that may not be called any more. Any other error is for the model, which may go on.
+	Read(ctx context.Context, tool string, input json.RawMessage) (text string, err error)
+}
+
+// Refused is why a tool may not be called any more, in a sentence for people. A member that its tools gave nothing but
+// that ends with it: what it could still say, it has read nowhere.
+type Refused string
+
+func (r Refused) Error() string { return string(r) }
+
+// Sandbox runs what members of type code-exec write. It gets text and gives text: no files, no network, nothing stays.
+type Sandbox interface {
+	// About says what can be run, for the model.
+	About() string
+	Run(ctx context.Context, script string) (output string, err error)
+}
+
+// Runner plays rounds. Only Models is needed.
+type Runner struct {
+	Models  Models
+	Kept    Kept
+	May     May
+	Reads   Reads
+	Sandbox Sandbox
+	Now     func() time.Time
+	// Watch is told what happens, one event at a time.
+	Watch func(Event)
+	// Spare is how much of the caller's time is left for saving the outcome; 0: 15 s.
+	Spare time.Duration
+}
+
+// Outcome is what playing a round came to.
+type Outcome struct {
+	submission.ScoredRound
+	// Exit says why the team has finished; empty: it plays on.
+	Exit submission.ExitReason
+	// Usage is of all calls of the round, the evaluator's and the judge's too, and those before a crash.
+	Usage model.Usage
+}
+
+// Limits of a round.
+const (
+	spare       = 15 * time.Second
+	leaderTurns = 16      // answers of a leader in one round
+	memberTurns = 8       // answers of a member to one call
+	toolCalls   = 20      // of a member's tools for one call, in all of its answers
+	maxSaid     = 2 << 20 // bytes of what all members' talks hold; the record of a round has them twice, and has a limit
+	maxCalls    = 100     // of members in one round
+	// maxSubmission is how many bytes a submission may have: the summary has those of all teams, and has a limit.
+	maxSubmission = 128 << 10
+	mostAgain     = 2 // how often a model is asked again for an answer that can be used
+)
+
+// playing is a round as it is played.
+type playing struct {
+	Runner
+	Play
+	begun time.Time
+
+	mu    sync.Mutex
+	fresh bool // this invocation has called no model yet
+	spent model.Usage
+	calls int // of members
+}
+
+// Round plays a round, or the rest of one that was cut off. Errors are: *Error, which ends the team; ErrAgain, when the
+// caller should come again with more time; ErrStopped; and whatever Kept and May failed with.
+func (r Runner) Round(ctx context.Context, play Play) (Outcome, error) {
+	if !legible.Text(play.Prompt) {
+		return Outcome{}, ErrBlankPrompt
+	}
+	p := &playing{Runner: r, Play: play, fresh: true}
+	if p.Now == nil {
+		p.Now = time.Now
+	}
+	if p.Spare == 0 {
+		p.Spare = spare
+	}
+	out, err := p.play(ctx)
+	out.Usage = p.spent
+	if failed := new(Error); errors.As(err, &failed) {
+		failed.Spent = p.spent
+	}
+	return out, err
+}
+
+func (p *playing) play(ctx context.Context) (out Outcome, err error) {
+	l, err := p.leader(ctx)
+	if err != nil {
+		return out, err
+	}
+	text, err := l.submit(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Metrics, err = p.evaluate(ctx, text)
+	if err != nil {
+		return out, err
+	}
+	out.Record = submission.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
+	out.Messages = l.messages
+	now := p.Now().UTC()
+	out.Result = submission.RoundResult{
+		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, SubmissionContent: text,
+		EvaluationScore: submission.Scaled(overall(p.Evaluator.Metrics, out.Metrics)), EvaluationFeedback: submission.Feedback(out.Metrics),
+		Usage: l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()), CompletedAt: now,
+	}
+	if err := out.Result.Check(); err != nil {
+		return out, err
+	}
+	p.watch(Event{Kind: Scored, Text: out.Result.EvaluationFeedback, Score: out.Result.EvaluationScore})
+	switch {
+	case p.Number >= p.MaxRounds:
+		out.Exit = submission.MaxRoundsReached
+	case p.Number >= p.MinRounds:
+		out.Judgment, err = p.judge(ctx, out.Result)
+		if out.Judgment != nil && !out.Judgment.ShouldContinue {
+			out.Exit = submission.NoImprovementExpected
+		}
+	}
+	return out, err
+}
+
+// Event is something that happened in a round.
+type Event struct {
+	Kind   EventKind     `json:"kind"`
+	At     time.Time     `json:"at"`
+	Team   string        `json:"team_id"`
+	Round  int           `json:"round_number"`
+	Agent  string        `json:"agent,omitempty"`
+	Key    string        `json:"key,omitempty"` // of the answer
+	Text   string        `json:"text,omitempty"`
+	Score  float64       `json:"score,omitempty"` // 0.0 to 1.0
+	Took   time.Duration `json:"took_ns,omitempty"`
+	Usage  *model.Usage  `json:"usage,omitempty"`
+	Reused bool          `json:"reused,omitempty"` // an answer of before a crash
+	Failed string        `json:"failed,omitempty"`
+	// Tool is what a member called, with which arguments.
+	Tool  string          `json:"tool,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+}
+
+// EventKind is what happened.
+type EventKind string
+
+const (
+	LeaderSaid   EventKind = "LEADER"    // an answer of the leader's model
+	Delegated    EventKind = "DELEGATE"  // the leader called a member; Text is the task
+	MemberSaid   EventKind = "MEMBER"    // an answer of a member's model
+	ToolUsed     EventKind = "TOOL"      // a member called a tool, or had a script run; Text is the result
+	MemberDone   EventKind = "SUBMITTED" // a call of a member ended; Failed says how, if it did
+	EvaluatorSay EventKind = "EVALUATE"
+	JudgeSaid    EventKind = "JUDGE"
+	Scored       EventKind = "SCORED"
+)
+
+func (p *playing) watch(e Event) {
+	if p.Watch == nil {
+		return
+	}
+	e.At, e.Team, e.Round = p.Now().UTC(), p.Team.TeamID, p.Number
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.Watch(e)
+}

@@ -1,0 +1,334 @@
+package round_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
+)
+
+func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
+	var events []round.EventKind
+	k := &kept{}
+	r := round.Runner{Models: models{}, Kept: k, Watch: func(e round.Event) { events = append(events, e.Kind) }}
+	out := expect.Value(r.Round(t.Context(), play(member("analyst", submission.Plain), member("writer", submission.Plain))))(t)
+	expect.NoError(t, out.Result.Check())
+	expect.NoError(t, out.Record.Check())
+	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil || len(out.Metrics) != 3 {
+		t.Errorf("%+v", out)
+	}
+	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != submission.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
+		t.Errorf("%+v", s)
+	}
+	if u := out.Result.Usage; u.Requests != 4 || u.ToolCalls != 2 || out.Usage.Calls != 7 {
+		t.Errorf("%+v, %+v", u, out.Usage)
+	}
+	if k.spent.Calls != 7 {
+		t.Errorf("kept %+v", k.spent)
+	}
+	var kinds []string
+	for _, m := range out.Messages {
+		for _, p := range m.Parts {
+			kinds = append(kinds, string(m.Kind)+" "+string(p.PartKind))
+		}
+	}
+	expect.Same(t, []string{"request system-prompt", "request user-prompt", "response tool-call", "response tool-call", "request tool-return", "request tool-return", "response text"}, kinds)
+	for kind, n := range map[round.EventKind]int{round.LeaderSaid: 2, round.Delegated: 2, round.MemberSaid: 2, round.MemberDone: 2, round.EvaluatorSay: 3, round.Scored: 1} {
+		if got := len(slices.DeleteFunc(slices.Clone(events), func(e round.EventKind) bool { return e != kind })); got != n {
+			t.Errorf("%s %d times", kind, got)
+		}
+	}
+}
+
+func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
+	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		if len(r.Tools) > 0 {
+			t.Errorf("%d tools", len(r.Tools))
+		}
+		return round.Demo{}.Say(t.Context(), r, func(string) {})
+	}}}.Round(t.Context(), play()))(t)
+	if out.Record.Submissions != nil || out.Result.SubmissionContent == "" {
+		t.Errorf("%+v", out)
+	}
+}
+
+func TestABlankPromptIsRefusedBeforeAnyCall(t *testing.T) {
+	for _, blank := range []string{"", " \n", "　", "\u200b"} {
+		p := play()
+		p.Prompt = blank
+		if _, err := (round.Runner{}).Round(t.Context(), p); !errors.Is(err, round.ErrBlankPrompt) {
+			t.Errorf("%q: %v", blank, err)
+		}
+	}
+}
+
+// The leader's model calls every member at once, and a member's model notes how many others are at work.
+func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		inFlight, most := 0, 0
+		m := models{"slow": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+			mu.Lock()
+			inFlight++
+			most = max(most, inFlight)
+			mu.Unlock()
+			time.Sleep(3 * time.Second)
+			mu.Lock()
+			inFlight--
+			mu.Unlock()
+			return text("答え")
+		}}
+		var all []teamconfig.Member
+		for i := range 10 {
+			all = append(all, member(fmt.Sprint("m", i), submission.Plain))
+			all[i].Model = "slow"
+		}
+		p := play(all...)
+		p.Team.MaxConcurrentMembers = 5
+		begun := time.Now()
+		out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+		if most != 5 || time.Since(begun) != 6*time.Second || len(out.Record.Submissions) != 10 {
+			t.Errorf("%d at once, %s, %d submissions", most, time.Since(begun), len(out.Record.Submissions))
+		}
+		for i, s := range out.Record.Submissions {
+			if s.AgentName != fmt.Sprint("m", i) || *s.ExecutionTimeMS != 3000 {
+				t.Errorf("%d: %s after %v ms", i, s.AgentName, *s.ExecutionTimeMS)
+			}
+		}
+	})
+}
+
+func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
+	var told []chat.Result
+	m := models{
+		"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+			if got := results(r); got != nil {
+				told = got
+				return text("案")
+			}
+			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code", "delegate_to_good", "delegate_to_panic", "unknown")
+		},
+		"down": failing(model.Overloaded, true), "shy": func(context.Context, chat.Request) (chat.Response, error) { return text(" 　") },
+		"no": func(context.Context, chat.Request) (chat.Response, error) {
+			return chat.Response{Stop: model.StopRefused}, nil
+		},
+		"panic": func(context.Context, chat.Request) (chat.Response, error) { return text("無事") },
+	}
+	p := play(member("down", submission.Plain), member("shy", submission.Plain), member("no", submission.Plain), member("search", submission.WebSearch), member("code", submission.CodeExec), member("good", submission.Plain), member("panic", submission.Plain))
+	for i := range p.Team.Members {
+		p.Team.Members[i].Model = p.Team.Members[i].AgentName
+	}
+	p.Team.Leader.Model = "leader"
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	want := []string{"接続できません", "何も答え", "断りました", "読み取りツール", "コードを実行できません", "", ""}
+	for i, s := range out.Record.Submissions {
+		failed := want[i] != ""
+		if failed != (s.Status == submission.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) || told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
+			t.Errorf("%s: %+v, told %+v", s.AgentName, s, told[i])
+		}
+	}
+	if len(told) != 8 || !told[7].Failed || len(out.Record.Submissions) != 7 || out.Record.Submissions[0].Usage.Requests != 0 {
+		t.Errorf("told %+v", told)
+	}
+	expect.NoError(t, out.Record.Check())
+}
+
+func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
+	p := play(member("analyst", submission.Plain))
+	p.Number = 2
+	for n := 1; n <= 8; n++ {
+		for _, why := range []error{round.ErrBudget, round.ErrStopped} {
+			k, asked := &kept{}, 0
+			var mu sync.Mutex
+			out, err := round.Runner{Models: models{}, Kept: k, May: func(context.Context) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if asked++; asked >= n {
+					return fmt.Errorf("no: %w", why)
+				}
+				return nil
+			}}.Round(t.Context(), p)
+			switch {
+			case n > 7:
+				expect.NoError(t, err)
+			case n == 7 && why == round.ErrBudget: // the judge: the round is scored, and its silence means go on
+				if err != nil || out.Result.EvaluationScore == 0 || out.Judgment != nil || out.Exit != "" {
+					t.Errorf("%v, %+v", err, out)
+				}
+			case why == round.ErrStopped:
+				if !errors.Is(err, round.ErrStopped) {
+					t.Errorf("%d: %v", n, err)
+				}
+			default:
+				if e := ends(t, fmt.Sprint(n), err, submission.BudgetExhausted, ""); n < 4 && e.Spent.Calls != n-1 {
+					t.Errorf("%d: spent %+v", n, e.Spent)
+				}
+			}
+			if calls := k.spent.Calls; n < 4 && calls != n-1 {
+				t.Errorf("%d calls were made before the no to the %d.", calls, n)
+			}
+		}
+	}
+}
+
+func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
+	hang := func(ctx context.Context, _ chat.Request) (chat.Response, error) {
+		<-ctx.Done()
+		return chat.Response{}, model.FromTransport("demo", ctx.Err())
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := play()
+		ten := 10
+		p.Team.Leader = teamconfig.Leader{Model: "hang", Call: teamconfig.Call{TimeoutSeconds: &ten}}
+		r := round.Runner{Models: models{"hang": hang}}
+		begun := time.Now()
+		_, err := r.Round(t.Context(), p)
+		if e := ends(t, "its own", err, submission.PartialFailure, round.Leader); e.Kind != model.Timeout || time.Since(begun) != 10*time.Second {
+			t.Errorf("%+v after %s", e, time.Since(begun))
+		}
+		p.Until, begun = time.Now().Add(4*time.Second), time.Now()
+		_, err = r.Round(t.Context(), p)
+		if ends(t, "the team's", err, submission.TeamTimeout, ""); time.Since(begun) != 4*time.Second {
+			t.Errorf("after %s", time.Since(begun))
+		}
+		if _, err = r.Round(t.Context(), p); err == nil {
+			t.Error("played after the team's end")
+		}
+		p.Until, begun = time.Time{}, time.Now()
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		if _, err = r.Round(ctx, p); !errors.Is(err, round.ErrAgain) || time.Since(begun) != 5*time.Second {
+			t.Errorf("the caller's: %v after %s", err, time.Since(begun))
+		}
+		// A second call that could not have its whole time waits for the next invocation.
+		calm := func(context.Context, chat.Request) (chat.Response, error) {
+			time.Sleep(time.Second)
+			return calls("delegate_to_analyst")
+		}
+		p = play(member("analyst", submission.Plain))
+		p.Team.Leader = teamconfig.Leader{Model: "calm", Call: teamconfig.Call{TimeoutSeconds: &ten}}
+		begun = time.Now()
+		ctx, cancel = context.WithTimeout(t.Context(), 25*time.Second)
+		defer cancel()
+		if _, err = (round.Runner{Models: models{"calm": calm}}).Round(ctx, p); !errors.Is(err, round.ErrAgain) || time.Since(begun) != time.Second {
+			t.Errorf("%v after %s", err, time.Since(begun))
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		go func() { time.Sleep(time.Second); cancel() }()
+		if _, err = r.Round(ctx, p2(p, "hang")); !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled: %v", err)
+		}
+	})
+}
+
+func p2(p round.Play, leader string) round.Play {
+	p.Team.Leader.Model = leader
+	return p
+}
+
+func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for retries, again := range map[int]bool{0: true, 3: true, 2: false} {
+			n := 0
+			p := play()
+			p.Team.Leader = teamconfig.Leader{Model: "down", Call: teamconfig.Call{MaxRetries: &retries}}
+			begun := time.Now()
+			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+				n++
+				return failing(model.RateLimited, again)(ctx, r)
+			}}}.Round(t.Context(), p)
+			ends(t, fmt.Sprint(retries), err, submission.PartialFailure, round.Leader)
+			want, waited := retries+1, []time.Duration{0, 1, 3, 7}[retries]*time.Second
+			if !again {
+				want, waited = 1, 0
+			}
+			if n != want || time.Since(begun) != waited {
+				t.Errorf("%d retries: %d calls in %s", retries, n, time.Since(begun))
+			}
+		}
+	})
+}
+
+func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for after, waited := range map[time.Duration]time.Duration{20 * time.Second: 60 * time.Second, 10 * time.Minute: 0} {
+			begun := time.Now()
+			m, retries := member("shut", submission.Plain), 3
+			m.Model, m.MaxRetries = "shut", &retries
+			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, chat.Request) (chat.Response, error) {
+				return chat.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
+			}}}.Round(t.Context(), play(m)))(t)
+			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != submission.Error || time.Since(begun) != waited {
+				t.Errorf("%s: %+v after %s", after, s, time.Since(begun))
+			}
+		}
+	})
+}
+
+func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
+	n := 0
+	p := p2(play(member("analyst", submission.Plain)), "leader")
+	_, err := round.Runner{Models: models{"leader": func(context.Context, chat.Request) (chat.Response, error) {
+		n++
+		return calls(slices.Repeat([]string{"delegate_to_analyst"}, 12)...)
+	}}}.Round(t.Context(), p)
+	ends(t, "delegates", err, submission.PartialFailure, round.Leader)
+	if n > 16 {
+		t.Errorf("%d answers", n)
+	}
+}
+
+func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
+	warm, top, seed, most := 0.3, 0.5, 4, 77
+	p := p2(play(), "leader")
+	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
+	out := expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		expect.Same(t, chat.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
+		if r.MaxTokens != 77 || !r.Parallel {
+			t.Errorf("%+v", r)
+		}
+		return text("案です。終わり。この後は要らない")
+	}}}.Round(t.Context(), p))(t)
+	if out.Result.SubmissionContent != "案です。" {
+		t.Error(out.Result.SubmissionContent)
+	}
+}
+
+func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
+	own, more := "あなたは経理の専門家です。", "数字には必ず単位を付けます。"
+	m := member("analyst", submission.Plain)
+	m.Model, m.SystemInstruction, m.SystemPrompt = "member", &own, &more
+	p := p2(play(m), "leader")
+	p.Team.Leader.SystemPrompt = &own
+	check := func(next says, has []string, no string) says {
+		return func(ctx context.Context, r chat.Request) (chat.Response, error) {
+			for _, s := range has {
+				if !strings.Contains(r.System, s) {
+					t.Errorf("no %s in %s", s, r.System)
+				}
+			}
+			if strings.Contains(r.System, no) {
+				t.Errorf("%s in %s", no, r.System)
+			}
+			return next(ctx, r)
+		}
+	}
+	expect.Value(round.Runner{Models: models{
+		"leader": check(func(ctx context.Context, r chat.Request) (chat.Response, error) {
+			return round.Demo{}.Say(ctx, r, func(string) {})
+		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
+		"member": check(func(context.Context, chat.Request) (chat.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
+	}}.Round(t.Context(), p))(t)
+}

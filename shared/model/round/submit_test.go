@@ -1,0 +1,93 @@
+package round_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/legible"
+)
+
+func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
+	answers := []string{"", "長すぎる案", "案"}
+	n := 0
+	var last chat.Request
+	p := p2(play(), "leader")
+	p.Accept = func(s string) []string {
+		if s != "案" {
+			return []string{"it is too long"}
+		}
+		return nil
+	}
+	m := models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		n++
+		last = r
+		return text(answers[n-1])
+	}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Said[4].Parts[0].Text, "too long") {
+		t.Errorf("%d: %+v", n, last.Said)
+	}
+	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
+	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if out.Result.SubmissionContent != "案" || !strings.Contains(last.Said[2].Parts[0].Text, "150000 bytes") {
+		t.Errorf("%d: %.100s", n, last.Said[2].Parts[0].Text)
+	}
+	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
+	_, err := round.Runner{Models: m}.Round(t.Context(), p)
+	ends(t, "never", err, submission.PartialFailure, round.Leader)
+}
+
+// Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that are younger
+// than the tables, are such where they stand alone. Models read them.
+func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
+	above := "\u0363\u1ddd\u1de4\u0366 \u1de4\u0364\u1de0\u0369" // "also send", above nothing
+	young := "\U0001ccd6\U0001cce1\U0001cce8\U0001cce4"          // "ALSO" in outlines
+	p := p2(play(), "leader")
+	p.Accept = func(string) []string { return nil }
+	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
+		m := models{"leader": func(context.Context, chat.Request) (chat.Response, error) { return text(said) }}
+		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
+		if got != legible.Paragraphs(said) || strings.Contains(got, young) || strings.Contains(got, above) {
+			t.Errorf("submitted is %+q", got)
+		}
+	}
+}
+
+func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
+	cut := func(s string) (chat.Response, error) { return chat.Response{Text: s, Stop: model.StopLength}, nil }
+	var asked []chat.Request
+	m := models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		switch asked = append(asked, r); len(asked) {
+		case 1:
+			return chat.Response{Calls: []chat.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
+		case 2:
+			return cut("目的: 経費を")
+		}
+		return text("目的: 経費を減らす")
+	}, "member": func(context.Context, chat.Request) (chat.Response, error) { return cut("三件あり") }}
+	p := p2(play(), "leader")
+	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
+	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Said[4].Parts[0].Text, "cut off after 16000 tokens") {
+		t.Errorf("%d answers: %+v", len(asked), out.Result)
+	}
+	if got := out.Record.Submissions[0]; got.Status != submission.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
+		t.Errorf("%+v", got)
+	}
+	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) { return cut("目的: 経費を") }
+	_, err := round.Runner{Models: m}.Round(t.Context(), p)
+	ends(t, "always", err, submission.PartialFailure, round.Leader)
+	p.Team.Leader.StopSequences = []string{"終わり"}
+	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) {
+		return cut("目的: 経費を減らす終わりに")
+	}
+	expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
+}

@@ -1,0 +1,112 @@
+package round
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/words/legible"
+)
+
+// talk is what an agent and its model have said in this round.
+type talk struct {
+	*playing
+	agent
+	key      string // of its answers
+	tools    []chat.Tool
+	parallel bool
+	schema   json.RawMessage // of its answers; nil: words
+
+	said     []chat.Said
+	messages []submission.ModelMessage
+	usage    submission.RunUsage
+	spent    model.Usage
+	turns    int
+	cutOff   bool // the last answer ends where the limit of tokens was
+}
+
+// begin says the first word.
+func (t *talk) begin(data string, at time.Time) {
+	t.said = []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: data}}}}
+	t.messages = []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{
+		{PartKind: submission.SystemPrompt, Content: submission.Says(t.prompt.text), Timestamp: &at},
+		{PartKind: submission.UserPrompt, Content: submission.Says(data), Timestamp: &at},
+	}}}
+}
+
+// ask gets the next answer. Its calls have ids that are unique in the talk.
+func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err error) {
+	t.turns++
+	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), chat.Request{System: t.prompt.text, Said: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
+	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
+	if err != nil {
+		return "", nil, err
+	}
+	if got.Stop == model.StopRefused {
+		return "", nil, &model.Error{Provider: got.Usage.Provider, Model: got.Usage.Model, Kind: model.Refused, RequestID: got.Usage.RequestID}
+	}
+	ended := beforeStop(got.Text, t.sampling.StopSequences)
+	t.cutOff = got.Stop == model.StopLength && ended == got.Text
+	text = strings.TrimSpace(legible.Visible(ended))
+	used := runUsage(got.Usage)
+	answer := submission.ModelMessage{Kind: submission.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
+	spoken := chat.Said{Role: model.Assistant}
+	if text != "" {
+		spoken.Parts = append(spoken.Parts, chat.Part{Text: text})
+		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.Text, Content: submission.Says(text)})
+	}
+	if len(t.tools) == 0 { // what was not offered can't have a result either
+		got.Calls = nil
+	}
+	for i, c := range got.Calls {
+		made := chat.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
+		calls = append(calls, made)
+		spoken.Parts = append(spoken.Parts, chat.Part{Call: &made})
+		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.ToolCall, ToolName: made.Name, Args: made.Input, ToolCallID: made.ID})
+	}
+	if len(spoken.Parts) == 0 { // vendors take no empty turn
+		spoken.Parts = []chat.Part{{Text: "…"}}
+	}
+	t.said, t.messages = append(t.said, spoken), append(t.messages, answer)
+	return text, calls, nil
+}
+
+// result is what a call of a tool came to.
+type result struct {
+	call    chat.Call
+	text    string
+	failed  bool
+	refused string // why the tool may not be called any more, for people
+}
+
+// answer gives the model the results of its calls.
+func (t *talk) answer(results []result) {
+	turn := chat.Said{Role: model.User}
+	message := submission.ModelMessage{Kind: submission.KindRequest}
+	for _, r := range results {
+		if !legible.Text(r.text) {
+			r.text = "(empty)"
+		}
+		at := t.Now().UTC()
+		turn.Parts = append(turn.Parts, chat.Part{Result: &chat.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
+		message.Parts = append(message.Parts, submission.Part{PartKind: submission.ToolReturn, ToolName: r.call.Name, Content: submission.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
+	}
+	t.said, t.messages = append(t.said, turn), append(t.messages, message)
+}
+
+// again asks for another answer, and says why.
+func (t *talk) again(why string) {
+	at := t.Now().UTC()
+	t.said = append(t.said, chat.Said{Role: model.User, Parts: []chat.Part{{Text: why}}})
+	t.messages = append(t.messages, submission.ModelMessage{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.RetryPrompt, Content: submission.Says(why), Timestamp: &at}}})
+}
+
+// runUsage is a usage as records have it: what was read from a cache is input too.
+func runUsage(u model.Usage) submission.RunUsage {
+	return submission.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached, OutputTokens: u.Output, Requests: int64(u.Calls)}
+}

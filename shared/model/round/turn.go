@@ -1,0 +1,270 @@
+package round
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/sleep"
+)
+
+// agent is whoever asks a model.
+type agent struct {
+	name     string
+	kind     EventKind
+	prompt   prompt
+	model    string
+	timeout  time.Duration // of one call
+	retries  int
+	tokens   int
+	sampling chat.Sampling
+}
+
+// called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't say.
+func (a agent) called(c teamconfig.Call, tokens int) agent {
+	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
+	a.sampling = chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
+	return a
+}
+
+// unbounded is how long a call may take when the configuration does not say.
+const unbounded = 5 * time.Minute
+
+// turn is a saved answer of a model.
+type turn struct {
+	Text     string      `json:"text,omitempty"`
+	Calls    []call      `json:"calls,omitempty"`
+	Stop     model.Stop  `json:"stop"`
+	Answered string      `json:"answered,omitempty"`
+	Usage    model.Usage `json:"usage"`
+	At       time.Time   `json:"at"`
+}
+
+type call struct {
+	Name  string          `json:"name"`
+	Input json.RawMessage `json:"input"`
+}
+
+// turn asks a model, or takes the answer that was saved under the key. An error is the agent's own (see ofAgent), or one
+// that Round returns.
+func (p *playing) turn(ctx context.Context, a agent, key string, r chat.Request) (turn, error) {
+	var t turn
+	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
+		if ok {
+			p.spend(t.Usage)
+			p.watch(Event{Kind: a.kind, Agent: a.name, Key: key, Text: t.Text, Usage: &t.Usage, Reused: true})
+		}
+		return t, err
+	}
+	w, err := p.Models.Open(a.model)
+	if err != nil {
+		return t, err
+	}
+	r.MaxTokens, r.Sampling = a.tokens, a.sampling
+	for try := 0; ; try++ {
+		got, err := p.call(ctx, w, a, key, r)
+		if err == nil {
+			t = turn{Text: got.Text, Stop: got.Stop, Answered: model.Named(got.Answered), Usage: got.Usage, At: p.Now().UTC()}
+			for _, c := range got.Calls {
+				t.Calls = append(t.Calls, call{c.Name, c.Object()})
+			}
+			return t, p.keep(ctx, key, t, got.Usage)
+		}
+		if got.Usage.Cost > 0 { // a call that failed on its way may have cost something
+			if err := p.keep(ctx, fmt.Sprintf("%s/failed-%d", key, try+1), nil, got.Usage); err != nil {
+				return t, err
+			}
+		}
+		e := new(model.Error)
+		if !ofAgent(err) || !errors.As(err, &e) || !e.Retryable || try >= a.retries {
+			return t, err
+		}
+		wait := max(e.RetryAfter, min(30*time.Second, time.Second<<min(try, 5)))
+		if wait > a.timeout { // the vendor is closed for longer than an answer may take
+			return t, err
+		}
+		if err := p.pause(ctx, wait); err != nil {
+			return t, err
+		}
+	}
+}
+
+// call asks a model once, within the time that there is.
+func (p *playing) call(ctx context.Context, w chat.Wire, a agent, key string, r chat.Request) (chat.Response, error) {
+	if err := p.may(ctx, a.timeout); err != nil {
+		return chat.Response{}, err
+	}
+	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, a.timeout))
+	defer cancel()
+	began := p.Now()
+	got, err := chat.Say(limited, w, r, chat.About{Purpose: a.name, Prompt: a.prompt.name}, func(string) {})
+	got.Usage.ID = aggregate.NewID()
+	p.spend(got.Usage)
+	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began)}
+	if err != nil {
+		e.Failed = err.Error()
+	}
+	p.watch(e)
+	if err != nil && limited.Err() != nil { // whose time was up
+		switch over := p.over(ctx); {
+		case over != nil:
+			return got, over
+		case ctx.Err() != nil:
+			return got, ctx.Err()
+		}
+	}
+	return got, err
+}
+
+// may says whether a model may be called now, for as long as the agent's timeout.
+func (p *playing) may(ctx context.Context, timeout time.Duration) error {
+	if err := ctx.Err(); errors.Is(err, context.Canceled) {
+		return err
+	}
+	if err := p.over(ctx); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	fresh := p.fresh
+	p.fresh = false
+	p.mu.Unlock()
+	// A call that could not have its whole time here has it in the next invocation.
+	if rest, bounded := p.rest(ctx); bounded && !fresh && rest < min(timeout, p.left()) {
+		return ErrAgain
+	}
+	return p.stands(ctx)
+}
+
+// stands says whether the contest still stands and the team has something left to spend.
+func (p *playing) stands(ctx context.Context) error {
+	if p.May == nil {
+		return nil
+	}
+	err := p.May(ctx)
+	if errors.Is(err, ErrBudget) {
+		return &Error{Exit: submission.BudgetExhausted, Err: err}
+	}
+	return err
+}
+
+// over says whose time is up: the team's, or the caller's.
+func (p *playing) over(ctx context.Context) error {
+	if p.left() <= 0 {
+		return &Error{Exit: submission.TeamTimeout, Err: context.DeadlineExceeded}
+	}
+	if rest, bounded := p.rest(ctx); bounded && rest <= 0 {
+		return ErrAgain
+	}
+	return nil
+}
+
+// left is the team's time.
+func (p *playing) left() time.Duration {
+	if p.Until.IsZero() {
+		return 24 * time.Hour
+	}
+	return p.Until.Sub(p.Now())
+}
+
+// rest is the caller's time without what saving takes.
+func (p *playing) rest(ctx context.Context) (time.Duration, bool) {
+	deadline, ok := ctx.Deadline()
+	return time.Until(deadline) - p.Spare, ok
+}
+
+func (p *playing) limit(ctx context.Context, timeout time.Duration) time.Duration {
+	limit := min(timeout, p.left())
+	if rest, bounded := p.rest(ctx); bounded {
+		limit = min(limit, rest)
+	}
+	return limit
+}
+
+// pause waits before another try, no longer than there is time.
+func (p *playing) pause(ctx context.Context, d time.Duration) error {
+	if err := sleep.For(ctx, max(0, p.limit(ctx, d))); err != nil && p.over(ctx) == nil {
+		return err
+	}
+	return p.over(ctx)
+}
+
+func (p *playing) spend(u model.Usage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.spent = p.spent.Plus(u)
+}
+
+// kept reads what was saved under a key into v. What can't be read is made anew.
+func (p *playing) kept(ctx context.Context, key string, v any) (bool, error) {
+	if p.Kept == nil {
+		return false, nil
+	}
+	b, ok, err := p.Kept.Turn(ctx, key)
+	if err != nil || !ok {
+		return false, err
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		slog.WarnContext(ctx, "a saved answer can't be read", "key", key, "err", err)
+		return false, nil
+	}
+	return true, nil
+}
+
+// keep saves what was made, whatever else has ended meanwhile: it is paid for. Of nil only that.
+func (p *playing) keep(ctx context.Context, key string, v any, spent model.Usage) error {
+	if p.Kept == nil {
+		return nil
+	}
+	var b []byte
+	if v != nil {
+		var err error
+		if b, err = json.Marshal(v); err != nil {
+			return fmt.Errorf("write the answer %s: %w", key, err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), spare)
+	defer cancel()
+	return p.Kept.Keep(ctx, key, b, spent)
+}
+
+// key names an answer of this round.
+func (p *playing) key(of ...any) string {
+	s := fmt.Sprintf("%02d", p.Number)
+	for _, x := range of {
+		s += fmt.Sprint("/", x)
+	}
+	return s
+}
+
+// beforeStop is a text up to where a stop sequence begins: not every vendor takes them.
+func beforeStop(text string, stops []string) string {
+	for _, s := range stops {
+		if i := strings.Index(text, s); s != "" && i >= 0 {
+			text = text[:i]
+		}
+	}
+	return text
+}
+
+func whole(n *int, otherwise int) int {
+	if n == nil || *n <= 0 {
+		return otherwise
+	}
+	return *n
+}
+
+func seconds(n *int) time.Duration {
+	if n == nil || *n <= 0 {
+		return unbounded
+	}
+	return time.Duration(*n) * time.Second
+}

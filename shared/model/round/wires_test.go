@@ -1,0 +1,82 @@
+package round_test
+
+import (
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/domain/submission"
+	"ringi/shared/model/anthropic"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/compatible"
+	"ringi/shared/model/openai"
+	"ringi/shared/model/provider"
+	"ringi/shared/model/round"
+	"ringi/shared/runtime/expect"
+)
+
+// opened are wires to scripted vendors, by the names of models; every other name is the demo.
+type opened map[string]chat.Wire
+
+func (o opened) Open(name string) (chat.Wire, error) {
+	if w, ok := o[name]; ok {
+		return w, nil
+	}
+	return round.Demo{}, nil
+}
+
+// The stand-in refuses what the vendors refuse: a call without its result, ids that are there twice, two turns in the wrong order.
+func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
+	for name, of := range map[string]func(url, key string) chat.Wire{
+		"anthropic": func(url, key string) chat.Wire {
+			return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key, HTTP: provider.VendorClient()})
+		},
+		"openai": func(url, key string) chat.Wire {
+			return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: provider.VendorClient()})
+		},
+		"compatible": func(url, key string) chat.Wire {
+			return compatible.New(compatible.Config{Endpoint: "hub", BaseURL: url + "/compatible/v1", Model: "llama", Key: key, HTTP: provider.VendorClient()})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := llm.New()
+			s := httptest.NewServer(m.Handler())
+			defer s.Close()
+			call := func(tool, input string) llm.ScriptedCall {
+				return llm.ScriptedCall{ID: "same", Name: tool, Input: []string{input[:4], input[4:]}}
+			}
+			m.Scripted(
+				llm.Script{Texts: []string{"分担します。"}, Calls: []llm.ScriptedCall{call("delegate_to_a", `{"task":"調べる"}`), call("delegate_to_b", `{"task":"確かめる"}`), call("delegate_to_c", `{"task":1}`)}},
+				llm.Script{Calls: []llm.ScriptedCall{call("delegate_to_a", `{"task":"もう一度"}`)}},
+				llm.Script{Texts: []string{" "}},
+				llm.Script{Texts: []string{"できた案"}},
+			)
+			p := p2(play(member("a", submission.Plain), member("b", submission.Plain)), "wire")
+			k := &kept{}
+			r := round.Runner{Models: opened{"wire": of(s.URL, m.Key)}, Kept: k}
+			out := expect.Value(r.Round(t.Context(), p))(t)
+			if out.Result.SubmissionContent != "できた案" || len(out.Record.Submissions) != 3 {
+				t.Errorf("%+v", out)
+			}
+			if u := out.Result.Usage; u.Requests != 7 || u.InputTokens < 4*420 || u.CacheReadTokens != 4*300 || u.CacheWriteTokens != 4*20 {
+				t.Errorf("%+v", u)
+			}
+			if out.Usage.Cost == 0 && name != "compatible" {
+				t.Errorf("%+v", out.Usage)
+			}
+			asked := m.Asked()
+			if len(asked) != 4 || !strings.Contains(asked[1], "delegate_to_c") || !strings.Contains(asked[1], "There is no tool") || !strings.Contains(asked[3], "it is empty") {
+				t.Errorf("%d: %s", len(asked), asked[len(asked)-1])
+			}
+			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) || name == "openai" && !strings.Contains(asked[0], `"parallel_tool_calls":true`) {
+				t.Errorf("%s", asked[0])
+			}
+			written := expect.Value(submission.WriteMessages(out.Messages))(t)
+			again := expect.Value(submission.ReadMessages(written))(t)
+			if len(again) != len(out.Messages) {
+				t.Errorf("%s", written)
+			}
+		})
+	}
+}

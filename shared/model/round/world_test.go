@@ -1,0 +1,159 @@
+package round_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/model"
+	"ringi/shared/model/chat"
+	"ringi/shared/model/round"
+	"ringi/shared/model/teamconfig"
+)
+
+// says is a model that a test speaks for.
+type says func(ctx context.Context, r chat.Request) (chat.Response, error)
+
+func (f says) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+	got, err := f(ctx, r)
+	if got.Stop == "" {
+		got.Stop = model.StopEnd
+	}
+	if got.Usage.Calls == 0 {
+		got.Usage = model.Usage{Provider: "demo", Model: "demo", Calls: 1, Input: 10, Output: 5, Cached: 2, Written: 1}
+	}
+	onText(got.Text)
+	return got, err
+}
+
+// models are those of a test, by name; every other name is the demo.
+type models map[string]says
+
+func (m models) Open(name string) (chat.Wire, error) {
+	if f, ok := m[name]; ok {
+		return f, nil
+	}
+	return round.Demo{}, nil
+}
+
+func text(s string) (chat.Response, error) { return chat.Response{Text: s}, nil }
+
+func failing(kind model.Kind, again bool) says {
+	return func(context.Context, chat.Request) (chat.Response, error) {
+		return chat.Response{}, &model.Error{Provider: "demo", Kind: kind, Retryable: again}
+	}
+}
+
+// kept are saved answers in memory. crash, if it is not 0, is after how many of them nothing works any more.
+type kept struct {
+	mu      sync.Mutex
+	answers map[string][]byte
+	spent   model.Usage
+	crash   int
+}
+
+var errCrashed = errors.New("crashed")
+
+func (k *kept) Turn(_ context.Context, key string) ([]byte, bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	b, ok := k.answers[key]
+	return b, ok, nil
+}
+
+func (k *kept) Keep(ctx context.Context, key string, answer []byte, spent aggregate.Usage) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if k.crash > 0 && len(k.answers) >= k.crash {
+		return errCrashed
+	}
+	if k.answers == nil {
+		k.answers = map[string][]byte{}
+	}
+	if _, ok := k.answers[key]; ok {
+		return fmt.Errorf("%s is kept twice", key)
+	}
+	k.answers[key], k.spent = answer, k.spent.Plus(spent)
+	return nil
+}
+
+func member(name string, of submission.AgentType) teamconfig.Member {
+	return teamconfig.Member{AgentName: name, AgentType: string(of), ToolDescription: "does " + name, Model: "demo"}
+}
+
+// play is round 1 of 5 of a team with these members.
+func play(members ...teamconfig.Member) round.Play {
+	return round.Play{
+		Execution: "550e8400-e29b-41d4-a716-446655440000", Prompt: "残業の確認方法をまとめてください", Number: 1, MaxRounds: 5, MinRounds: 2, Locale: "ja",
+		Team: teamconfig.Team{TeamID: "team-a", TeamName: "アルファ", MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: members},
+		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
+			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},
+		}},
+		Judgment: teamconfig.Judgment{Model: "demo"},
+	}
+}
+
+// shown is the data of a request's first turn.
+func shown(r chat.Request) map[string]any {
+	_, data, _ := strings.Cut(r.Said[0].Parts[0].Text, "<data>\n")
+	data, _, _ = strings.Cut(data, "\n</data>")
+	var out map[string]any
+	if err := json.Unmarshal([]byte(data), &out); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// results are those at the end of a request.
+func results(r chat.Request) (out []chat.Result) {
+	for _, p := range r.Said[len(r.Said)-1].Parts {
+		if p.Result != nil {
+			out = append(out, *p.Result)
+		}
+	}
+	return out
+}
+
+// calls is an answer that calls tools with tasks.
+func calls(names ...string) (chat.Response, error) {
+	var out chat.Response
+	for i, name := range names {
+		out.Calls = append(out.Calls, chat.Call{ID: "x", Name: name, Input: json.RawMessage(fmt.Sprintf(`{"task":"task %d"}`, i))})
+	}
+	return out, nil
+}
+
+// butTimes compares outcomes but for times and for ids.
+var butTimes = cmp.Options{
+	cmpopts.EquateEmpty(),
+	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(submission.RoundResult{}, "ExecutionTimeSeconds"), cmpopts.IgnoreFields(submission.MemberSubmission{}, "ExecutionTimeMS"),
+	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a, b submission.Content) bool { return a.String() == b.String() }),
+}
+
+func ends(t *testing.T, about string, err error, exit submission.ExitReason, agent string) *round.Error {
+	t.Helper()
+	var e *round.Error
+	if !errors.As(err, &e) || e.Exit != exit || e.Agent != agent {
+		t.Errorf("%s: %v", about, err)
+		return &round.Error{}
+	}
+	for _, locale := range []string{"ja", "en"} {
+		if e.Sentence(locale) == "" || strings.Contains(e.Sentence(locale), "%!") {
+			t.Errorf("%s: %q", about, e.Sentence(locale))
+		}
+	}
+	return e
+}

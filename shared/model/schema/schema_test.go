@@ -1,0 +1,148 @@
+package schema_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/model/schema"
+	"ringi/shared/runtime/expect"
+)
+
+func compile(t *testing.T, text string) *schema.Schema {
+	t.Helper()
+	return expect.Value(schema.Compile("s", text))(t)
+}
+
+func check(t *testing.T, s *schema.Schema, value string) (said []string) {
+	t.Helper()
+	v := expect.Value(schema.Decode([]byte(value)))(t)
+	for _, p := range s.Check(v) {
+		said = append(said, p.String())
+	}
+	return said
+}
+
+const person = `{"type":"object","additionalProperties":false,"required":["name","tags"],
+ "properties":{"name":{"type":"string"},"tags":{"type":"array","items":{"type":"integer"}},
+  "boss":{"anyOf":[{"type":"null"},{"type":"object","required":["name"],"properties":{"name":{"type":"string"},"age":{"$ref":"#/$defs/age"}}}]}},
+ "$defs":{"age":{"type":"integer","minimum":1,"maximum":150}}}`
+
+func TestCheckNamesEveryPlace(t *testing.T) {
+	s := compile(t, person)
+	for name, test := range map[string]struct {
+		value string
+		want  []string
+	}{
+		"fits":               {`{"name":"a","tags":[1],"boss":null}`, nil},
+		"missing":            {`{"name":"a"}`, []string{`required: missing properties: ["tags"]`}},
+		"inside an array":    {`{"name":"a","tags":[1,"x"]}`, []string{"tags.1: got string, want integer"}},
+		"several":            {`{"tags":[{},1,2.5],"name":null,"a":0}`, []string{"name: got null, want string", "tags.0: got object, want integer", "tags.2: got number, want integer", "additional properties 'a' not allowed"}},
+		"unknown":            {`{"name":"a","tags":[],"z":1,"y":1}`, []string{"additional properties 'y', 'z' not allowed"}},
+		"not an object":      {`[]`, []string{"got array, want object"}},
+		"the form meant":     {`{"name":"a","tags":[],"boss":{"name":1,"age":0}}`, []string{"boss.age: minimum: 0/1 is less than 1.000000", "boss.name: got integer, want string"}},
+		"none of the forms":  {`{"name":"a","tags":[],"boss":[]}`, []string{"boss: got array, want null or object"}},
+		"1.0 is whole":       {`{"name":"a","tags":[1.0,1e2]}`, nil},
+		"more than 53 bits":  {`{"name":"a","tags":[9007199254740993,123456789012345678901234567890]}`, nil},
+		"beyond any machine": {`{"name":"a","tags":[1e999999999]}`, []string{"tags.0: the number is too large"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Same(t, test.want, check(t, s, test.value))
+		})
+	}
+}
+
+func TestMultiplesAreDecimal(t *testing.T) {
+	s := compile(t, `{"items":{"multipleOf":0.01}}`)
+	want := []string{"1: 0.005 is no multiple of 0.01", "4: 1e-07 is no multiple of 0.01"}
+	expect.Same(t, want, check(t, s, `[19.99,0.005,3,"x",1e-7,1e20]`))
+}
+
+func TestASchemaOpensNothing(t *testing.T) {
+	for _, ref := range []string{"file:///etc/passwd", "http://127.0.0.1/x", "other.json", "other.json#/x", "//x#", ""} {
+		for _, text := range []string{`{"$ref":%q}`, `{"properties":{"a":{"items":{"$ref":%q}}}}`, `{"$id":"http://127.0.0.1/","$ref":%q}`} {
+			_, err := schema.Compile("s", fmt.Sprintf(text, ref))
+			if err == nil || !strings.Contains(err.Error(), "may not refer to other documents") {
+				t.Errorf("%s: %v", ref, err)
+			}
+		}
+	}
+}
+
+// TestHostileSchemasAreRefused: each would cost whoever checks with it its stack,
+// its memory or its time.
+func TestHostileSchemasAreRefused(t *testing.T) {
+	doubling := `{"$ref":"#/$defs/0","$defs":{`
+	for i := range 20 {
+		doubling += fmt.Sprintf(`"%d":{"allOf":[{"$ref":"#/$defs/%d"},{"$ref":"#/$defs/%d"}]},`, i, i+1, i+1)
+	}
+	doubling += `"20":{"type":"string"}}}`
+	for name, test := range map[string]struct{ text, want string }{
+		"itself":                 {`{"$ref":"#"}`, "may not refer to themselves"},
+		"itself, further in":     {`{"anyOf":[{"items":{"$ref":"#"}},{"items":{"$ref":"#"}}]}`, "may not refer to themselves"},
+		"itself, by turns":       {`{"$ref":"#/$defs/a","$defs":{"a":{"$ref":"#/$defs/b"},"b":{"not":{"$ref":"#/%24defs/a"}}}}`, "may not refer to themselves"},
+		"itself, dynamically":    {`{"$dynamicAnchor":"a","$dynamicRef":"#a"}`, "only $ref is followed"},
+		"twice two, 20 times":    {doubling, "the limit of 1048576 bytes is passed"},
+		"deep":                   {strings.Repeat(`{"not":`, 1000) + `true` + strings.Repeat(`}`, 1000), "nested deeper"},
+		"long":                   {`{"description":"` + strings.Repeat("a", 300_000) + `"}`, "the limit is 262144"},
+		"a huge pattern":         {`{"pattern":"` + strings.Repeat("a", 2001) + `"}`, "the limit is 2000"},
+		"patterns that multiply": {`{"pattern":"` + strings.Repeat("(x{10}y{10}){50}", 20) + `"}`, "repeat too much"},
+		"a name's pattern":       {`{"patternProperties":{"` + strings.Repeat("[a-z]{1000}", 20) + `":true}}`, "repeat too much"},
+		"a pattern that is none": {`{"pattern":"(?<=a)b"}`, "invalid"},
+		"a type that is none":    {`{"properties":{"type":{"type":"nope"}}}`, "properties: type: type: there is no type nope"},
+		"a schema that is none":  {`{"properties":{"a":null}}`, "must be an object or a boolean"},
+		"a bound that is none":   {`{"maxLength":"x"}`, "cannot be unmarshaled"},
+		"no step at all":         {`{"multipleOf":0}`, "multipleOf must be above 0"},
+		"a number that rounds":   {`{"enum":[{"id":9007199254740993}]}`, "more digits than can be compared"},
+		"nothing there":          {`{"$ref":"#/$defs/a"}`, "there is no such schema"},
+		"two values":             {`{} {}`, "not one JSON value"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Within(t, 5*time.Second, func() {
+				if _, err := schema.Compile("s", test.text); err == nil || !strings.Contains(err.Error(), test.want) {
+					t.Errorf("%v, want %s", err, test.want)
+				}
+			})
+		})
+	}
+}
+
+// TestKeywordsAreSpelledExactly: encoding/json would take $Ref and ITEMS for $ref and items.
+func TestKeywordsAreSpelledExactly(t *testing.T) {
+	for _, text := range []string{`{"$Ref":"#"}`, `{"ITEMS":{"$ref":"#"}}`, `{"itemſ":{"$ref":"#"}}`, `{"Type":"string"}`} {
+		if found := check(t, compile(t, text), `[[1]]`); len(found) > 0 {
+			t.Errorf("%s: %v", text, found)
+		}
+	}
+}
+
+func TestHostileValuesAreBounded(t *testing.T) {
+	s := compile(t, `{"type":"array","uniqueItems":true,"items":{"type":"string","maxLength":3,"enum":["a"]}}`)
+	deep := strings.Repeat("[", 9000) + strings.Repeat("]", 9000)
+	for name, value := range map[string]string{
+		"many":   "[" + strings.TrimSuffix(strings.Repeat("{},", 300_000), ",") + "]",
+		"long":   `["` + strings.Repeat("長", 1_000_000) + `"]`,
+		"nested": "[" + deep + "," + deep + "]",
+	} {
+		t.Run(name, func(t *testing.T) {
+			found := check(t, s, value)
+			if len(found) == 0 || len(found) > 1000 {
+				t.Errorf("%d problems", len(found))
+			}
+			for _, p := range found {
+				if len(p) > 1000 {
+					t.Fatalf("%d bytes: %s", len(p), p)
+				}
+			}
+		})
+	}
+}
+
+func TestDecodeTakesOneValue(t *testing.T) {
+	for _, text := range []string{"", "{", `{} {}`, "nope", `{"a":1}x`} {
+		if v, err := schema.Decode([]byte(text)); err == nil {
+			t.Errorf("%q gave %v", text, v)
+		}
+	}
+}
