@@ -19,7 +19,7 @@ var ranks = [][]string{
 	{"domain/session"},
 	{"explain/reason"},
 	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slackapi/inbound", "tool/line"},
-	{"model/contestfiles", "pipeline", "explain/refusal", "wire"},
+	{"model/contestfiles", "pipeline", "explain/refusal", "tool/wire"},
 	{"card", "slackapi", "store"},
 	{"store/contests", "intake", "store/sessions", "store/tasks"},
 	{"store/kinds"},

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/lazy"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // exchangeWithin bounds one exchange. An exchange does not end when its caller's context does: the

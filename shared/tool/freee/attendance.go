@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // parallel is how many employees are asked about at once: freee answers bursts with 403.

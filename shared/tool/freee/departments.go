@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/tool"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // group is a department in freee's words.

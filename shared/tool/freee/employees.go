@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // pageSize is the most that freee returns at once.

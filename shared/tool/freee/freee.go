@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // Client is one tenant's access.

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/tool/freee"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 type tokens struct{}

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // company answers with freee's own published examples, but for what a test replaces.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // throttle is how long freee refuses with 403 after too many calls in a short time: its

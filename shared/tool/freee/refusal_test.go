@@ -14,7 +14,7 @@ import (
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // renewableTokens has a second token when the first is refused, and keeps it as a call of a tool does.

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // transport sends the requests of one session and records each answer.

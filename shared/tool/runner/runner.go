@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/tool"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // Credentials finds the token with which a tenant calls a provider, and another one

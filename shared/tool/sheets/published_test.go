@@ -16,7 +16,7 @@ import (
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 type tokens struct{}

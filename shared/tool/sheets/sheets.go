@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/lazy"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // MaxCells is Google's limit of a spreadsheet: the grids of all its tabs, empty cells too.

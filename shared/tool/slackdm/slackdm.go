@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slackapi"
 	"ringi/shared/tool"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 const (

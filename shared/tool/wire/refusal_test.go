@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // An error of an answer that can't be read goes to logs: it quotes nothing of it.

@@ -15,7 +15,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/wire"
+	"ringi/shared/tool/wire"
 )
 
 // token is one that nobody renews.
