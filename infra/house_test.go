@@ -11,20 +11,20 @@ import (
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
 	{"domain/chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
-	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "model/schema", "runtime/secret", "signin", "slackapi/outgoing"},
+	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "model/schema", "runtime/secret", "signin", "slack/slackapi/outgoing"},
 	{"domain/agent", "domain/fact", "domain/modelname", "runtime/sandbox/invoke", "domain/submission", "web", "domain/workspace"},
 	{"domain/payload", "domain/tenancy", "store/versions"},
 	{"domain/contest"},
 	{"domain/task", "model/teamconfig"},
 	{"domain/session"},
 	{"explain/reason"},
-	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slackapi/inbound", "tool/line"},
+	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "tool/line"},
 	{"model/contestfiles", "pipeline", "explain/refusal", "tool/wire"},
-	{"card", "slackapi", "store"},
+	{"slack/card", "slack/slackapi", "store"},
 	{"store/contests", "intake", "store/sessions", "store/tasks"},
 	{"store/kinds"},
 	{"secret/oauth", "tool"},
-	{"home", "secret/mcpauth", "model", "people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
+	{"slack/home", "secret/mcpauth", "model", "slack/people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"model/chat"},
 	{"decision", "model/round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
 	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
@@ -36,7 +36,7 @@ var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog"
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slackapi/slacktest": true, "store/storetest": true,
+	"slack/card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slack/slackapi/slacktest": true, "store/storetest": true,
 }
 
 // rank is a package's place in ranks, counted from 1; 0 when it has none.
@@ -136,11 +136,11 @@ func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 	for edge, allowed := range map[[2]string]bool{
 		{"shared/store", "shared/domain/task"}:                   true,
 		{"shared/domain/task", "shared/store"}:                   false,
-		{"shared/card", "shared/slackapi"}:                       false,
-		{"shared/slackapi", "shared/card"}:                       false,
+		{"shared/slack/card", "shared/slack/slackapi"}:           false,
+		{"shared/slack/slackapi", "shared/slack/card"}:           false,
 		{"shared/secret/oauth", "shared/tool"}:                   false,
-		{"shared/card", "shared/store"}:                          false,
-		{"shared/card", "shared/new"}:                            false,
+		{"shared/slack/card", "shared/store"}:                    false,
+		{"shared/slack/card", "shared/new"}:                      false,
 		{"shared/store", "functions/close-task"}:                 false,
 		{"shared/store", "infra/local/moto"}:                     false,
 		{"shared/store", "shared/store/storetest"}:               false,

@@ -16,9 +16,9 @@ import (
 	"github.com/slack-go/slack"
 	"go.yaml.in/yaml/v3"
 
-	"ringi/shared/card"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/signin"
+	"ringi/shared/slack/card"
 )
 
 func readManifest(t *testing.T) slack.Manifest {
@@ -205,7 +205,7 @@ func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	for _, scope := range eventScopes {
 		needed[scope] = scope != ""
 	}
-	code := source(t, "../shared/slackapi/*.go")
+	code := source(t, "../shared/slack/slackapi/*.go")
 	called := regexp.MustCompile(`outcome\("([a-z]+\.[A-Za-z.]+)"`).FindAllStringSubmatch(code, -1)
 	if strings.Contains(source(t, "../shared/tool/slackdm/*.go"), "GetUserByEmailContext") {
 		called = append(called, []string{"", "users.lookupByEmail"})

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/model/chat"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // filesWithin bounds the reading of all files of a turn: the agent answers without those that take longer.

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/chat"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // A file that can't be read keeps no answer from being made: the agent is told why.

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/model/chat"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // Store is what answer-message reads and commits.

@@ -8,11 +8,11 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/panics"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 )
 
 const (

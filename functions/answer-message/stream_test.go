@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

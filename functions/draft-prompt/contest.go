@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -16,6 +15,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )
 

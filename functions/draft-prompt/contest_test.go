@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	sample "ringi/infra/local/contests"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -18,6 +17,7 @@ import (
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/kinds"

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/pipeline"
+	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
 

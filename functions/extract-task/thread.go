@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 const (

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/pipeline"
+	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
 

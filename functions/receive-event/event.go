@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/intake"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // envelope is what Slack wraps an event in.

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/intake"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 )
 

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/tasks"
 )

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/inbound"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 

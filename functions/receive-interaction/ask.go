@@ -9,12 +9,12 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/intake"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )

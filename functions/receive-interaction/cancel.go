@@ -8,13 +8,13 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // askCancel handles 「取り消す・終える」 in the menu of a message: a card, or the request itself; in the thread of a

@@ -7,11 +7,11 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // askClose opens the dialog that asks whether the conversation shall end in whose thread a message is. It reports false when

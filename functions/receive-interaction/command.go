@@ -7,16 +7,16 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/inbox"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // command is what a person typed behind /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).

@@ -10,11 +10,11 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 

@@ -10,9 +10,9 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/sessions"
 )

@@ -8,8 +8,8 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/slack/card"
 )
 
 // unanswered keeps a task, or does not, and its answer is lost so many times.

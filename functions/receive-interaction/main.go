@@ -7,12 +7,12 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/people"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/result"

@@ -9,13 +9,13 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // Contests has what the teams of a contest submitted.

@@ -6,8 +6,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // The kinds of payload that are understood.

@@ -6,13 +6,13 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/slacktest"
 )
 
 func testPolicy(t *testing.T, w *world) {

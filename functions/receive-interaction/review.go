@@ -10,14 +10,14 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // review opens the dialog that shows all of what a gate asks about. Members of the workspace who

@@ -8,14 +8,14 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

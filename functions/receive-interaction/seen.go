@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/card"
 	"ringi/shared/intake"
+	"ringi/shared/slack/card"
 )
 
 // seen is what people see of a message. Slack shows its blocks, and keeps its text, which an app may choose freely, for

@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/inbound"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/slacktest"
 )
 
 // chosen is a payload of 「この依頼を稟議に」 in the menu of a message.

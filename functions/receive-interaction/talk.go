@@ -9,16 +9,16 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/inbox"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 )
 

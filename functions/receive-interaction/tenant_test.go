@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/people"
+	"ringi/shared/slack/people"
 	"ringi/shared/store/storetest"
 )
 

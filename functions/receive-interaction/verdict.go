@@ -6,11 +6,11 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
 

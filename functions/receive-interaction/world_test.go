@@ -11,15 +11,15 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/inbound"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

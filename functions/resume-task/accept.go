@@ -10,9 +10,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 // Slack tells which workspace the app's token belongs to, and who people are.

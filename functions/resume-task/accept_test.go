@@ -12,7 +12,7 @@ import (
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // TestWhoeverMayNotAskCostsNothing: the run of such a request ends here, before any

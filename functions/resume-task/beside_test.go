@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // A message in a thread where people have something to decide may be an answer to

@@ -9,9 +9,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/pipeline"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 // Store is what resume-task reads and commits.

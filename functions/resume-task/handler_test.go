@@ -12,7 +12,7 @@ import (
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 func TestResumeTask(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/pipeline"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // errSilent: Slack could not be asked what must be known before a request is accepted.

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // A request waits for as long as Slack doesn't say who asks, or whose the app is: nothing

@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/home"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/home"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
 

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 // TestAnUnknownWorkspaceIsRefused: nothing of it stays but the rows of its request.

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -20,6 +19,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/pipeline"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )
 

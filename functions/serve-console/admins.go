@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
+	"ringi/shared/slack/people"
 )
 
 // adminsData are who administers the workspace, and who was searched for.

@@ -10,13 +10,13 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/fact"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 

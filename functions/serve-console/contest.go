@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/result"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"

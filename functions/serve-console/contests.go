@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 	"ringi/shared/words/legible"
 )

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/round"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 

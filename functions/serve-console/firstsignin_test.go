@@ -8,7 +8,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 

@@ -9,13 +9,13 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/home"
-	"ringi/shared/people"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/signin"
+	"ringi/shared/slack/home"
+	"ringi/shared/slack/people"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/result"

@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
+	"ringi/shared/slack/people"
 )
 
 // exportSettings answers with the settings as a file; behind each id stands whom it means.

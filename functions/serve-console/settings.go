@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/people"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 // settingsRoutes are the page of the workspace's settings, its file, and what the first administrator is asked.

@@ -11,9 +11,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/people"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/settingsyaml"
+	"ringi/shared/slack/people"
 )
 
 func testNoSettingBecomesMarkup(t *testing.T, w *world) {

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
+	"ringi/shared/slack/people"
 	"ringi/shared/words/language"
 )
 

@@ -3,8 +3,8 @@ package main
 import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/settingsyaml"
+	"ringi/shared/slack/people"
 )
 
 var settingsEN = settingsTexts{

@@ -10,8 +10,8 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/websession"
 )

@@ -12,12 +12,12 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/refusal"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/story"
 )

@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/slack/people"
 	"ringi/shared/words/legible"
 )
 

@@ -8,13 +8,13 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/card"
 	"ringi/shared/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
-	"ringi/shared/people"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store/result"
 	"ringi/shared/story"
 )

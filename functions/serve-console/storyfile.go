@@ -9,9 +9,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/result"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
@@ -20,6 +19,7 @@ import (
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/explain/reason"
 	"ringi/shared/explain/refusal"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
 )

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/people"
+	"ringi/shared/slack/people"
 	"ringi/shared/words/legible"
 )
 

@@ -9,10 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
+	"ringi/shared/slack/card"
 	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/people"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/tasks"
 )

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store/storetest"
 )
 

@@ -8,12 +8,12 @@ import (
 	"slices"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
-	"ringi/shared/people"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 // mostCopies is how many people get a gate's card directly; the others are counted on the card.

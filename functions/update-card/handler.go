@@ -15,10 +15,10 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/people"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 )
 
 const (

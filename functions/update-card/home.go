@@ -13,14 +13,14 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/effect"
-	"ringi/shared/home"
 	"ringi/shared/inbox"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/home"
+	"ringi/shared/slack/people"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 	"ringi/shared/words/language"
 )

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/effect"
 	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 )

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
 

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 )
 
 const (

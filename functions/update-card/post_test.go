@@ -10,7 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 )
 
 func testRateLimit(t *testing.T, w *world) {

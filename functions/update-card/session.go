@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 )
 
 // Said is where what stands beside a session is: what was said, and what its actions print.

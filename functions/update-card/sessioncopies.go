@@ -3,10 +3,10 @@ package main
 import (
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 )
 
 // Asks is the action that waits.

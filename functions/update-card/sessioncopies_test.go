@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/metric"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
 

@@ -6,7 +6,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 

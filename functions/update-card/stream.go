@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
 )
 
 // replace makes a message show m. One that still grows, because whoever let it grow could not end that, is ended first.

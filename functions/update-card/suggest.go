@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/slack/card"
 )
 
 // suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 )
 
 // Results is where large arguments are.

@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/card"
 )
 
 // Asks is the task's gate, once nobody has to say what a message is meant to be.

@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/template"
-	"ringi/shared/card"
+	"ringi/shared/slack/card"
 )
 
 // measureTalk has n conversations one after another, after one that starts processes: a message, a proposal of two files, a stamp,

@@ -9,10 +9,10 @@ import (
 
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/card"
 )
 
 // Press is when a button was pressed last, and the message that it stood on.

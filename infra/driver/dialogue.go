@@ -11,9 +11,9 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
+	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/sessions"
 )

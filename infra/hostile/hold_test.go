@@ -14,11 +14,11 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
-	"ringi/shared/card/cardtest"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/failure"
 	"ringi/shared/model"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/tool"
 )
 

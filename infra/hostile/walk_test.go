@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
 	"ringi/shared/model"
+	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )
 

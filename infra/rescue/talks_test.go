@@ -6,7 +6,7 @@ import (
 
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
+	"ringi/shared/slack/card"
 )
 
 func TestAConversationIsLookedAtAndNothingOfItIsDecided(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/infra/smoke/standin"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // app is the Slack app that the calls come from.

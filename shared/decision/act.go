@@ -4,9 +4,9 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 )
 
 // Act turns what a person wants of a task into a change. id is of what it is about: a gate's, an execution's, a choice's

@@ -10,14 +10,14 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/people"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 )
 
 // reserved is the last part of the caller's time, for telling the person that the decision could not be made in it.

@@ -3,10 +3,10 @@ package decision
 import (
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/card"
 )
 
 // Pick puts another team's submission, whose text the person has read, in the place of the policy that waits. One that the next version's card

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/slack/people"
 )
 
 // SessionStore is where decisions about sessions are made.

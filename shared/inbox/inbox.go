@@ -9,12 +9,12 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 	"ringi/shared/store/sessions"
 )

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/people"
+	"ringi/shared/slack/people"
 	"ringi/shared/store"
 )
 

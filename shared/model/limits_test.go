@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
 

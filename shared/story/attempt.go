@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/reason"
+	"ringi/shared/slack/card"
 	"ringi/shared/store/result"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"strings"
 
-	"ringi/shared/card"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
 )
 
 // byteOrderMark tells Excel that a file is UTF-8.

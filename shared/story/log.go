@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 

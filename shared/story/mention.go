@@ -3,8 +3,8 @@ package story
 import (
 	"strings"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
 

@@ -6,10 +6,10 @@ package story
 import (
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/reason"
+	"ringi/shared/slack/card"
 )
 
 // Reader is for whom a story is told.

@@ -8,10 +8,10 @@ import (
 
 	"pgregory.net/rapid"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // Whatever the texts: without what is new a difference is the one, without what is gone the other, and nothing that both

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
 	"ringi/shared/tool/line"
 	"ringi/shared/words/legible"
 )

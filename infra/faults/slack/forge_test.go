@@ -14,10 +14,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 type object = map[string]any

@@ -10,10 +10,10 @@ import (
 	"ringi/infra/driver"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // bad are the ways in which a call to one person goes wrong.

@@ -9,7 +9,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // Whoever has caught a signed request may send it again for five minutes. It is

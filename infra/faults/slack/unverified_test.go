@@ -5,10 +5,10 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/card"
 )
 
 // Who may decide is asked of Slack at the click. While Slack does not say, nobody

@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
-	"ringi/shared/card"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
 )
 
 // running is the one stack of this package's tests.

@@ -15,8 +15,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/card"
 	"ringi/shared/domain/session"
+	"ringi/shared/slack/card"
 )
 
 var (

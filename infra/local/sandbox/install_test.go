@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/signin"
-	"ringi/shared/slackapi"
-	"ringi/shared/slackapi/slacktest"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
 )
 
 func TestTheAppIsInstalledAndItsTokenRevoked(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/slackapi/inbound"
+	"ringi/shared/slack/slackapi/inbound"
 )
 
 // maxPreparedBody is how much of a body is read to find the workspace's id, in bytes.

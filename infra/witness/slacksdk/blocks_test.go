@@ -56,7 +56,7 @@ func TestSlackSDKAcceptsEveryCard(t *testing.T) {
 	root := expect.Value(process.ModuleRoot())(t)
 	var all []content
 	for _, folder := range []string{"golden/ja", "golden/en"} {
-		paths, err := filepath.Glob(filepath.Join(root, "shared/card/testdata", folder, "*.json"))
+		paths, err := filepath.Glob(filepath.Join(root, "shared/slack/card/testdata", folder, "*.json"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("%s has %d cards, %v", folder, len(paths), err)
 		}

@@ -13,11 +13,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
-	"ringi/shared/home"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/home"
+	"ringi/shared/slack/slackapi"
 )
 
 const (

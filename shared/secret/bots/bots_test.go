@@ -14,11 +14,11 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/home"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/home"
+	"ringi/shared/slack/slackapi"
 )
 
 var first, second = aggregate.TenantID("T0FIRST"), aggregate.TenantID("T0SECOND")

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/failure"
-	"ringi/shared/home"
+	"ringi/shared/slack/home"
 	"ringi/shared/tool"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/explain/failure"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/slackapi"
+	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )

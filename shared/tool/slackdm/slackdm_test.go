@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/card"
+	"ringi/shared/slack/card"
 )
 
 // What comes with a detail from a result stays in its line, and is text: it looks like no

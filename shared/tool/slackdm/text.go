@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/card"
+	"ringi/shared/slack/card"
 )
 
 const (

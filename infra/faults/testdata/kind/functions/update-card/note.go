@@ -6,10 +6,10 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/card"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/note"
+	"ringi/shared/slack/card"
 )
 
 // noteCards draws the cards of notes.

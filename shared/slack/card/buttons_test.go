@@ -1,0 +1,172 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card"
+)
+
+// click does what a button's action_id stands for, as the interaction's handler does.
+func click(s *story, b *slack.ButtonBlockElement) error {
+	if kind, ok := strings.CutPrefix(b.ActionID, card.ReviewAction); ok {
+		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
+		for _, g := range s.Gates { // as the handler opens what is kept elsewhere
+			if g.ID == b.Value && g.Arguments.JSON == "" {
+				g.Arguments.JSON = "{}"
+			}
+		}
+		view, ok := card.ReviewModal(s.Aggregate, r, "ja")
+		if !ok || view.Submit == nil {
+			return fmt.Errorf("the dialog's last page can't be submitted")
+		}
+		if err := json.Unmarshal([]byte(view.PrivateMetadata), &r); err != nil {
+			return err
+		}
+		_, err := s.ApproveRead(r.ID, r.Hash, approver, policy, s.now)
+		return err
+	}
+	if b.ActionID == card.OthersAction {
+		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
+		text := map[string]string{"a": content, "b": otherContent}
+		_, e, _, _ := card.Other(s.Aggregate, other)
+		view, ok := card.OthersModal(s.Aggregate, other, submission.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
+		if !ok || view.Submit == nil {
+			return fmt.Errorf("the dialog can't be submitted")
+		}
+		var o card.OtherDraft
+		if err := json.Unmarshal([]byte(view.PrivateMetadata), &o); err != nil {
+			return err
+		}
+		_, err := s.PickDraft(o.ID, o.Team, text[o.Team], card.PickReason("ja", o.Team), approver, policy, s.now)
+		return err
+	}
+	reason := "検証を追加してください"
+	_, err := map[string]func() (aggregate.Change, error){
+		"approve_prompt":   func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_prompt":    func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_process":  func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_process":   func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"approve_step":     func() (aggregate.Change, error) { return s.Approve(b.Value, approver, policy, s.now) },
+		"reject_step":      func() (aggregate.Change, error) { return s.Reject(b.Value, reason, approver, policy, s.now) },
+		"cancel_execution": func() (aggregate.Change, error) { return s.CancelExecution(b.Value, approver, policy, s.now) },
+		"retry_execution":  func() (aggregate.Change, error) { return s.RetryExecution(b.Value, approver, policy, s.now) },
+		"take_as_reason":   func() (aggregate.Change, error) { return s.TakeAsReason(b.Value, approver, policy, s.now) },
+		"take_as_request":  func() (aggregate.Change, error) { return s.TakeAsRequest(b.Value, requester, policy, s.now) },
+		"retry_generation": func() (aggregate.Change, error) { return s.RetryGeneration(approver, policy, s.now) },
+	}[b.ActionID]()
+	return err
+}
+
+func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
+	if len(m.Attachments) == 0 { // a plain reply
+		return nil
+	}
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if a, ok := b.(*slack.ActionBlock); ok {
+			for _, e := range a.Elements.ElementSet {
+				out = append(out, e.(*slack.ButtonBlockElement))
+			}
+		}
+	}
+	return out
+}
+
+// TestEveryButtonWorks: what a card offers can be done, on every card of the task in every state.
+func TestEveryButtonWorks(t *testing.T) {
+	for _, st := range states {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			for _, c := range s.Cards {
+				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+					if err := click(s, b); err != nil {
+						t.Errorf("%s offers %s %s: %v", c.Key(), b.ActionID, b.Value, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestWhatCanBeDoneIsOffered: whatever waits for a person has its button on exactly one card.
+func TestWhatCanBeDoneIsOffered(t *testing.T) {
+	for _, st := range states {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			offered := map[string]int{}
+			for _, c := range s.Cards {
+				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
+					offered[b.ActionID+" "+b.Value]++
+				}
+			}
+			want := map[string]int{}
+			for _, x := range s.Actions() {
+				name := string(x.Act)
+				switch {
+				case x.Act == task.ActCancelTask: // Slack's menu of a message has it
+					continue
+				case x.Act == task.ActApprove && !card.Whole(s.Aggregate, x.Kind, x.ID, "ja"):
+					name = card.ReviewAction + string(x.Kind)
+				case x.Kind != "":
+					name += "_" + string(x.Kind)
+				}
+				want[name+" "+x.ID] = 1
+			}
+			if open, waits := s.OpenGate(); waits && open.Kind == task.CardPrompt && len(s.Prompt().Others()) > 0 {
+				want[card.OthersAction+" "+open.ID] = 1 // a dialog for reading, where one of them can be picked
+			}
+			for b, n := range want {
+				if offered[b] != n {
+					t.Errorf("%s is offered %d times", b, offered[b])
+				}
+			}
+			if len(offered) != len(want) {
+				t.Errorf("offered %v, want %v", offered, want)
+			}
+		})
+	}
+}
+
+// TestAnEndedTaskSaysSo: some card tells how a task ended, wherever it stood.
+func TestAnEndedTaskSaysSo(t *testing.T) {
+	for _, st := range states {
+		t.Run(st.name, func(t *testing.T) {
+			s := st.story(t)
+			grey, failed := 0, 0
+			for _, c := range s.Cards {
+				m := card.Render(s.Aggregate, c, "ja", s.now)
+				if len(m.Attachments) == 0 {
+					if s.Head.Ended.As != task.TaskAnswered {
+						t.Errorf("%s is a plain reply", c.Key())
+					}
+					continue
+				}
+				switch m.Attachments[0].Color {
+				case "#888888":
+					grey++
+				case "#e01e5a":
+					failed++
+				}
+			}
+			switch e := s.Head.Ended; {
+			case e == nil || e.As == task.TaskCompleted || e.As == task.TaskAnswered:
+				if grey > 0 {
+					t.Errorf("%d grey cards of a task that was not cancelled", grey)
+				}
+			case e.Reason == task.ReasonMaxVersions || e.As == task.TaskFailed:
+				if failed == 0 {
+					t.Errorf("no card is red, and the task ended as %s: %s", e.As, e.Reason)
+				}
+			case grey == 0:
+				t.Errorf("no card is grey, and the task ended as %s: %s", e.As, e.Reason)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+// Package card draws what people see of a task in Slack: its cards, the dialog
+// that asks for a reason, and the notes that one person alone sees.
+//
+// It is pure: an aggregate goes in, a message comes out that Slack accepts,
+// whatever the rows hold. All texts are in ja.go and en.go, one struct each.
+package card
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/slack/slackapi/outgoing"
+)
+
+// Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever draws
+// cards a second import.
+type (
+	Message    = outgoing.Message
+	Suggestion = outgoing.Suggestion
+)
+
+// Render is RenderUnder the default settings, in Japanese unless locale is "en".
+func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) Message {
+	s := tenancy.DefaultSettings()
+	s.Locale = locale
+	return RenderUnder(a, c, s, now)
+}
+
+// RenderUnder draws the card c of a task: the row that the card's subject names, and who may
+// decide by the tenant's settings. now only decides whether a wait is over, so the same rows
+// give the same message. A row that is missing, since a load may mix two commits, is drawn as
+// being generated.
+func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
+	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
+	m := d.render(c)
+	if hasTable(m) {
+		d.plain = true
+		m.Plain = new(d.render(c))
+	}
+	return m
+}
+
+func hasTable(m Message) bool {
+	for _, a := range m.Attachments {
+		for _, b := range a.Blocks.BlockSet {
+			if b.BlockType() == slack.MBTTable {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (d drawing) render(c *aggregate.Card) Message {
+	var f face
+	switch c.CardType {
+	case task.CardPrompt:
+		f = d.prompt(c.Subject)
+	case task.CardProcess:
+		f = d.process(c.Subject)
+	case task.CardStep:
+		f = d.step(c.Subject)
+	case task.CardExecution:
+		f = d.execution()
+	default:
+		f = d.task()
+	}
+	if len(f.blocks) == 0 {
+		return Message{Text: f.text, Attachments: []slack.Attachment{}}
+	}
+	return Message{
+		Text:        f.text,
+		Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}},
+	}
+}
+
+// Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
+func Hash(m Message) string {
+	b, err := canonical(m)
+	if err != nil { // impossible for what Render makes; it must not look like anything shown
+		return "invalid: " + err.Error()
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+func canonical(m Message) ([]byte, error) {
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	var v any
+	if err := json.Unmarshal(b, &v); err != nil {
+		return nil, err
+	}
+	return json.Marshal(v)
+}
+
+// drawing is one card being drawn.
+type drawing struct {
+	a        *task.Aggregate
+	settings tenancy.Settings
+	w        *words
+	now      time.Time
+	plain    bool // without a table block
+	foreign  bool // the arguments are those of an MCP server's tool
+}
+
+// face is what a card shows.
+type face struct {
+	text   string
+	colour string
+	blocks []slack.Block
+}
+
+func (f face) with(blocks ...slack.Block) face {
+	f.blocks = append(f.blocks, blocks...)
+	return f
+}
+
+// taskID is the id that a click carries in its block_id.
+func (d drawing) taskID() string { return ident(d.a.Head.TaskID) }
+
+func (d drawing) actions(buttons ...slack.BlockElement) slack.Block {
+	return slack.NewActionBlock(d.taskID(), buttons...)
+}
+
+func (d drawing) version(n int) slack.Block {
+	return contextLine(fill(d.w.TaskVersion, "task", or(code(d.taskID(), maxID), "?"), "version", n))
+}

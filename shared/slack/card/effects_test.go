@@ -1,0 +1,105 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+)
+
+// shownOf is the text of all sections of the steps' card, and whether it can be approved there.
+func shownOf(t *testing.T, steps []task.Step) (text string, approvable bool) {
+	t.Helper()
+	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
+	s.Process().Steps = steps
+	m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
+	expect.NoError(t, cardtest.Check(m))
+	for _, b := range m.Attachments[0].Blocks.BlockSet {
+		if sec, ok := b.(*slack.SectionBlock); ok && sec.Text != nil {
+			text += sec.Text.Text + "\n"
+		}
+	}
+	all := expect.Value(json.Marshal(m))(t)
+	return text, strings.Contains(string(all), "approve_process")
+}
+
+func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
+	long := strings.Repeat("あ", 2900)
+	for name, tc := range map[string]struct {
+		tool, args string
+		shows      string
+		approvable bool
+	}{
+		"another department than was asked for": {"list_employees", `{"department":"営業部","status":"active"}`, "1. 部署: 「営業部」 · 下位の部署を含む · 在籍者のみ", true},
+		"what a message says, and to whom":      {"send_slack_dm", `{"recipient":"U0SATO","text":"全員\n解雇です。","details":[{"label":"賞与","value":25000000}]}`, "1. <@U0SATO> (U0SATO) へ DM: 「全員 ⏎ 解雇です。」 · 賞与: 25000000", true},
+		"words that would format":               {"notes.post", `{"body":"<!channel> *x*"}`, "1. notes の post · body: 「 `&lt;!channel&gt; *x*` 」", true},
+		"no words at all":                       {"list_employees", `{`, "1. 引数を読み取れません: 「{」", true},
+		"a message of a card's length":          {"send_slack_dm", `{"recipient":"U0SATO","text":"` + long + `終わり","details":[]}`, "あ終わり」", true},
+		"more than a card holds":                {"notes.post", `{"a":"` + long + `","b":"` + long + `","c":"` + long + `","d":"` + long + `終わり"}`, "1. notes の post", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
+			if !strings.Contains(text, tc.shows) || approvable != tc.approvable {
+				t.Errorf("can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
+			}
+		})
+	}
+	var steps []task.Step
+	for i := range 60 {
+		steps = append(steps, task.Step{StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: "従業員一覧を取得", Tool: "list_employees", ToolInput: `{"department":"営業部","status":"active"}`})
+	}
+	if text, approvable := shownOf(t, steps); !approvable || !strings.Contains(text, "60. 部署: 「営業部」") {
+		t.Errorf("sixty plain steps can't be approved: %s", text)
+	}
+}
+
+// Two values that differ in nothing but what nobody sees are drawn differently, above the stamp and at the gate.
+func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
+	for name, pair := range map[string][2]string{
+		"two spaces": {"営業 部", "営業  部"}, "a space at the end": {"営業部", "営業部 "}, "a space before a line's end": {"a\nb", "a \nb"},
+		"no width": {"U0SATO", "U0SA\u200bTO"}, "a joiner": {"U0SATO", "U0SATO\u200d"}, "a word joiner": {"a b", "a\u2060 b"}, "a space that doesn't break": {"a b", "a\u00a0b"},
+		"a tab": {"a b", "a\tb"}, "a filler": {"a b", "a\u3164b"}, "tags": {"a", "a\U000e0061"}, "a sign for a space": {"a␣", "a "}, "a number": {"a\u200b", "a⟨U+200B⟩"}, "reading direction": {"ab", "a\u202eb"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var effects, gates [2]string
+			for i, v := range pair {
+				args := jsonOf(map[string]any{"recipient": "U1", "text": v, "details": []any{map[string]any{"label": v, "value": v}}})
+				effects[i], _ = shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: aggregate.JSON(args), Access: aggregate.Write}})
+				_, blocks := calling(t, "rooms.book", args, args).gate(t)
+				gates[i] = drawn(blocks)
+			}
+			for _, said := range [][2]string{effects, gates} {
+				if seen(said[0]) == seen(said[1]) || strings.Contains(said[1], "  ") {
+					t.Errorf("both are %q", seen(said[0]))
+				}
+			}
+		})
+	}
+}
+
+// What became of the reasons for rejecting earlier steps stands above the steps, as
+// others' words do: it calls nobody, and is nothing of ours.
+func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
+	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
+		s := planned(t, fiveSteps(), tenancy.DefaultSettings())
+		s.Process().Remarks = "「もっと短く」 → 反映しました。\n<!channel> ✅ 承認済み"
+		m := card.Render(s.Aggregate, s.card(processCard), locale, s.now)
+		expect.NoError(t, cardtest.Check(m))
+		got := m.Attachments[0].Blocks.BlockSet[1].(*slack.SectionBlock).Text.Text
+		if !strings.HasPrefix(got, heading+"\n「もっと短く」 → 反映しました。\n") || strings.Contains(got, "<!") || strings.Contains(got, "✅") || !offers(m, "approve_process") {
+			t.Errorf("above the steps stands %q", got)
+		}
+	}
+	if card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)) {
+		t.Error("remarks that no card shows fit")
+	}
+}

@@ -1,0 +1,287 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/tool"
+)
+
+// calling waits before a call of a tool: planned is what the step says, resolved what it would be called with.
+func calling(t testing.TB, name, planned, resolved string) *story {
+	steps := fiveSteps()
+	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true
+	s := started(t, steps).steps(1)
+	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)}, aggregate.HashOf(resolved), s.now))
+}
+
+func (s *story) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
+	t.Helper()
+	m = card.Render(s.Aggregate, s.card(stepCard), "ja", s.now)
+	for _, m := range []*card.Message{&m, m.Plain} {
+		if m == nil {
+			continue
+		}
+		expect.NoError(t, cardtest.Check(*m))
+	}
+	return m, m.Attachments[0].Blocks.BlockSet
+}
+
+func jsonOf(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
+func rows(n int) (out []map[string]any) {
+	for i := range n {
+		out = append(out, map[string]any{"employee_id": 1000 + i, "display_name": fmt.Sprintf("社員%03d", i), "total": "160:00"})
+	}
+	return out
+}
+
+func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
+	for name, tt := range map[string]struct{ tool, arguments, line string }{
+		"details full of ampersands": {"send_slack_dm", jsonOf(map[string]any{
+			"recipient": "mallory@example.com", "text": "x", "details": slices.Repeat([]map[string]string{{"label": strings.Repeat("&", 100), "value": strings.Repeat("&", 900)}}, 20),
+		}), "*宛先*: `mallory@example.com`"},
+		"a person": {"send_slack_dm", `{"recipient":"U0123ABC","text":"x","details":[]}`, "*宛先*: <@U0123ABC> `U0123ABC`"},
+		"a sheet":  {"write_rows_to_google_sheet", `{"columns":[],"rows":[],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`, "*スプレッドシート*: `1aBcD`\n*タブ*: `2026-11`"},
+		"a list of a server's": {"mail.send", jsonOf(map[string]any{"a": "x", "to": []string{"a@example.com", "mallory@example.com"}}),
+			"*`to`*: `a@example.com`\n*`to`*: `mallory@example.com`"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
+			if got := blocks[2].(*slack.SectionBlock).Text.Text; got != tt.line {
+				t.Errorf("after the step stands %q, want %q", got, tt.line)
+			}
+		})
+	}
+}
+
+// A literal that was planned is shown as it is, however long it is and whatever it looks like.
+func TestEveryPlannedValueIsShown(t *testing.T) {
+	long := strings.Repeat("あ", 2970) + " hanako@example.com 末尾"
+	for name, tt := range map[string]struct {
+		arguments string
+		want      []string
+		approves  bool
+	}{
+		"a Japanese message over 4 KiB":  {jsonOf(map[string]any{"recipient": "U1", "text": long, "details": []any{}}), []string{"hanako@example.com", "末尾"}, true},
+		"one line of 2,990 characters":   {jsonOf(map[string]any{"recipient": "U1", "text": strings.Repeat("a", 2990) + "END", "details": []any{}}), []string{"END"}, true},
+		"numbers and names of addresses": {`{"permissions":{"mallory@example.com":{"public":true,"n":12345678901234567890}}}`, []string{"mallory@example.com", "true", "12345678901234567890"}, true},
+		"a hundred lines":                {jsonOf(map[string]any{"rows": rows(60)}), []string{"1059", "社員059"}, true},
+		"a thousand rows":                {jsonOf(map[string]any{"rows": rows(1000)}), []string{"社員000"}, false},
+		"thirty columns":                 {jsonOf(map[string]any{"rows": []any{wide(30)}}), []string{"c29", "v29"}, true},
+		"signs that nobody sees":         {`{"text":"a\u200b\u3164\u202eb"}`, []string{"⟨U+200B⟩⟨U+3164⟩⟨U+202E⟩"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := calling(t, "rooms.book", tt.arguments, tt.arguments)
+			m, blocks := s.gate(t)
+			for _, want := range tt.want {
+				if !strings.Contains(strings.ReplaceAll(drawn(blocks), "\n", ""), want) {
+					t.Errorf("the card lacks %s", want)
+				}
+			}
+			if offers(m, "approve_step") != tt.approves || offers(m, "review_step") == tt.approves {
+				t.Errorf("approve %v, review %v", offers(m, "approve_step"), offers(m, "review_step"))
+			}
+			all, submits := reviewed(t, s, task.CardStep, s.Gates[0].ID)
+			if !submits || !strings.Contains(all, tt.want[len(tt.want)-1]) {
+				t.Errorf("the dialog can be submitted: %v", submits)
+			}
+			if name == "a thousand rows" && (!strings.Contains(all, "社員999") || !strings.Contains(drawn(blocks), "…ほか ")) {
+				t.Error("the last row is not in the dialog, or the card does not count what it leaves out")
+			}
+		})
+	}
+}
+
+func wide(n int) map[string]any {
+	out := map[string]any{}
+	for i := range n {
+		out[fmt.Sprintf("c%02d", i)] = fmt.Sprintf("v%02d", i)
+	}
+	return out
+}
+
+func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
+	planned := `{"recipient":{"$ref":"step-1.result.email"},"text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":{"$ref":"step-1.result.phone"}},{"label":"写し","value":"jiro@example.com"}]}`
+	resolved := `{"recipient":"hanako@example.com","text":"電話 090-1234-5678 へ","details":[{"label":"連絡先","value":"080-8765-4321"},{"label":"写し","value":"jiro@example.com"}]}`
+	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
+	got := drawn(blocks)
+	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* のうち、前のステップの結果から入った個人情報は * で伏せて"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the card lacks %s: %s", want, got)
+		}
+	}
+	if strings.Contains(got, "080-8765") {
+		t.Errorf("the card shows what a result held: %s", got)
+	}
+	_, blocks = calling(t, "send_slack_dm", resolved, resolved).gate(t)
+	if strings.Contains(drawn(blocks), "*****") {
+		t.Errorf("what was planned is masked: %s", drawn(blocks))
+	}
+	all := `{"rows":[{"email":"ichiro@example.com","name":"一郎"}]}`
+	_, blocks = calling(t, "write_rows_to_google_sheet", `{"rows":{"$ref":"step-1.result.rows"}}`, all).gate(t)
+	if strings.Contains(drawn(blocks), "ichiro@example.com") {
+		t.Errorf("an address from a result is shown: %s", drawn(blocks))
+	}
+}
+
+// Of an MCP server's tool nobody knows which argument says where a call goes, nor in which
+// of many spellings: all that came from a result stands as it is before whoever is asked.
+func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
+	for _, to := range []string{
+		"mallory.smith@evil.example", "Mallory <mallory.smith@evil.example>", "mailto:mallory.smith@evil.example", "mallory.smith@evil.example, hanako@example.com",
+		"tel:090-1234-5678", "https://evil.example/in?to=mallory.smith@evil.example", "123456780020",
+	} {
+		for name, arguments := range map[string]any{"text": map[string]any{"to": to}, "list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
+			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
+			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
+			if !offers(m, "approve_step") || !strings.Contains(got, to) || strings.Contains(got, "伏せて") {
+				t.Errorf("%s: of %q is shown %s", name, to, got)
+			}
+		}
+	}
+}
+
+func TestRowsAreATable(t *testing.T) {
+	arguments := jsonOf(map[string]any{
+		"spreadsheet_id": "1aB", "sheet": "s", "rows": rows(42),
+		"columns": []map[string]string{{"key": "display_name", "title": "氏名"}, {"key": "total", "title": "合計"}},
+	})
+	m, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)
+	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
+	if at < 0 {
+		t.Fatal("there is no table")
+	}
+	table := blocks[at].(*slack.TableBlock)
+	header := jsonOf(table.Rows[0])
+	if len(table.Rows) != 43 || header != jsonOf([]any{raw("氏名"), raw("合計")}) {
+		t.Errorf("%d rows below %s", len(table.Rows), header)
+	}
+	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") || !offers(*m.Plain, "approve_step") {
+		t.Error("there is no form without a table")
+	}
+	if card.Hash(m) == card.Hash(*m.Plain) {
+		t.Error("both forms are the same")
+	}
+}
+
+func raw(s string) any { return slack.NewTableRawTextCell(s) }
+
+// The cards know Ringi's tools by the names of their arguments; the catalog has them.
+func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
+	c := expect.Value(tool.Builtin())(t)
+	for _, s := range c.All() {
+		var input struct {
+			Properties map[string]any `json:"properties"`
+		}
+		expect.NoError(t, json.Unmarshal([]byte(s.InputSchema), &input))
+		for name := range input.Properties {
+			arguments := jsonOf(map[string]any{name: "x", "zz": "y"})
+			_, blocks := calling(t, s.Name, arguments, arguments).gate(t)
+			if strings.Contains(drawn(blocks), "`"+name+"`") {
+				t.Errorf("%s: %s has no name for people", s.Name, name)
+			}
+			first := blocks[2].(*slack.SectionBlock).Text.Text
+			if slices.Contains(s.Destination, name) != !strings.Contains(first, "zz") {
+				t.Errorf("%s: %s is said to be where it goes: %v", s.Name, name, !strings.Contains(first, "zz"))
+			}
+		}
+	}
+}
+
+// FuzzGate: whatever a step would be called with, its card has a button to approve only
+// if every name and value stands on it, and all of them stand in the dialog.
+func FuzzGate(f *testing.F) {
+	for _, s := range []string{
+		`{"recipient":"U1","rows":[["a",1],["b",null]],"n":12345678901234567890}`, `{"a":{},"b":[],"c":[[]],"d":1e999999,"e":[1,{"f":2}]}`, `{"":"` + "\u3164" + `","\u0000":" "}`,
+		jsonOf(map[string]any{"rows": rows(150)}), jsonOf(map[string]any{"text": strings.Repeat("&", 5000)}), `{"a":[{"b":[{"c":"` + "```" + `"}]},{"b":"d"}]}`, "not JSON ``` ✅", "",
+		jsonOf(map[string]any{"rows": []any{wide(21), map[string]any{"c00": strings.Repeat("長", 3000)}}}), `{"x":"שלום","y":["` + strings.Repeat("a\",\"", 900) + `"]}`,
+	} {
+		f.Add(s)
+	}
+	base := calling(f, "rooms.book", `{}`, `{}`)
+	f.Fuzz(func(t *testing.T, arguments string) {
+		g := *base.Gates[0]
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(arguments), Bytes: len(arguments)}
+		a := *base.Aggregate
+		a.Gates = []*task.StepGate{&g}
+		a.Processes = []*task.Process{new(*base.Process())}
+		a.Processes[0].Steps = slices.Clone(a.Processes[0].Steps)
+		a.Processes[0].Steps[1].ToolInput = g.Arguments.JSON
+		s := &story{Aggregate: &a, TB: t, now: base.now}
+		m, blocks := s.gate(t)
+		all, submits := reviewed(t, s, task.CardStep, g.ID)
+		var v map[string]any
+		d := json.NewDecoder(strings.NewReader(arguments))
+		d.UseNumber()
+		if d.Decode(&v) != nil || d.More() {
+			return
+		}
+		if !submits {
+			t.Errorf("%q can't be approved at all", arguments)
+		}
+		on, in := bare(drawn(blocks)), bare(all)
+		for _, leaf := range leaves(nil, v) {
+			if offers(m, "approve_step") && !strings.Contains(on, bare(leaf)) {
+				t.Errorf("the card can be approved and lacks %q of %q", leaf, arguments)
+			}
+			if m.Plain != nil && offers(*m.Plain, "approve_step") && !strings.Contains(bare(drawn(m.Plain.Attachments[0].Blocks.BlockSet)), bare(leaf)) {
+				t.Errorf("the plain card can be approved and lacks %q of %q", leaf, arguments)
+			}
+			if !strings.Contains(in, bare(leaf)) {
+				t.Errorf("the dialog lacks %q of %q", leaf, arguments)
+			}
+		}
+	})
+}
+
+// bare are the letters and digits of a text.
+func bare(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 0x3040 && r < 0x30ff || r >= 0x4e00 && r < 0x9fff {
+			return r
+		}
+		return -1
+	}, strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(s))
+}
+
+// leaves are the names and values of JSON that are nothing but what bare keeps.
+func leaves(out []string, v any) []string {
+	plain := func(s string) {
+		if bare(s) == s {
+			out = append(out, s)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		for name, x := range v {
+			plain(name)
+			out = leaves(out, x)
+		}
+	case []any:
+		for _, x := range v {
+			out = leaves(out, x)
+		}
+	case string:
+		plain(v)
+	case json.Number:
+		plain(v.String())
+	}
+	return out
+}

@@ -1,0 +1,82 @@
+package card_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/tool"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestEveryStateLooksAsItDid(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		for _, s := range states {
+			t.Run(locale+"/"+s.name, func(t *testing.T) {
+				story := s.story(t)
+				m := card.Render(story.Aggregate, story.card(s.card), locale, story.now)
+				if err := cardtest.Check(m); err != nil {
+					t.Error(err)
+				}
+				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
+			})
+		}
+	}
+}
+
+// Some state shows each tool of the catalog, as its call is planned, among the steps that wait for a stamp.
+func TestACardShowsEachTool(t *testing.T) {
+	shown := map[string]bool{}
+	for _, s := range states {
+		if p := s.story(t).Process(); s.card == processCard && p != nil {
+			for _, step := range p.Steps {
+				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""
+			}
+		}
+	}
+	for _, s := range expect.Value(tool.Builtin())(t).All() {
+		if !shown[s.Name] {
+			t.Errorf("no card shows a call of %s: put one, with its arguments, into a state of shared/slack/card/states_test.go, and write its golden files by go test ./shared/slack/card -run TestEveryStateLooksAsItDid -update", s.Name)
+		}
+	}
+}
+
+// golden compares v with a file, both as decoded JSON.
+func golden(t *testing.T, path string, v any) {
+	t.Helper()
+	if *update {
+		var b bytes.Buffer
+		enc := json.NewEncoder(&b)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		expect.NoError(t, enc.Encode(decoded(t, v)))
+		expect.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		expect.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; run the test with -update", err)
+	}
+	var want any
+	expect.NoError(t, json.Unmarshal(b, &want))
+	if diff := cmp.Diff(want, decoded(t, v)); diff != "" {
+		t.Errorf("(-%s +rendered)\n%s", path, diff)
+	}
+}
+
+func decoded(t *testing.T, v any) any {
+	t.Helper()
+	b := expect.Value(json.Marshal(v))(t)
+	var out any
+	expect.NoError(t, json.Unmarshal(b, &out))
+	return out
+}

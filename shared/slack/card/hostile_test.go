@@ -1,0 +1,173 @@
+package card_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/slack-go/slack"
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+)
+
+var hostile = map[string]string{
+	"long":            strings.Repeat("勤怠の集計 ", 2000),
+	"long_escapes":    strings.Repeat("<&>", 4000),
+	"long_emoji":      strings.Repeat("👩‍👩‍👧", 2000),
+	"long_word":       strings.Repeat("x", 10000),
+	"channel":         "<!channel> <!here> @channel <@U1>",
+	"amp":             "a & b < c > d &amp; &lt;",
+	"rtl":             "\u202eשלום עולם\u2066 مرحبا",
+	"emoji":           "🎉👩‍👩‍👧👍🏽🇯🇵",
+	"zwj":             "\u200d\u200d\u200b",
+	"empty":           "",
+	"spaces":          " \t\n ",
+	"invalid_utf8":    "a\xff\xfe\x00b",
+	"lines":           "one\n✅ 2. *done* — `x`\r\n*承認済み*\n\n\n```",
+	"formatting":      "*a* _b_ ~c~ `d` ```e``` > f",
+	"link":            "<https://evil.example|承認> https://evil.example",
+	"places":          "{when} {who} {version} %s %d",
+	"combining":       strings.Repeat("e\u0301\u0302", 3000),
+	"replacement_cut": strings.Repeat("&", 149),
+}
+
+// poison puts a text wherever a person, a model or a vendor can put one.
+func poison(a *task.Aggregate, x string) {
+	if a.Task != nil {
+		a.Task.Title, a.Task.Description, a.Task.TaskType, a.Task.Priority = x, x, task.Type(x), task.Priority(x)
+	}
+	if a.Choice != nil {
+		a.Choice.Beside.Title = x
+		r := *a.Request
+		r.Text = x
+		a.Request = &r
+	}
+	if a.Answer != nil {
+		a.Answer.Sentence = x
+	}
+	verdict := func(v *aggregate.Verdict) {
+		if v.ApprovedBy != "" {
+			v.ApprovedBy = x
+		}
+		if v.RejectedBy != "" {
+			v.RejectedBy, v.RejectionReason = x, x
+		}
+	}
+	for _, p := range a.Prompts {
+		p.Content = x
+		verdict(&p.Verdict)
+	}
+	for _, p := range a.Processes {
+		for i := range p.Steps {
+			p.Steps[i].Title, p.Steps[i].Description, p.Steps[i].Tool = x, x, x
+		}
+		verdict(&p.Verdict)
+	}
+	for _, g := range a.Gates {
+		g.Arguments = aggregate.Blob{JSON: aggregate.JSON(quote(x)), Bytes: len(x)}
+		verdict(&g.Verdict)
+	}
+	for _, e := range a.Executions {
+		e.Summary, e.ErrorDetail, e.CancelledBy = x, x, x
+	}
+	if a.Head.Ended != nil {
+		a.Head.Ended.By = x
+	}
+}
+
+func quote(x string) string {
+	b, err := json.Marshal(map[string]any{"text": x, "list": []string{x, x}})
+	if err != nil {
+		return x
+	}
+	return string(b)
+}
+
+func TestHostileTextsOnEveryCard(t *testing.T) {
+	for _, st := range states {
+		for name, x := range hostile {
+			t.Run(st.name+"/"+name, func(t *testing.T) {
+				s := st.story(t)
+				poison(s.Aggregate, x)
+				c := s.card(st.card)
+				for _, locale := range []string{"ja", "en"} {
+					m := card.Render(s.Aggregate, c, locale, s.now)
+					if err := cardtest.Check(m); err != nil {
+						t.Fatalf("%s: %v", c.Key(), err)
+					}
+					harmless(t, s.Aggregate, c, m)
+				}
+			})
+		}
+	}
+}
+
+// harmless holds a card against what a text must not do: call people, link,
+// turn the direction, or add lines to a list of steps.
+func harmless(t *testing.T, a *task.Aggregate, c *aggregate.Card, m card.Message) {
+	t.Helper()
+	b := expect.Value(json.Marshal(m))(t)
+	all := string(b)
+	for _, bad := range []string{`\u003c!channel`, `\u003c!here`, `\u003chttps:`, "\u202e", "\u2066", "\u0000"} {
+		if strings.Contains(all, bad) {
+			t.Errorf("%s shows %q", c.Key(), bad)
+		}
+	}
+	if strings.Contains(all, "@channel") && c.CardType != task.CardStep { // in a step's arguments it stands as code
+		t.Errorf("%s calls the channel", c.Key())
+	}
+	if c.CardType != task.CardProcess && c.CardType != task.CardExecution {
+		return
+	}
+	lines, steps := 0, 0
+	for _, bl := range m.Attachments[0].Blocks.BlockSet {
+		if sec, ok := bl.(*slack.SectionBlock); ok && sec.Text != nil && strings.Contains(sec.Text.Text, " — `") && !strings.HasPrefix(sec.Text.Text, "*") {
+			lines += len(strings.Split(sec.Text.Text, "\n"))
+		}
+	}
+	for _, p := range a.Processes {
+		steps = max(steps, len(p.Steps))
+	}
+	if lines > steps {
+		t.Errorf("%s has %d lines for %d steps", c.Key(), lines, steps)
+	}
+}
+
+// TestAnyAggregateMakesAValidCard renders rows that need not fit together.
+func TestAnyAggregateMakesAValidCard(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, now := anyAggregate(t), time.Unix(1776522792, 0)
+		cards := []*aggregate.Card{
+			{CardType: task.CardTask, Subject: "TASK"}, {CardType: task.CardExecution, Subject: "EXECUTION"}, {CardType: "brand_new"},
+			{CardType: task.CardPrompt, Subject: task.PromptKey(9)}, {CardType: task.CardProcess, Subject: "x"}, {CardType: task.CardStep},
+		}
+		for _, p := range a.Prompts {
+			cards = append(cards, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key()})
+		}
+		for _, p := range a.Processes {
+			cards = append(cards, &aggregate.Card{CardType: task.CardProcess, Subject: p.Key()})
+		}
+		for _, g := range a.Gates {
+			cards = append(cards, &aggregate.Card{CardType: task.CardStep, Subject: g.Key()})
+		}
+		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
+		for _, c := range cards {
+			m := card.Render(a, c, locale, now)
+			if err := cardtest.Check(m); err != nil {
+				t.Fatalf("%s %s: %v", c.CardType, c.Subject, err)
+			}
+			if again := card.Render(a, c, locale, now); card.Hash(again) != card.Hash(m) {
+				t.Fatalf("%s %s: the same rows render differently", c.CardType, c.Subject)
+			}
+		}
+		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
+			expect.NoError(t, cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)))
+		}
+	})
+}

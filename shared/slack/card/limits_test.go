@@ -1,0 +1,86 @@
+package card
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox/blockkit"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/slack/card/cardtest"
+)
+
+// Slack counts characters, and doesn't publish which: a text at a limit stays whole, and
+// one more is cut so that it fits however they are counted, between letters as people see them.
+func TestTextsAtSlacksLimits(t *testing.T) {
+	letters := map[string]string{"kanji": "漢", "emoji": "🎉", "skin": "👍🏽", "family": "👩‍👩‍👧", "accent": "e\u0301", "escaped": "&"}
+	for name, limit := range map[string]int{"section": maxSection, "header": maxHeader, "reason": maxReason, "detail": maxDetail, "button": 75, "field": maxField} {
+		for kind, letter := range letters {
+			t.Run(name+" of "+kind, func(t *testing.T) {
+				sent := letter
+				if kind == "escaped" {
+					sent = "&amp;"
+				}
+				size := len(utf16.Encode([]rune(sent)))
+				full := strings.Repeat("x", limit%size) + strings.Repeat(letter, limit/size)
+				for how, prepare := range map[string]func(string, int) string{"inline": inline, "plain": plain, "paragraph": paragraph} {
+					if got := prepare(full, limit); got != strings.ReplaceAll(full, letter, sent) {
+						t.Errorf("%s cuts what has %d units at most: %d of %q", how, limit, len(utf16.Encode([]rune(got))), got[max(0, len(got)-12):])
+					}
+					got := prepare(full+letter, limit)
+					rest, cut := strings.CutSuffix(got, ellipsis)
+					n := len(utf16.Encode([]rune(got)))
+					if !cut || n > limit || n <= limit-size-len(ellipsis) {
+						t.Errorf("%s makes %d units of one letter too many, at most %d", how, n, limit)
+					}
+					if odd := strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, ""); odd != "" {
+						t.Errorf("%s leaves half a letter: %q", how, odd)
+					}
+				}
+			})
+		}
+	}
+}
+
+// What people wrote at each limit is drawn, and no card of it is one that Slack refuses.
+func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
+	for kind, letter := range map[string]string{"kanji": "漢", "emoji": "🎉", "family": "👩‍👩‍👧"} {
+		for _, n := range []int{maxHeader, maxSection, maxCharacters} {
+			long := strings.Repeat(letter, n)
+			a := &task.Aggregate{
+				Head:    task.Head{Head: aggregate.Head{TenantID: "t"}, TaskID: "01J00000000000000000000000"},
+				Request: &task.Request{Text: long, User: "U1", Channel: "C1"},
+				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
+			}
+			m := Render(a, &aggregate.Card{CardType: task.CardTask}, "ja", time.Now())
+			if err := cardtest.Check(m); err != nil {
+				t.Errorf("%d of %s: %v", n, kind, err)
+			}
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				if h, ok := b.(*slack.HeaderBlock); ok && len([]rune(h.Text.Text)) > maxHeader {
+					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
+				}
+			}
+		}
+	}
+}
+
+// What a body has room for is counted as the sandbox counts it.
+func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
+	table := slack.NewTableBlock("")
+	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
+	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"), "context": contextLine("👩‍👩‍👧", "x"), "table": table} {
+		var sent any
+		if raw, err := json.Marshal(b); err != nil || json.Unmarshal(raw, &sent) != nil {
+			t.Fatal(err)
+		}
+		if got, want := characters(b), blockkit.Characters(sent); got != want || got == 0 {
+			t.Errorf("a %s has %d characters, want %d", kind, got, want)
+		}
+	}
+}

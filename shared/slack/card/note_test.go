@@ -1,0 +1,101 @@
+package card_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/card"
+)
+
+func TestNoteSaysWhatIsTheMatter(t *testing.T) {
+	at := time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)
+	date := "<!date^1776522792^{date_short_pretty} {time}|2026-04-18 14:33 UTC>"
+	for _, tc := range []struct {
+		name   string
+		err    error
+		ja, en string
+	}{
+		{"approved by another", aggregate.ErrDecided{Status: "approved", By: "U1", At: at}, "<@U1> が " + date + " に承認済みです。", "<@U1> already approved this on " + date + "."},
+		{"rejected by another", aggregate.ErrDecided{Status: "rejected", By: "U1", At: at}, "<@U1> が " + date + " に却下済みです。", "<@U1> already rejected"},
+		{"approved by the system", aggregate.ErrDecided{Status: "approved", At: at}, date + " に自動承認されています。", "approved automatically on " + date},
+		{"decided in a new way", aggregate.ErrDecided{Status: "delegated", By: "U1", At: at}, "<@U1> が " + date + " に決定済みです。", "already decided"},
+		{"cancelled", aggregate.ErrDecided{Status: "cancelled", By: "U1", At: at, Reason: task.ReasonByPerson}, "<@U1> が " + date + " にこのタスクをキャンセルしました。", "<@U1> cancelled this task on " + date},
+		{"expired", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonExpired}, "期限までに決定されず、" + date, "Nobody decided in time"},
+		{"ended well", aggregate.ErrDecided{Status: "completed", At: at, Reason: task.ReasonDone}, "タスクは完了しました。", "The task is complete."},
+		{"failed", aggregate.ErrDecided{Status: "failed", At: at, Reason: task.ReasonTimeout}, date + " に失敗しました。制限時間", "failed on " + date},
+		{"last rejection", aggregate.ErrDecided{Status: "cancelled", At: at, Reason: task.ReasonMaxVersions}, "却下が上限に達した", "last possible rejection"},
+		{"old version", fmt.Errorf("approve: %w", aggregate.ErrNotLatest{Latest: 3}), "古いバージョンです(最新: 3)", "the newest is 3"},
+		{"in flight", aggregate.ErrInFlight, "呼び出し中のステップがあります", "still in flight"},
+		{"uncovered", aggregate.ErrUncovered, "結果が不明です", "outcome of the last write is unknown"},
+		{"nothing to retry", task.ErrNothingToRetry, "やり直すものがありません", "nothing to try again"},
+		{"too many attempts", task.ErrMaxAttempts, "上限の 30 回", "30 times"},
+		{"too many retries", task.ErrMaxRetries, "上限の 10 回", "10 times"},
+		{"not found", aggregate.ErrNotFound, "見つかりません", "could not be found"},
+		{"superseded", aggregate.ErrSuperseded, "状態が変わりました", "Things changed"},
+		{"conflict", aggregate.ErrConflict, "状態が変わりました", "Things changed"},
+		{"moved", aggregate.ErrMoved, "状態が変わりました", "Things changed"},
+		{"not due", aggregate.ErrNotDue, "状態が変わりました", "Things changed"},
+		{"reason's length", aggregate.ErrField{Field: "rejection_reason", Limit: "must …"}, "却下理由は 1〜1000 文字で", "1 to 1000 characters"},
+		{"another field", aggregate.ErrField{Field: "slug", Limit: "must be <short>"}, "slug must be &lt;short&gt;", "slug must be &lt;short&gt;"},
+		{"an execution that must stop", task.StopError{Reason: task.ReasonToolChanged, Detail: "send_slack_dm"}, "(send_slack_dm)", "(send_slack_dm)"},
+		{"unverified", errorclass.ErrUnverified, "権限を Slack に確認できませんでした", "could not tell us who you are"},
+		{"cut off in the middle of a commit", fmt.Errorf("commit: %w: %w", aggregate.ErrUnconfirmed, context.DeadlineExceeded), "保存できたか確認できませんでした", "could not be confirmed"},
+		{"unsaved", errorclass.ErrUnavailable, "保存できませんでした", "could not be saved"},
+		{"no time left", context.DeadlineExceeded, "保存できませんでした", "could not be saved"},
+		{"anything else", errors.New("boom: secret"), "保存できませんでした", "could not be saved"},
+		{"a hostile name", aggregate.ErrDecided{Status: "approved", By: "<!channel>", At: at}, "&lt;!channel&gt; が", "&lt;!channel&gt; already"},
+		{"no time", aggregate.ErrDecided{Status: "approved", By: "U1"}, "<@U1> が — に", "on —"},
+		{"an unknown rule", aggregate.ErrNotAllowed{Rule: "brand_new"}, "許可されていません", "isn't allowed"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
+				got := card.Note(locale, tc.err)
+				if !strings.Contains(got, want) {
+					t.Errorf("%s: got %q, want it to contain %q", locale, got, want)
+				}
+				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") || strings.Contains(got, "{when}") {
+					t.Errorf("%s: %q", locale, got)
+				}
+			}
+		})
+	}
+	for _, r := range aggregate.Rules {
+		for _, locale := range []string{"ja", "en"} {
+			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, aggregate.ErrNotAllowed{}) {
+				t.Errorf("%s: no note for the rule %s", locale, r)
+			}
+		}
+	}
+}
+
+// TestANoteInEveryLanguage: the settings, which name one, could not be read.
+func TestANoteInEveryLanguage(t *testing.T) {
+	err := errorclass.ErrUnavailable
+	want := card.Note("ja", err) + "\n" + card.Note("en", err)
+	if note, refused := card.Note("", err), card.Refused(err, tenancy.Settings{}, aggregate.Origin{}); note != want || refused != want {
+		t.Errorf("%q and %q, not %q", note, refused, want)
+	}
+}
+
+func TestOtherNotes(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		if card.CancelAccepted(locale) == "" {
+			t.Errorf("%s: an empty note", locale)
+		}
+		got := card.Unreachable(locale, "C0HR", "is_archived")
+		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
+			t.Errorf("%s: %q", locale, got)
+		}
+		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
+			t.Errorf("%s: %q", locale, got)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package card_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/slack-go/slack"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+)
+
+func TestManyStepsPageOrAreCounted(t *testing.T) {
+	for _, tc := range []struct {
+		n, width  int
+		pages     int
+		countLine string
+	}{
+		{5, 20, 1, ""},
+		{30, 20, 1, ""},
+		{60, 20, 2, ""},
+		{45, 300, 3, ""},
+		{60, 300, 2, ""},
+		{200, 300, 3, "…ほか"},
+	} {
+		t.Run(fmt.Sprintf("%d steps of %d", tc.n, tc.width), func(t *testing.T) {
+			s := planned(t, fiveSteps(), tenancy.DefaultSettings())
+			s.Process().Steps = manySteps(tc.n, tc.width)
+			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
+			expect.NoError(t, cardtest.Check(m))
+			pages, lines, last := 0, 0, ""
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				if sec, ok := b.(*slack.SectionBlock); ok {
+					if strings.HasPrefix(sec.Text.Text, "*実行する内容*") { // what they would do stands below
+						break
+					}
+					pages++
+					all := strings.Split(sec.Text.Text, "\n")
+					lines, last = lines+len(all), all[len(all)-1]
+				}
+			}
+			if pages != tc.pages {
+				t.Errorf("%d sections, want %d", pages, tc.pages)
+			}
+			if tc.countLine == "" && lines != tc.n {
+				t.Errorf("%d lines for %d steps", lines, tc.n)
+			}
+			if tc.countLine != "" && last != fmt.Sprintf("…ほか %d 件", tc.n-(lines-1)) {
+				t.Errorf("the last of %d lines is %q", lines, last)
+			}
+		})
+	}
+}
+
+// What people stamp they must have seen: a policy of 8,000 characters, the most that a model may write.
+func TestALongPolicyIsShownWhole(t *testing.T) {
+	for name, tc := range map[string]struct {
+		text  string
+		pages int
+	}{
+		"short":               {"方針", 1},
+		"one section":         {strings.Repeat("あ", 3000), 1},
+		"one line":            {strings.Repeat("あ", 8000), 3},
+		"many lines":          {strings.Repeat("目的: 四月の勤怠\n", 240), 3},
+		"lines of half a one": {strings.Repeat(strings.Repeat("あ", 1598)+"\n\n", 5), 3},
+		"spaces for a page":   {"a" + strings.Repeat(" ", 6000) + "b", 1},
+		"escaped":             {strings.Repeat("<&>", 600), 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := received(t).extracted().drafting()
+			s.do(s.FinishPrompt(s.Head.Run, tc.text, tenancy.DefaultSettings(), s.now))
+			m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+			expect.NoError(t, cardtest.Check(m))
+			shown, pages := "", 0
+			for _, b := range m.Attachments[0].Blocks.BlockSet {
+				if sec, ok := b.(*slack.SectionBlock); ok {
+					shown, pages = shown+sec.Text.Text, pages+1
+				}
+			}
+			words := func(s string) string { return strings.Join(strings.Fields(s), "") }
+			if want := words(strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(tc.text)); words(shown) != want || pages != tc.pages {
+				t.Errorf("%d sections show %d of %d bytes", pages, len(words(shown)), len(want))
+			}
+		})
+	}
+}

@@ -1,0 +1,125 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+)
+
+// A person whom a policy, a task or a summary names is drawn by name, with the id beside
+// it; nothing else that Slack acts upon becomes what it says.
+func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
+	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
+	for name, s := range map[string]func() (*story, string){
+		"policy": func() (*story, string) {
+			s := received(t).extracted().drafted(tenancy.DefaultSettings())
+			s.Prompt().Content = text
+			return s, promptCard
+		},
+		"description": func() (*story, string) {
+			s := received(t).extracted().drafted(tenancy.DefaultSettings())
+			s.Task.Description = text
+			return s, taskCard
+		},
+		"summary": func() (*story, string) {
+			s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
+			s.Execution().Status, s.Execution().Summary = task.ExecutionCompleted, text
+			return s, executionCard
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, kind := s()
+			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+			expect.NoError(t, cardtest.Check(m))
+			got := drawn(m.Attachments[0].Blocks.BlockSet)
+			if !strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。") {
+				t.Errorf("the person has no name: %s", got)
+			}
+			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED", "<@B0"} {
+				if strings.Contains(got, marks) {
+					t.Errorf("%s works: %s", marks, got)
+				}
+			}
+		})
+	}
+}
+
+// A reply to somebody who asked about a person calls that person by name too.
+func TestAReplyDrawsPeopleByName(t *testing.T) {
+	s := received(t)
+	s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "「<@U0SANDSUZU>」が誰のことか分かりません。<!channel>"}, s.now))
+	if said := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now).Text; !strings.Contains(said, "「<@U0SANDSUZU> (U0SANDSUZU)」が誰のこと") || strings.Contains(said, "<!channel") {
+		t.Errorf("the reply says %q", said)
+	}
+}
+
+// What can't be done by any permission has no button to try again, and a click on an old one decides nothing.
+func TestWhatMustFailAgainHasNoButton(t *testing.T) {
+	for _, tt := range []struct {
+		reason aggregate.Reason
+		button bool
+	}{{task.ReasonPlanLacks, true}, {task.ReasonPlanNever, false}} {
+		s := received(t)
+		s.Head.Parked = &task.Parked{Layer: task.L1, Sentence: tt.reason}
+		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)))(t)
+		_, err := s.RetryGeneration(approver, policy, s.now)
+		if strings.Contains(string(b), "retry_generation") != tt.button || (err == nil) != tt.button {
+			t.Errorf("%s: %v, %s", tt.reason, err, b)
+		}
+	}
+}
+
+// Names take more room than what was written; a card still shows all or offers no approval.
+func TestManyPeopleStillFit(t *testing.T) {
+	for n, whole := range map[int]bool{200: true, 900: false} {
+		text := strings.Repeat("<@U0SANDSUZU>\u3001", n) + "<@U0LAST0000>"
+		if card.PromptFits(text) != whole {
+			t.Errorf("%d people fit: %v", n, !whole)
+		}
+		s := received(t).extracted().drafted(tenancy.DefaultSettings())
+		s.Prompt().Content = text
+		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
+		expect.NoError(t, cardtest.Check(m))
+		got := drawn(m.Attachments[0].Blocks.BlockSet)
+		if strings.Contains(got, "<@U0LAST0000> (U0LAST0000)") != whole || offers(m, "approve_prompt") != whole {
+			t.Errorf("%d people: approve %v: the last is to be seen: %v", n, offers(m, "approve_prompt"), !whole)
+		}
+		for _, piece := range strings.Split(got, "<@")[1:] {
+			if id, _, closed := strings.Cut(piece, ">"); !closed || len(id) != len("U0SANDSUZU") {
+				t.Errorf("a mention is cut: %.20s", piece)
+			}
+		}
+	}
+}
+
+// Who is mentioned is called by Slack: a text of others calls no more people than a policy may name, the others are seen by their ids.
+func TestNoTextCallsEverybody(t *testing.T) {
+	var text strings.Builder
+	for n := range 500 {
+		fmt.Fprintf(&text, "<@U0PERSON%03d> ", n%250) // each twice
+	}
+	s := received(t).extracted().drafted(tenancy.DefaultSettings())
+	s.Task.Description, s.Prompt().Content = text.String(), text.String()
+	for _, kind := range []string{taskCard, promptCard} {
+		m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
+		expect.NoError(t, cardtest.Check(m))
+		got := drawn(m.Attachments[0].Blocks.BlockSet)
+		called := map[string]bool{}
+		for _, piece := range strings.Split(got, "<@")[1:] {
+			id, _, _ := strings.Cut(piece, ">")
+			called[id] = true
+		}
+		delete(called, "U0REQUESTER") // the card's own words
+		if len(called) != task.MaxMentioned || !strings.Contains(got, "&lt;@U0PERSON020&gt;") {
+			t.Errorf("%s calls %d people", kind, len(called))
+		}
+	}
+}

@@ -1,0 +1,254 @@
+package card_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
+	"ringi/shared/domain/submission"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+)
+
+// story leads a task through its life by the domain's own decisions, so that a
+// card is tested on rows as they really are.
+type story struct {
+	testing.TB
+	*task.Aggregate
+	now time.Time
+}
+
+var (
+	requester = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0REQUESTER", Team: "T1", Member: true}
+	approver  = aggregate.Actor{Type: aggregate.ActorUser, ID: "U12345", Team: "T1", Member: true}
+	policy    = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
+)
+
+const content = "勤怠データを集計し、Google Sheet に書き込みます。\n- 対象: 今月\n- 通知: 完了時に DM"
+
+// fiveSteps are those of the card specification.
+func fiveSteps() []task.Step {
+	return []task.Step{
+		{StepID: "step-1", Order: 1, Title: "従業員一覧を取得", Tool: "list_employees", Access: aggregate.Read},
+		{StepID: "step-2", Order: 2, Title: "勤怠データ取得", Tool: "list_attendance", Access: aggregate.Read},
+		{StepID: "step-3", Order: 3, Title: "残業時間計算", Tool: "calculate_overtime", Access: aggregate.Read},
+		{StepID: "step-4", Order: 4, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write},
+		{StepID: "step-5", Order: 5, Title: "完了通知", Tool: "send_slack_dm", Access: aggregate.Write},
+	}
+}
+
+// attendanceSteps are the five with the arguments of their calls.
+func attendanceSteps() []task.Step {
+	steps := fiveSteps()
+	for i, input := range []aggregate.JSON{
+		`{"department":"営業部","status":"active"}`,
+		`{"year":2026,"month":4,"employees":{"$ref":"step-1.result.employees"}}`,
+		`{"mode":"calculate","records":{"$ref":"step-2.result.records"}}`,
+		`{"spreadsheet_id":"ringi-demo-sheet","sheet":"勤怠 2026-04","columns":[{"key":"num","title":"社員番号"}],"rows":{"$ref":"step-3.result.rows"}}`,
+		`{"recipient":"U0REQUESTER","text":"勤怠集計が完了しました。","details":[{"label":"45 時間超","value":{"$ref":"step-3.result.over_45h"}}]}`,
+	} {
+		steps[i].ToolInput = input
+	}
+	return steps
+}
+
+// departmentSteps write what is below a department into a sheet.
+func departmentSteps() []task.Step {
+	return []task.Step{
+		{StepID: "step-1", Order: 1, Title: "部署一覧を取得", Tool: "list_departments", Access: aggregate.Read, ToolInput: `{"department":"営業部"}`},
+		{StepID: "step-2", Order: 2, Title: "Sheet 書き込み", Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+			ToolInput: `{"spreadsheet_id":"ringi-demo-sheet","sheet":"部署一覧 営業部","columns":[{"key":"name","title":"部署"}],"rows":{"$ref":"step-1.result.departments"}}`},
+	}
+}
+
+func received(t testing.TB) *story {
+	t.Helper()
+	s := &story{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
+	c, ref, err := task.Receive("01TENANT", task.Request{
+		TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID, Channel: "C0HR", ChannelType: "channel",
+		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
+	}, s.now)
+	expect.NoError(t, err)
+	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
+	return s.do(c, nil)
+}
+
+// do commits a decision; a second passes with each.
+func (s *story) do(c aggregate.Change, err error) *story {
+	s.Helper()
+	if err != nil {
+		s.Fatal(err)
+	}
+	if !c.Empty() {
+		s.Aggregate = s.Apply(c)
+	}
+	s.now = s.now.Add(time.Second)
+	return s
+}
+
+func (s *story) extracted() *story {
+	return s.do(s.Extracted(1, task.Extract{
+		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
+	}, s.now))
+}
+
+func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
+
+func (s *story) drafted(set tenancy.Settings) *story {
+	s.drafting()
+	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
+}
+
+const otherContent = "勤怠データを集計し、DM だけで知らせます。"
+
+// contesting leaves the policy to a contest.
+func (s *story) contesting() *story {
+	s.drafting()
+	return s.do(s.AskContest(s.Head.Run, task.Contest{ExecutionID: "execution", Until: s.now.Add(time.Minute)}, s.now))
+}
+
+// contested has what two teams of three drafted.
+func (s *story) contested() *story { return s.contestedFor(aggregate.Usage{}, defaults) }
+
+// contestedTooDear is contested, of a task that was allowed 3 dollars.
+func (s *story) contestedTooDear() *story {
+	set := defaults
+	set.MaxCostUSD = 3
+	return s.contestedFor(aggregate.Usage{ID: "execution", Calls: 1, Cost: aggregate.USD(3.5)}, set)
+}
+
+func (s *story) contestedFor(used aggregate.Usage, set tenancy.Settings) *story {
+	s.contesting()
+	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
+		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: submission.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: submission.BudgetExhausted},
+			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
+		}}}, s.now))
+	return s.do(s.FinishContest(s.Head.Run, "a", content, set, s.now))
+}
+
+// picked has the other team's draft in its place.
+func (s *story) picked() *story {
+	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy, s.now))
+}
+
+func (s *story) rejectPrompt(reason string) *story {
+	return s.do(s.Reject(s.Prompt().ID, reason, approver, policy, s.now))
+}
+
+func (s *story) promptApproved() *story {
+	return s.do(s.Approve(s.Prompt().ID, approver, policy, s.now))
+}
+
+// planned has a process that waits for its stamp.
+func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *story {
+	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
+	s.do(s.BeginProcess(s.Head.Run, s.now))
+	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
+}
+
+// approved has a pending execution, started one that runs.
+func approved(t testing.TB, steps []task.Step) *story {
+	s := planned(t, steps, tenancy.DefaultSettings())
+	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
+}
+
+func started(t testing.TB, steps []task.Step) *story {
+	s := approved(t, steps)
+	return s.do(s.StartExecution(s.Head.Run, s.now))
+}
+
+func (s *story) claim(order int) *story {
+	s.Helper()
+	return s.do(s.ClaimStep(s.Head.Run, task.Call{
+		Order: order, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
+		Claim: task.Claim{Invocation: "i", LeaseUntil: s.now.Add(75 * time.Second)},
+	}, s.now))
+}
+
+func (s *story) finish(order int, o task.Outcome) *story {
+	e := s.Execution()
+	return s.do(s.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "i", o, s.now))
+}
+
+func (s *story) steps(orders ...int) *story {
+	for _, o := range orders {
+		s.claim(o).finish(o, task.Outcome{Status: task.StepCompleted})
+	}
+	return s
+}
+
+func (s *story) failedAt(order int, o task.Outcome) *story {
+	s.claim(order).finish(order, o)
+	return s.do(s.FailExecution(s.Head.Run, o.Reason, o.Detail, s.now))
+}
+
+func (s *story) cancelExecution() *story {
+	return s.do(s.CancelExecution(s.Execution().ID, approver, policy, s.now))
+}
+
+func (s *story) cancelTask() *story { return s.do(s.CancelTask(requester, policy, s.now)) }
+
+// park gives up; what was just decided is tried by one more run first.
+func (s *story) park(why aggregate.Reason) *story {
+	for s.Head.Parked == nil {
+		s.do(s.GiveUp(s.Head.Run, why, s.now))
+	}
+	return s
+}
+
+func (s *story) refused(by aggregate.Actor) *story {
+	return s.do(s.Accept(s.Head.Run, by, tenancy.DefaultSettings(), s.now))
+}
+
+func (s *story) full(why aggregate.Reason, until time.Time) *story {
+	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}}, s.now))
+}
+
+func (s *story) expire() *story {
+	s.now = s.now.Add(200 * time.Hour)
+	return s.do(s.Expire(s.now))
+}
+
+// gated waits before the second step.
+func gated(t testing.TB, args aggregate.Blob) *story {
+	steps := fiveSteps()
+	steps[1].RequiresHumanCheck = true
+	s := started(t, steps).steps(1)
+	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", s.now))
+}
+
+func (s *story) card(key string) *aggregate.Card {
+	s.Helper()
+	c := s.Card(key)
+	if c == nil {
+		s.Fatalf("no card %s among %d", key, len(s.Cards))
+	}
+	return c
+}
+
+// manySteps are n steps with names of width characters.
+func manySteps(n, width int) []task.Step {
+	steps := make([]task.Step, n)
+	for i := range steps {
+		name := []rune(fmt.Sprintf("ステップ %d ", i+1))
+		for len(name) < width {
+			name = append(name, '長')
+		}
+		steps[i] = task.Step{
+			StepID: fmt.Sprintf("step-%d", i+1), Order: i + 1, Title: string(name), Tool: "write_rows_to_google_sheet", Access: aggregate.Write,
+		}
+	}
+	return steps
+}
+
+// costLimit stops a task that was allowed 3 dollars.
+func (s *story) costLimit() *story {
+	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
+	s.do(bill(s.Aggregate))
+	return s.do(s.StopForCost(s.Head.Run, aggregate.USD(3), s.now))
+}

@@ -1,0 +1,265 @@
+package card_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/payload"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
+)
+
+var talkStart = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
+
+// conversation is a session that Sato began, on which decisions are made as the store would.
+type conversation struct {
+	t *testing.T
+	card.Talk
+	now      time.Time
+	messages []*session.Message
+}
+
+func talking(t *testing.T) *conversation {
+	t.Helper()
+	in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
+	c := expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IdleDays: 14}, talkStart))(t)
+	return &conversation{t: t, Talk: card.Talk{Aggregate: (&session.Aggregate{}).After(c).(*session.Aggregate)}, now: talkStart}
+}
+
+func (c *conversation) do(change aggregate.Change, err error) *conversation {
+	c.t.Helper()
+	expect.NoError(c.t, err)
+	for _, l := range change.Beside {
+		if m, ok := l.Row.(*session.Message); ok {
+			c.messages = append(c.messages, m)
+		}
+	}
+	c.Aggregate = c.After(change).(*session.Aggregate)
+	c.now = c.now.Add(10 * time.Second)
+	return c
+}
+
+// says is an answer of the agent's, with a proposal if p is not nil.
+func (c *conversation) says(text string, p *session.Proposal) *conversation {
+	c.t.Helper()
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), session.Answer{Text: text, Proposal: p}, c.now))
+}
+
+func proposed(t session.ActionType, p payload.Payload) *session.Proposal {
+	text := p.JSON()
+	by := talkStart.Add(24 * time.Hour)
+	return &session.Proposal{
+		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
+		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
+	}
+}
+
+func shell(script string) *session.Proposal {
+	return proposed(session.ShellCommand, payload.Payload{Script: script, TimeoutSeconds: 60})
+}
+
+var talkPolicy = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
+
+func talker(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: "T1", Member: true}
+}
+
+func (c *conversation) last() *session.Action { return c.Actions[len(c.Actions)-1] }
+
+func (c *conversation) approved() *conversation {
+	c.t.Helper()
+	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), talker("U_SUZUKI"), talkPolicy, c.now))
+}
+
+func (c *conversation) executing() *conversation {
+	c.t.Helper()
+	c.approved().do(c.StartRun(c.now))
+	c.do(c.Claim(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
+	for i := range 12 {
+		c.Log = append(c.Log, session.LogEntry{Order: 600 + i, Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
+	}
+	return c
+}
+
+func (c *conversation) ended(r session.Result) *conversation {
+	c.t.Helper()
+	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
+}
+
+var talkStates = []struct {
+	name string
+	card aggregate.CardType
+	in   func(c *conversation)
+}{
+	{"action_shell", session.CardAction, func(c *conversation) {
+		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
+	}},
+	{"action_argv", session.CardAction, func(c *conversation) {
+		c.says("", proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
+	}},
+	{"action_files", session.CardAction, func(c *conversation) {
+		c.says("", proposed(session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
+	}},
+	{"action_long", session.CardAction, func(c *conversation) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_approved", session.CardAction, func(c *conversation) { c.says("", shell("make")).approved() }},
+	{"action_auto", session.CardAction, func(c *conversation) {
+		p := proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
+		p.Rule = "go test"
+		c.says("", p)
+	}},
+	{"action_executing", session.CardAction, func(c *conversation) { c.says("", shell("make")).executing() }},
+	{"action_succeeded", session.CardAction, func(c *conversation) {
+		code := 0
+		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
+	}},
+	{"action_failed", session.CardAction, func(c *conversation) {
+		code := 2
+		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionFailed, Error: session.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
+	}},
+	{"action_unknown", session.CardAction, func(c *conversation) {
+		c.says("", shell("make")).executing()
+		c.do(c.Crashed(c.now.Add(time.Hour)))
+	}},
+	{"action_rejected", session.CardAction, func(c *conversation) {
+		c.says("", shell("make"))
+		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", talker("U_SUZUKI"), talkPolicy, c.now))
+	}},
+	{"action_expired", session.CardAction, func(c *conversation) {
+		c.says("", shell("make"))
+		c.do(c.Expire(talkStart.Add(25 * time.Hour)))
+	}},
+	{"action_cancelled", session.CardAction, func(c *conversation) {
+		c.says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
+	}},
+	{"action_late", session.CardAction, func(c *conversation) {
+		c.says("", shell("make")).executing()
+		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
+		c.ended(session.Result{Status: session.ActionSucceeded})
+	}},
+	{"said", session.CardMessage, func(c *conversation) {
+		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
+	}},
+	{"said_by_system", session.CardMessage, func(c *conversation) {
+		c.do(c.Refused(c.Head.Run, c.Waiting(), session.Refusal{Reason: session.ReasonRunFailed}, c.now))
+	}},
+	{"session_closed", session.CardSession, func(c *conversation) {
+		c.says("はい", nil)
+		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
+	}},
+	{"session_idle", session.CardSession, func(c *conversation) {
+		c.says("はい", nil)
+		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
+	}},
+	{"session_reopened", session.CardSession, func(c *conversation) {
+		c.says("はい", nil)
+		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
+		c.do(c.Reopen(talker("U_SATO"), talkPolicy, c.now))
+	}},
+}
+
+// shown is the newest card of a type, drawn with all that it shows.
+func (c *conversation) shown(typ aggregate.CardType, locale string) card.Message {
+	c.t.Helper()
+	s := tenancy.DefaultSettings()
+	s.Locale = locale
+	c.Session.Locale = locale
+	for i := len(c.Cards) - 1; i >= 0; i-- {
+		if c.Cards[i].CardType != typ {
+			continue
+		}
+		t := c.Talk
+		if typ == session.CardMessage {
+			t.Message = c.messages[0]
+		}
+		return card.RenderTalk(t, c.Cards[i], s, c.now)
+	}
+	c.t.Fatalf("there is no card %s among %d", typ, len(c.Cards))
+	return card.Message{}
+}
+
+func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		for _, s := range talkStates {
+			t.Run(locale+"/"+s.name, func(t *testing.T) {
+				c := talking(t)
+				s.in(c)
+				m := c.shown(s.card, locale)
+				if err := cardtest.Check(m); err != nil {
+					t.Error(err)
+				}
+				b := expect.Value(json.Marshal(m))(t)
+				if text := string(b); strings.Contains(text, "<!channel") || strings.Contains(text, "<!here") || strings.Contains(text, `\u003c!channel`) {
+					t.Errorf("it calls the channel: %s", text)
+				}
+				golden(t, filepath.Join("testdata", "golden", locale, "talk_"+s.name+".json"), m)
+			})
+		}
+	}
+}
+
+// What is approved by one click stands on the card whole: nothing is cut, and what can't be seen is spelled.
+func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
+	has := func(m card.Message, action string) bool {
+		return strings.Contains(string(expect.Value(json.Marshal(m))(t)), `"action_id":"`+action+`"`)
+	}
+	short := talking(t).says("", shell("echo a\u200bb"))
+	m := short.shown(session.CardAction, "ja")
+	if !has(m, card.ApproveAction) || has(m, card.ReviewTalk) || !strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
+		t.Errorf("%+v", m)
+	}
+	script := ""
+	for i := range 1200 {
+		script += fmt.Sprintf("echo %d\n", i)
+	}
+	c := talking(t).says("", shell(script))
+	if m := c.shown(session.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.ReviewTalk) {
+		t.Errorf("%+v", m)
+	}
+	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: session.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
+	for page := 0; ; page++ {
+		last.Page = page
+		view, ok := card.TalkReview(c.Talk, last, s)
+		if !ok {
+			t.Fatal("no dialog")
+		}
+		text := string(expect.Value(json.Marshal(view.Blocks))(t))
+		seen += text
+		if view.Submit != nil {
+			break
+		}
+		if page > 50 {
+			t.Fatal("the dialog has no end")
+		}
+	}
+	for _, i := range []int{0, 599, 1199} {
+		if !strings.Contains(seen, fmt.Sprintf("echo %d\\n", i)) {
+			t.Errorf("line %d is nowhere", i)
+		}
+	}
+}
+
+// The card's content is told from its rows, but for the output of what executes.
+func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T) {
+	c := talking(t).says("", shell("make")).executing()
+	before := card.Hash(c.shown(session.CardAction, "ja"))
+	c.Log = append(c.Log, session.LogEntry{Order: 612, Text: "more"})
+	if card.Hash(c.shown(session.CardAction, "ja")) == before {
+		t.Error("a new line of output changes nothing")
+	}
+}
+
+func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseSessionModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
+	}
+}

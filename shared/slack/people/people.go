@@ -1,0 +1,217 @@
+// Package people says who somebody in Slack is and who may decide, as Slack and a tenant's settings say now.
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/slackapi"
+)
+
+// Users looks people up in Slack.
+type Users interface {
+	User(ctx context.Context, id string) (slackapi.User, error)
+}
+
+// Groups looks people up in Slack, and who is in a user group or a channel.
+type Groups interface {
+	Users
+	UsergroupMembers(ctx context.Context, group string) ([]string, error)
+	Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error)
+}
+
+// Directory looks people up in Slack, with their channels and user groups.
+type Directory interface {
+	Groups
+	Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error]
+}
+
+// remembered is how long an answer of Slack's about membership is believed.
+const remembered = time.Minute
+
+// People says who wants something, and who may decide.
+type People struct {
+	Slack Directory
+	Now   func() time.Time
+
+	mu     sync.Mutex
+	member map[membership]time.Time // known until
+
+	channels Channels
+	asking   Requesters
+}
+
+// Want is what one person wants done, and from where.
+type Want struct {
+	User      string
+	Team      string            // as the click says it; used where Slack has no method to ask
+	Channel   string            // where the person clicked, empty in a dialog
+	Surface   aggregate.Surface // empty: Slack; in the console they signed in to the tenant's own workspace
+	Withdraws bool              // cancels or tries again: the requester may
+	Retries   bool              // tries again: no guest may
+	Authors   bool              // becomes the author of a version that is then to be approved
+}
+
+// membership is that of a person in a channel.
+type membership struct{ team, channel, user string }
+
+// Who returns the person who wants something of what was asked for there, and the policy that applies
+// to them. It returns errorclass.ErrUnverified when Slack can't be asked.
+func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User, Surface: w.Surface}
+	if w.Surface == aggregate.SurfaceConsole {
+		w.Team = o.Team
+	}
+	policy := s.Policy(o.Team)
+	if w.Withdraws && !w.Retries && by.ID == o.User { // who asked may cancel it, whatever else they are
+		by.Team = o.Team
+		return by, policy, nil
+	}
+	var wg sync.WaitGroup
+	var whoErr, listErr, aloneErr error
+	wg.Go(func() { whoErr = belongs(ctx, p.Slack.User, &by, w.Team, o.Team) })
+	var alone bool
+	wg.Go(func() { alone, aloneErr = p.alone(ctx, w, o, s) })
+	var member bool
+	wg.Go(func() {
+		if w.Retries && w.User == o.User { // it is enough to be no guest
+			return
+		}
+		if policy.Mode == aggregate.ApproversList {
+			policy.Approvers, listErr = p.approvers(ctx, o.Team, w.User, s.Approvers)
+			return
+		}
+		member, listErr = p.memberOf(ctx, w, o)
+	})
+	wg.Wait()
+	by.Member, policy.Alone = member, alone
+	if err := errors.Join(whoErr, listErr, aloneErr); err != nil {
+		return by, policy, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+	}
+	return by, policy, nil
+}
+
+// alone reports whether nobody could approve what the person would become the author of.
+func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (bool, error) {
+	if !w.Authors || s.AllowSelfApproval {
+		return false, nil
+	}
+	err := p.asking.Somebody(ctx, p.Slack, o, s, p.Now(), o.User, w.User)
+	if errors.As(err, new(aggregate.ErrNotAllowed)) {
+		return true, nil
+	}
+	return false, err
+}
+
+// belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
+// who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
+// Slack tells an app nothing of people whom it can't see; those are of no workspace of ours, and who has left is of none any more. Where Slack has no such
+// method, which is never slack.com, they are of the workspace unasked.
+func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
+	u, err := user(ctx, by.ID)
+	switch code := slackapi.Code(err); {
+	case code == slackapi.CodeUserNotFound, code == slackapi.CodeUserNotVisible:
+		return nil
+	case code == slackapi.CodeUnknownMethod:
+		slog.WarnContext(ctx, "guests can't be told from members here", "err", err)
+		by.Team = unasked
+		return nil
+	case err != nil:
+		return err
+	case u.Gone: // a page of theirs may still be open
+		return nil
+	}
+	if by.Team, by.Guest = u.Team, u.Guest; u.Of(ours) {
+		by.Team = ours
+	}
+	return nil
+}
+
+// approvers are the listed people, with the members of the listed user groups.
+// Groups are only asked for when the person is not listed by name.
+func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Approvers) ([]string, error) {
+	if slices.Contains(a.Users, id) {
+		return slices.Clone(a.Users), nil
+	}
+	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
+}
+
+// Reads reports whether somebody who may not decide may go on reading what was asked for there: what they asked for
+// themselves, or a channel's that they are in still. It returns errorclass.ErrUnverified when Slack can't be asked.
+func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
+	if o.User == w.User {
+		return true, nil
+	}
+	member, err := p.memberOf(ctx, w, o)
+	if err != nil {
+		return false, fmt.Errorf("%w: %w", errorclass.ErrUnverified, err)
+	}
+	return member, nil
+}
+
+// memberOf reports whether the person is a member of the channel that something
+// was asked for in. Where Slack does not list channels, whoever could click there is a member.
+func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
+	if o.ChannelType == "im" {
+		return w.User == o.User, nil
+	}
+	m := membership{o.Team, o.Channel, w.User}
+	if p.known(m) {
+		return true, nil
+	}
+	for ch, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
+		if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+			// A modal was opened by a click there; who is signed in to a page may be anywhere.
+			there := w.Channel == "" && w.Surface != aggregate.SurfaceConsole || w.Channel == o.Channel
+			slog.WarnContext(ctx, "a person's channels can't be listed here", "channel", o.Channel, "allowed", there)
+			return there, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		if ch.ID == o.Channel {
+			p.learn(m)
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// typesOf are what the channel may be. Slack refuses the whole call when it
+// names a type for which the app has no scope; a mention comes without its channel's
+// type, and a private channel's id may look like a public one's.
+func typesOf(o aggregate.Origin) []string {
+	if o.ChannelType == "mpim" {
+		return []string{"mpim"}
+	}
+	return []string{"public_channel", "private_channel"}
+}
+
+func (p *People) known(m membership) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.Now().Before(p.member[m])
+}
+
+func (p *People) learn(m membership) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.member == nil {
+		p.member = map[membership]time.Time{}
+	}
+	for who, until := range p.member {
+		if !p.Now().Before(until) {
+			delete(p.member, who)
+		}
+	}
+	p.member[m] = p.Now().Add(remembered)
+}

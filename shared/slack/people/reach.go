@@ -1,0 +1,118 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/slackapi"
+)
+
+// Reach is what a person may see and decide of their workspace's requests: Slack is asked once for all the rows of a list.
+// It is for showing; who may decide is asked again when they do. The zero value reaches nothing.
+type Reach struct {
+	by       aggregate.Actor
+	policy   aggregate.Policy
+	channels map[string]string // those that the person is in: their names by id
+}
+
+// Channels remembers for a minute which channels people are in. The zero value is ready.
+type Channels struct {
+	mu    sync.Mutex
+	known map[membership]inChannels
+}
+
+type inChannels struct {
+	names map[string]string
+	until time.Time
+}
+
+// Of are the names, by id, of the public and private channels that a person is in.
+func (k *Channels) Of(ctx context.Context, slack Directory, team, user string, now time.Time) (map[string]string, error) {
+	who := membership{team: team, user: user}
+	k.mu.Lock()
+	was, ok := k.known[who]
+	k.mu.Unlock()
+	if ok && now.Before(was.until) {
+		return was.names, nil
+	}
+	names := map[string]string{}
+	for ch, err := range slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
+		switch {
+		case slackapi.Code(err) == slackapi.CodeUnknownMethod:
+			return names, nil
+		case err != nil:
+			return nil, fmt.Errorf("%w: list a person's channels: %w", errorclass.ErrUnverified, err)
+		}
+		names[ch.ID] = ch.Name
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.known == nil || len(k.known) >= mostKept {
+		k.known = map[membership]inChannels{}
+	}
+	k.known[who] = inChannels{names, now.Add(remembered)}
+	return names, nil
+}
+
+// Sight is the Reach of somebody who only looks: which channels they are in, but nothing of what they may decide. It
+// returns errorclass.ErrUnverified when Slack can't be asked; the Reach then holds their own requests.
+func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
+	r := Reach{by: aggregate.Actor{Type: aggregate.ActorUser, ID: user, Surface: aggregate.SurfaceConsole}}
+	var err error
+	r.channels, err = p.channels.Of(ctx, p.Slack, team, user, p.Now())
+	return r, err
+}
+
+// Reach is a person's, under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be asked; what it did
+// not say, the Reach lacks.
+func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
+	r, err := p.Sight(ctx, team, user)
+	r.policy = s.Policy(team)
+	var wg sync.WaitGroup
+	var whoErr, listErr error
+	wg.Go(func() { whoErr = p.asking.who(ctx, p.Slack, &r.by, team, p.Now()) })
+	wg.Go(func() {
+		if r.policy.Mode == aggregate.ApproversList {
+			r.policy.Approvers, listErr = p.approvers(ctx, team, user, s.Approvers)
+		}
+	})
+	wg.Wait()
+	if whoErr = errors.Join(whoErr, listErr); whoErr != nil {
+		err = errors.Join(err, fmt.Errorf("%w: %w", errorclass.ErrUnverified, whoErr))
+	}
+	return r, err
+}
+
+// Sees reports whether the person may see what was asked for there: their own requests, and those of channels that they
+// are in. A direct message is nobody else's.
+func (r Reach) Sees(o aggregate.Origin) bool {
+	if o.User == r.by.ID {
+		return o.User != ""
+	}
+	return r.In(o.Channel) && o.ChannelType != "im"
+}
+
+// In reports whether the person is in a channel.
+func (r Reach) In(channel string) bool {
+	_, in := r.channels[channel]
+	return in
+}
+
+// Decides reports whether the person may approve what was asked for there, by the rule that People.Who serves.
+func (r Reach) Decides(o aggregate.Origin) bool {
+	by := r.by
+	if by.Member = r.In(o.Channel); o.ChannelType == "im" {
+		by.Member = o.User == by.ID
+	}
+	return by.ID != "" && r.policy.Team != "" && r.policy.Approve(by, o.User) == nil
+}
+
+// Channels are the names, by id, of those that the person is in.
+func (r Reach) Channels() map[string]string { return maps.Clone(r.channels) }

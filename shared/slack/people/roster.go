@@ -1,0 +1,182 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+	"unicode"
+
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/slackapi"
+)
+
+// MaxListed is how many people of a workspace are listed to choose from: five calls of users.list, which may be made 20
+// times a minute (Tier 2). The others are chosen by their id.
+const MaxListed = 5000
+
+// Why nobody may choose them as approvers.
+const (
+	RuleBot      tenancy.Rule = "bot"
+	RuleGone     tenancy.Rule = "gone"
+	RuleGuest    tenancy.Rule = "guest"
+	RuleOutsider tenancy.Rule = "outsider"
+	RuleNoGroup  tenancy.Rule = "no_group" // there is none, or it is disabled
+)
+
+// Listing lists who is in a workspace.
+type Listing interface {
+	Users
+	Users(ctx context.Context) iter.Seq2[slackapi.User, error]
+	Usergroups(ctx context.Context) ([]slackapi.Group, error)
+}
+
+// Members are the people and user groups of a workspace, by name.
+type Members struct {
+	Team   string
+	People []slackapi.User
+	Groups []slackapi.Group
+	More   bool // there are more than MaxListed people
+}
+
+// Roster lists the members of workspaces, and keeps for a minute what Slack said. The zero value is ready.
+type Roster struct {
+	mu    sync.Mutex
+	known map[string]rostered // by team
+}
+
+type rostered struct {
+	is    Members
+	until time.Time
+}
+
+// Of returns the members of a workspace. It returns errorclass.ErrUnverified when Slack can't be asked.
+func (r *Roster) Of(ctx context.Context, slack Listing, team string, now time.Time) (Members, error) {
+	r.mu.Lock()
+	k, ok := r.known[team]
+	r.mu.Unlock()
+	if ok && now.Before(k.until) {
+		return k.is, nil
+	}
+	m := Members{Team: team}
+	for u, err := range slack.Users(ctx) {
+		if err != nil {
+			return m, fmt.Errorf("%w: list the people of %s: %w", errorclass.ErrUnverified, team, err)
+		}
+		if m.More = len(m.People) == MaxListed; m.More {
+			break
+		}
+		m.People = append(m.People, u)
+	}
+	var err error
+	if m.Groups, err = slack.Usergroups(ctx); err != nil {
+		return m, fmt.Errorf("%w: list the user groups of %s: %w", errorclass.ErrUnverified, team, err)
+	}
+	slices.SortFunc(m.People, func(a, b slackapi.User) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	slices.SortFunc(m.Groups, func(a, b slackapi.Group) int {
+		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
+	})
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.known == nil || len(r.known) >= mostKept {
+		r.known = map[string]rostered{}
+	}
+	r.known[team] = rostered{m, now.Add(remembered)}
+	return m, nil
+}
+
+// Refused are the rules that forbid to choose these people and user groups, by their ids; those who may be chosen are not
+// in it. Who is not among the listed ones is asked about. It returns errorclass.ErrUnverified when Slack can't say.
+func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
+	out := map[string]tenancy.Rule{}
+	for _, id := range users {
+		u, ok := m.Person(id)
+		if !ok {
+			var err error
+			u, err = slack.User(ctx, id)
+			if code := slackapi.Code(err); code == slackapi.CodeUserNotFound || code == slackapi.CodeUserNotVisible {
+				u, err = slackapi.User{}, nil // of no workspace of ours
+			}
+			if err != nil {
+				return nil, errors.Join(errorclass.ErrUnverified, fmt.Errorf("ask who %s is: %w", id, err))
+			}
+		}
+		if rule := m.Rule(u); rule != "" {
+			out[id] = rule
+		}
+	}
+	for _, id := range groups {
+		if g, ok := m.Group(id); !ok || g.Disabled {
+			out[id] = RuleNoGroup
+		}
+	}
+	return out, nil
+}
+
+// Rule is why a person can't be an approver, empty for one who can.
+func (m Members) Rule(u slackapi.User) tenancy.Rule {
+	switch {
+	case u.Bot:
+		return RuleBot
+	case !u.Of(m.Team):
+		return RuleOutsider
+	case u.Gone:
+		return RuleGone
+	case u.Guest:
+		return RuleGuest
+	}
+	return ""
+}
+
+// Person is a listed one.
+func (m Members) Person(id string) (slackapi.User, bool) {
+	i := slices.IndexFunc(m.People, func(u slackapi.User) bool { return u.ID == id })
+	if i < 0 {
+		return slackapi.User{}, false
+	}
+	return m.People[i], true
+}
+
+// Group is a listed one.
+func (m Members) Group(id string) (slackapi.Group, bool) {
+	i := slices.IndexFunc(m.Groups, func(g slackapi.Group) bool { return g.ID == id })
+	if i < 0 {
+		return slackapi.Group{}, false
+	}
+	return m.Groups[i], true
+}
+
+// Find returns the first most people and user groups whose names hold the text, or whose id it is, and whether there are
+// more. Spaces and the case of letters don't matter; an empty text finds everybody.
+func (m Members) Find(text string, most int) (users []slackapi.User, groups []slackapi.Group, more bool) {
+	want := folded(strings.TrimLeft(text, "@＠"))
+	for _, u := range m.People {
+		if !u.Bot && (strings.Contains(folded(u.Name), want) || strings.EqualFold(u.ID, want)) {
+			users = append(users, u)
+		}
+	}
+	for _, g := range m.Groups {
+		if !g.Disabled && (strings.Contains(folded(g.Name), want) || strings.Contains(folded(g.Handle), want) || strings.EqualFold(g.ID, want)) {
+			groups = append(groups, g)
+		}
+	}
+	more = len(users) > most || len(groups) > most
+	return users[:min(most, len(users))], groups[:min(most, len(groups))], more
+}
+
+func folded(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, s)
+}

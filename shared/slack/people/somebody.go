@@ -1,0 +1,163 @@
+package people
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/slack/slackapi"
+)
+
+const (
+	// mostLooked bounds how many listed people are looked up for one of whom Slack says that they are a member: a list is saved
+	// with members alone, so that so many who have left are not to be expected. It bounds a channel's, too.
+	mostLooked = 20
+	// mostMembers is how many of a channel's members are asked for, in one call.
+	mostMembers = 100
+)
+
+type group struct {
+	members []string
+	until   time.Time
+}
+
+// Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
+// aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list has
+// nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where nobody can be found to be a member. It
+// is for what is begun; who may decide is asked again at the click. It returns errorclass.ErrUnverified when Slack can't be
+// asked about a list.
+func (q *Requesters) Somebody(ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string) error {
+	policy, err := s.Policy(o.Team), s.Nobody(o, askers...)
+	switch {
+	case err != nil:
+		return err
+	case policy.Mode != aggregate.ApproversList:
+		return q.inChannel(ctx, slack, policy, o, now, askers)
+	}
+	if policy.Approvers, err = q.listed(ctx, slack, o.Team, s.Approvers, now); err != nil {
+		return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+	}
+	looked := 0
+	for _, id := range policy.Approvers {
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: o.Team}
+		if policy.ApproveAll(by, askers) != nil {
+			continue // whatever Slack says
+		}
+		if looked++; looked > mostLooked {
+			return nil
+		}
+		by.Team = ""
+		if err := q.who(ctx, slack, &by, o.Team, now); err != nil {
+			return fmt.Errorf("%w: who is listed: %w", errorclass.ErrUnverified, err)
+		}
+		if policy.ApproveAll(by, askers) == nil {
+			return nil
+		}
+	}
+	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
+}
+
+// inChannel is Somebody where the members of a channel approve. Whoever joins a channel may, so that it has nobody only where
+// Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal. A group direct message is told from a
+// channel by the scope alone that the app does not have: a mention there names no type, and its id may begin like a channel's
+// (https://docs.slack.dev/reference/events/app_mention). No listing of a person's channels shows it to memberOf.
+func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string) error {
+	if o.ChannelType == "im" { // who asks there is all of it
+		return nil
+	}
+	place := [2]string{o.Team, o.Channel}
+	if p.AllowSelf && q.lists(place, now) {
+		return nil
+	}
+	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
+	switch {
+	case slackapi.Code(err) == slackapi.CodeMissingScope:
+		return aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}
+	case err != nil:
+		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
+		return nil
+	case p.AllowSelf: // who asks there is in it
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if q.listing == nil {
+			q.listing = map[[2]string]time.Time{}
+		}
+		q.listing[place] = now.Add(remembered)
+		return nil
+	}
+	looked := 0
+	for _, id := range members {
+		if slices.Contains(askers, id) {
+			continue
+		}
+		if looked++; looked > mostLooked {
+			return nil
+		}
+		u, err := q.user(ctx, slack, o.Team, id, now)
+		if err == nil && u.Bot { // Ringi's own is in it
+			continue
+		}
+		by := aggregate.Actor{Type: aggregate.ActorUser, ID: id, Member: true}
+		if err := q.who(ctx, slack, &by, o.Team, now); err != nil || p.ApproveAll(by, askers) == nil {
+			return nil
+		}
+	}
+	if more {
+		return nil
+	}
+	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
+}
+
+// lists reports whether Slack listed a place's members a moment ago.
+func (q *Requesters) lists(place [2]string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return now.Before(q.listing[place])
+}
+
+// listed are the listed people, with the members of the listed user groups.
+func (q *Requesters) listed(ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time) ([]string, error) {
+	all := slices.Clone(a.Users)
+	for _, name := range a.Usergroups {
+		members, err := q.group(ctx, slack, team, name, now)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, members...)
+	}
+	return all, nil
+}
+
+// group are a user group's members; the answer may be remembered old.
+func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
+	q.mu.Lock()
+	was, ok := q.groups[[2]string{team, name}]
+	q.mu.Unlock()
+	if ok && now.Before(was.until) {
+		return was.members, nil
+	}
+	members, err := slack.UsergroupMembers(ctx, name)
+	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
+		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
+		return nil, nil
+	}
+	if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: nobody is in it, and other groups still count
+		slog.WarnContext(ctx, "a listed user group is gone", "group", name)
+		members, err = nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.groups == nil {
+		q.groups = map[[2]string]group{}
+	}
+	q.groups[[2]string{team, name}] = group{members, now.Add(remembered)}
+	return members, nil
+}

@@ -1,0 +1,229 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+)
+
+// listing is a workspace with user groups.
+type listing struct {
+	vouching
+	groups map[string][]string
+	inC1   []string
+	silent error
+	looked atomic.Int32
+	listed atomic.Int32 // how often members were asked for
+}
+
+func (l *listing) UsergroupMembers(_ context.Context, id string) ([]string, error) {
+	return l.groups[id], l.silent
+}
+
+func (l *listing) Members(_ context.Context, channel string, most int) ([]string, bool, error) {
+	l.listed.Add(1)
+	if strings.HasSuffix(channel, "GROUP") { // a group direct message, for which infra/slack-manifest.yaml has no scope
+		return nil, false, slackapi.Refused{Code: slackapi.CodeMissingScope, App: true}
+	}
+	return l.inC1[:min(most, len(l.inC1))], len(l.inC1) > most, l.silent
+}
+
+func (l *listing) User(ctx context.Context, id string) (slackapi.User, error) {
+	l.looked.Add(1)
+	return l.vouching.User(ctx, id)
+}
+
+func newListing() *listing {
+	return &listing{
+		vouching: vouching{directory{channels: []string{"C1"}}, map[string]slackapi.User{
+			"UASKS": {Team: "T1"}, "UOURS": {Team: "T1"}, "UOTHER": {Team: "T1"}, "UGUEST": {Team: "T1", Guest: true}, "USTRANGER": {Team: "T9"}, "ULEFT": {Team: "T1", Gone: true}, "UBOT": {Team: "T1", Bot: true},
+		}},
+		inC1:   []string{"UASKS", "UOURS", "UOTHER", "UGUEST", "USTRANGER", "ULEFT", "UBOT"},
+		groups: map[string][]string{"SASKS": {"UASKS"}, "SOURS": {"UOURS", "ULEFT"}, "SGUESTS": {"UGUEST"}, "SOTHER": {"UOTHER"}},
+	}
+}
+
+// Whatever the settings, the place and whoever asks: something is begun if and only if the click of somebody would approve it.
+func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
+	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversChannel}, {Mode: aggregate.ApproversList}}
+	for _, users := range [][]string{nil, {"UASKS"}, {"UOURS"}, {"UASKS", "UOURS"}, {"UGUEST", "ULEFT", "USTRANGER"}} {
+		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS", "SGONE"}, {"SASKS", "SOURS"}} {
+			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
+		}
+	}
+	places := []aggregate.Origin{
+		{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}, {Team: "T1", User: "UASKS", Channel: "C1"}, // as a mention says it
+		{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"},
+		{Team: "T1", User: "UASKS", Channel: "GGROUP", ChannelType: "group"}, {Team: "T1", User: "UASKS", Channel: "CGROUP", ChannelType: "channel"},
+		{Team: "T1", User: "UASKS", Channel: "CGROUP", ChannelType: "mpim"},
+	}
+	begun := map[string]int{}
+	for _, a := range approvers {
+		for _, self := range []bool{true, false} {
+			for _, o := range places {
+				for _, askers := range [][]string{{"UASKS"}, {"UASKS", "UOURS"}} {
+					s, d := tenancy.Settings{Approvers: a, AllowSelfApproval: self}, newListing()
+					p, somebody := &People{Slack: d, Now: time.Now}, ""
+					for user := range d.users {
+						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
+						expect.NoError(t, err)
+						if policy.ApproveAll(by, askers) == nil {
+							somebody = user
+						}
+					}
+					err := p.asking.Somebody(t.Context(), d, o, s, time.Now(), askers...)
+					refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+					if (err == nil) != (somebody != "") {
+						t.Errorf("%v ask in %s under %+v, self-approval %t: %v, but %q may approve it", askers, o.Channel, a, self, err, somebody)
+					}
+					begun[fmt.Sprintf("%s %s %s", a.Mode, o.ChannelType, refused.Rule)]++
+				}
+			}
+		}
+	}
+	for _, kind := range []string{"channel channel ", "channel im ", "channel im self_approval", "list channel ", "list im ", "list im no_approvers", "list channel no_approvers", "channel group place_not_listed", "channel channel place_not_listed", "channel mpim place_not_listed", "list group "} {
+		if begun[kind] == 0 {
+			t.Errorf("no %q among %v", kind, begun)
+		}
+	}
+}
+
+// What Slack doesn't say is no refusal, a list of many is not gone through to its end, and nobody is looked up in vain.
+func TestWhoIsListedIsAskedOfSlack(t *testing.T) {
+	o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "D1", ChannelType: "im"}
+	s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Usergroups: []string{"SOURS"}}}
+	d := newListing()
+	d.silent = slackapi.Unknown{Cause: "timeout"}
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); !errors.Is(err, errorclass.ErrUnverified) {
+		t.Errorf("Slack says nothing of a group: %v", err)
+	}
+	d.silent = nil
+	for n := range 3 * mostLooked {
+		s.Approvers.Users = append(s.Approvers.Users, fmt.Sprintf("UGONE%d", n))
+	}
+	if err := (&Requesters{}).Somebody(t.Context(), d, o, s, time.Now(), "UASKS"); err != nil || d.looked.Load() != mostLooked {
+		t.Errorf("%d were looked up: %v", d.looked.Load(), err)
+	}
+	d.looked.Store(0)
+	s.Approvers.Users = []string{"UASKS"}
+	var q Requesters
+	for range 3 {
+		expect.NoError(t, q.Somebody(t.Context(), d, o, s, time.Now(), "UASKS"))
+	}
+	if d.looked.Load() != 1 {
+		t.Errorf("%d were looked up", d.looked.Load())
+	}
+}
+
+// Whatever the settings and the place: whoever may send a version back may put their own in its place if and only if the
+// click of somebody would then approve it, who is neither its author nor, where they may not, whoever asked.
+func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
+	approvers := []tenancy.Approvers{{Mode: aggregate.ApproversList}}
+	for _, users := range [][]string{{"UOURS"}, {"UASKS", "UOURS"}, {"UOURS", "UGUEST", "ULEFT", "USTRANGER"}, {"UOURS", "UOTHER"}} {
+		for _, groups := range [][]string{nil, {"SASKS"}, {"SOURS"}, {"SGUESTS"}, {"SOTHER"}} {
+			approvers = append(approvers, tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups})
+		}
+	}
+	seen := map[string]int{}
+	for _, a := range approvers {
+		for _, self := range []bool{true, false} {
+			for _, kind := range []string{"channel", "im"} {
+				for _, picks := range []string{"UOURS", "UASKS"} {
+					s, d := tenancy.Settings{Approvers: a, AllowSelfApproval: self}, newListing()
+					o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: kind}
+					p, somebody := &People{Slack: d, Now: time.Now}, false
+					for user := range d.users {
+						by, policy, err := p.Who(t.Context(), Want{User: user, Surface: aggregate.SurfaceConsole}, o, s)
+						expect.NoError(t, err)
+						somebody = somebody || policy.ApproveAll(by, []string{o.User, picks}) == nil
+					}
+					by, policy, err := p.Who(t.Context(), Want{User: picks, Surface: aggregate.SurfaceConsole, Authors: true}, o, s)
+					expect.NoError(t, err)
+					if policy.Reject(by, o.User) != nil {
+						continue
+					}
+					refused, _ := errors.AsType[aggregate.ErrNotAllowed](policy.Author(by, o.User))
+					if (refused.Rule == "") != somebody {
+						t.Errorf("%s picks in %s under %+v, self-approval %t: %q, but somebody may approve it: %t", picks, kind, a, self, refused.Rule, somebody)
+					}
+					seen[string(refused.Rule)]++
+				}
+			}
+		}
+	}
+	if seen[""] < 10 || seen[string(aggregate.RuleAlone)] < 10 {
+		t.Errorf("%v tells nothing", seen)
+	}
+}
+
+// Where nobody approves their own, a channel of nobody else is as a direct message; what Slack doesn't say of it, and a
+// channel of many, is no refusal, and costs at most one listing and a few looks at people.
+func TestAChannelOfNobodyElseHasNobody(t *testing.T) {
+	crowd := []string{"UASKS"}
+	for n := range 3 * mostMembers {
+		crowd = append(crowd, fmt.Sprintf("UGONE%d", n))
+	}
+	for name, tt := range map[string]struct {
+		members []string
+		askers  []string
+		self    bool
+		silent  error
+		rule    aggregate.Rule
+		looked  int32
+	}{
+		"alone":                            {[]string{"UASKS"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 0},
+		"alone, and may":                   {[]string{"UASKS"}, []string{"UASKS"}, true, nil, "", 0},
+		"with Ringi and those who may not": {[]string{"UBOT", "UGUEST", "UASKS", "ULEFT", "USTRANGER"}, []string{"UASKS"}, false, nil, aggregate.RuleNotMember, 4},
+		"with another":                     {[]string{"UASKS", "UOURS", "UOTHER"}, []string{"UASKS"}, false, nil, "", 1},
+		"with another who asks, too":       {[]string{"UASKS", "UOURS"}, []string{"UASKS", "UOURS"}, false, nil, aggregate.RuleNotMember, 0},
+		"Slack says nothing":               {nil, []string{"UASKS"}, false, slackapi.Unknown{Cause: "timeout"}, "", 0},
+		"many, who are not known":          {crowd, []string{"UASKS"}, false, nil, "", mostLooked},
+	} {
+		d := newListing()
+		d.inC1, d.silent = tt.members, tt.silent
+		o := aggregate.Origin{Team: "T1", User: "UASKS", Channel: "C1", ChannelType: "channel"}
+		s := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversChannel}, AllowSelfApproval: tt.self}
+		var q Requesters
+		for range 2 { // within a minute nobody is looked up again
+			refused, _ := errors.AsType[aggregate.ErrNotAllowed](q.Somebody(t.Context(), d, o, s, time.Now(), tt.askers...))
+			if refused.Rule != tt.rule || d.looked.Load() != tt.looked {
+				t.Errorf("%s: %q after %d looks, want %q after %d", name, refused.Rule, d.looked.Load(), tt.rule, tt.looked)
+			}
+		}
+	}
+}
+
+// Where people may approve their own requests, only whether Slack lists the place counts, and that is asked once in a while.
+func TestAPlaceIsLookedUpOnceInAWhile(t *testing.T) {
+	l, q, now := newListing(), &Requesters{}, time.Now()
+	settings := tenancy.DefaultSettings()
+	settings.AllowSelfApproval = true
+	asks := func(channel string, now time.Time) error {
+		return q.Somebody(t.Context(), l, aggregate.Origin{Team: "T1", Channel: channel, ChannelType: "channel", User: "UASKS"}, settings, now, "UASKS")
+	}
+	for range 3 {
+		expect.NoError(t, asks("C1", now))
+	}
+	if n := l.listed.Load(); n != 1 {
+		t.Errorf("members were asked for %d times", n)
+	}
+	expect.NoError(t, asks("C1", now.Add(remembered)))
+	for range 2 { // a scope may be granted meanwhile
+		if err := asks("CGROUP", now); !errors.Is(err, aggregate.ErrNotAllowed{Rule: aggregate.RuleUnlisted}) {
+			t.Errorf("a group direct message: %v", err)
+		}
+	}
+	if n := l.listed.Load(); n != 4 {
+		t.Errorf("members were asked for %d times", n)
+	}
+}

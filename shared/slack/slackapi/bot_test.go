@@ -1,0 +1,124 @@
+package slackapi_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"ringi/infra/local/sandbox/webapi"
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+// keys are a bot's token, and the one that replaces it.
+type keys struct {
+	token, next, address string
+	err                  error
+	refused              int
+}
+
+func (r *keys) Bot(context.Context) (string, string, error) { return r.token, r.address, r.err }
+
+func (r *keys) Refused(context.Context) bool {
+	r.refused++
+	changed := r.next != "" && r.next != r.token
+	if changed {
+		r.token = r.next
+	}
+	return changed
+}
+
+// with is a client of a workspace whose bot has the token xoxb-new.
+func with(t *testing.T, r *keys) (*slackapi.Client, *workspace.Workspace, *[]webapi.Call) {
+	t.Helper()
+	w := workspace.New(workspace.Config{TeamID: slacktest.Team, AppID: "A0RINGI"})
+	calls := &[]webapi.Call{}
+	server := httptest.NewServer(webapi.New(webapi.Options{
+		Workspace: w, BotToken: "xoxb-new", Faults: &webapi.Faults{}, Self: func() string { return "" }, Heard: func(c webapi.Call) { *calls = append(*calls, c) },
+	}))
+	t.Cleanup(server.Close)
+	r.address = server.URL + "/api/"
+	c := slackapi.With(r, time.Minute)
+	return c, w, calls
+}
+
+func TestACallIsMadeAgainWithTheTokenThatReplacedARefusedOne(t *testing.T) {
+	r := &keys{token: "xoxb-old", next: "xoxb-new"}
+	c, _, _ := with(t, r)
+	ts, err := c.Post(t.Context(), workspace.HR, "", message("one"), about) // a form
+	if err != nil || ts == "" || r.refused != 1 {
+		t.Fatalf("%q, %v, asked %d times", ts, err, r.refused)
+	}
+	r.token = "xoxb-old"
+	if _, err := c.User(t.Context(), workspace.Sato); err != nil || r.refused != 2 {
+		t.Errorf("%v, asked %d times", err, r.refused)
+	}
+	if err := c.Update(t.Context(), workspace.HR, ts, message("two"), about); err != nil || r.refused != 2 {
+		t.Errorf("%v, asked %d times", err, r.refused)
+	}
+}
+
+// Whose the token is Slack is asked once.
+func TestWhoseTheTokenIs(t *testing.T) {
+	c, _, calls := with(t, &keys{token: "xoxb-new"})
+	for range 2 {
+		if team, err := c.Team(t.Context()); err != nil || team != slacktest.Team || len(*calls) != 1 {
+			t.Errorf("%q, %v after %d calls", team, err, len(*calls))
+		}
+	}
+}
+
+func TestARefusedTokenWithoutAnotherIsSaid(t *testing.T) {
+	r := &keys{token: "xoxb-old"}
+	c, _, calls := with(t, r)
+	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
+	if slackapi.Code(err) != "invalid_auth" || r.refused != 1 || len(*calls) > 1 {
+		t.Errorf("%v after %d calls, asked %d times", err, len(*calls), r.refused)
+	}
+}
+
+func TestWithoutATokenNothingIsSent(t *testing.T) {
+	r := &keys{err: errors.New("bot_token: not pasted")}
+	c, _, calls := with(t, r)
+	_, err := c.Post(t.Context(), workspace.HR, "", message("one"), about)
+	if slackapi.Code(err) != slackapi.CodeNoToken || len(*calls) != 0 {
+		t.Errorf("%v, %d calls", err, len(*calls))
+	}
+	var refused slackapi.Refused
+	if !errors.As(err, &refused) || refused.Permanent || !refused.App {
+		t.Errorf("%+v: it is pasted sooner or later, and somebody has to", refused)
+	}
+}
+
+// The token's owner may be another bot than before: its messages are others.
+func TestAnotherTokenIsAnotherBot(t *testing.T) {
+	asked := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		asked++
+		bot := "U0" + q.FormValue("token")
+		if q.URL.Path == "/api/auth.test" {
+			w.Write([]byte(`{"ok":true,"user_id":"` + bot + `","bot_id":""}`))
+			return
+		}
+		w.Write([]byte(`{"ok":true,"messages":[{"ts":"2.000001","user":"U0new","metadata":{"event_type":"ringi_card","event_payload":{"task":"01TASK","card":"CARD#task"}}}]}`))
+	}))
+	defer server.Close()
+	r := &keys{token: "old", address: server.URL + "/api/"}
+	c := slackapi.With(r, time.Minute)
+	for _, want := range []struct {
+		token string
+		found int
+	}{{"old", 0}, {"new", 1}, {"new", 1}} {
+		r.token = want.token
+		if found, err := c.FindCards(t.Context(), "C1", "1.000001", about); err != nil || len(found) != want.found {
+			t.Errorf("as %s: %v, %v", want.token, found, err)
+		}
+	}
+	if asked != 5 {
+		t.Errorf("%d calls: whose a token is, is asked once for each", asked)
+	}
+}

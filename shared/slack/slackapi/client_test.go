@@ -1,0 +1,128 @@
+package slackapi_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/slack-go/slack"
+
+	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/outgoing"
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+var about = slackapi.Metadata{Task: "01TASK", Card: "CARD#task"}
+
+func message(text string) outgoing.Message {
+	return outgoing.Message{Text: text, Attachments: []slack.Attachment{{Color: "#f2c744", Blocks: slack.Blocks{BlockSet: []slack.Block{
+		slack.NewSectionBlock(slack.NewTextBlockObject(slack.MarkdownType, text, false, false), nil, nil),
+	}}}}}
+}
+
+func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")
+	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("one"), about))(t)
+	expect.NoError(t, s.Client.Update(t.Context(), workspace.HR, ts, message("two"), about))
+	thread := s.Thread(t, workspace.HR, root)
+	if len(thread) != 1 || thread[0].TS != ts || thread[0].Text != "two" || len(thread[0].Attachments) != 1 {
+		t.Fatalf("%+v", thread)
+	}
+	want := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
+	expect.Same(t, want, thread[0].Metadata)
+	for range 2 { // the second time it is gone already
+		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
+	}
+	if thread := s.Thread(t, workspace.HR, root); len(thread) != 0 {
+		t.Errorf("%d messages stay", len(thread))
+	}
+}
+
+// TestFindCards: only our own bot's messages with the metadata, on every page, the earliest first.
+func TestFindCards(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "お願い")
+	var want []string
+	for i := range 450 {
+		switch i {
+		case 3, 230, 444:
+			ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("card"), about))(t)
+			want = append(want, ts)
+		default:
+			forged := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
+			expect.Value(s.Post(workspace.Draft{Channel: workspace.HR, User: workspace.Tanaka, ThreadTS: root, Text: fmt.Sprint(i), Metadata: forged}))(t)
+		}
+	}
+	for _, other := range []slackapi.Metadata{{Task: "01TASK", Card: "CARD#prompt#0001"}, {Task: "01OTHER", Card: "CARD#task"}} {
+		expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("other"), other))(t)
+	}
+	got := expect.Value(s.Client.FindCards(t.Context(), workspace.HR, root, about))(t)
+	expect.Same(t, want, got)
+	if n := len(s.Calls("conversations.replies")); n < 3 {
+		t.Errorf("%d pages", n)
+	}
+	if none, err := s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about); err != nil || len(none) != 0 {
+		t.Errorf("a thread that is gone: %v, %v", none, err)
+	}
+}
+
+func TestPeople(t *testing.T) {
+	s := slacktest.Start(t)
+	for id, want := range map[string]slackapi.User{
+		workspace.Sato:     {ID: workspace.Sato, Name: "佐藤 花子", Team: slacktest.Team, Language: "ja"},
+		workspace.Guest:    {ID: workspace.Guest, Name: "高橋 ゲスト", Team: slacktest.Team, Guest: true, Language: "ja"},
+		workspace.Stranger: {ID: workspace.Stranger, Name: "Robin Park", Team: workspace.StrangerTeam, Language: "en"},
+	} {
+		got := expect.Value(s.Client.User(t.Context(), id))(t)
+		expect.Same(t, want, got)
+	}
+	group, err := s.Client.UsergroupMembers(t.Context(), workspace.Approvers)
+	if diff := cmp.Diff([]string{workspace.Suzuki, workspace.Tanaka}, group); diff != "" || err != nil {
+		t.Error(err, diff)
+	}
+	expect.NoError(t, s.Client.Direct(t.Context(), workspace.Sato, "hello"))
+	dm, err := s.Everything(workspace.DirectMessage(workspace.Sato))
+	if err != nil || len(dm) != 1 || dm[0].Text != "hello" {
+		t.Errorf("%v %+v", err, dm)
+	}
+	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Tanaka, "psst"))
+	if seen := s.Ephemerals(workspace.Tanaka); len(seen) != 1 || seen[0].Text != "psst" {
+		t.Errorf("%+v", seen)
+	}
+}
+
+// TestChannels: pages are asked for one at a time, and only as long as somebody wants more.
+func TestChannels(t *testing.T) {
+	pages := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		pages++
+		if r.URL.Path != "/api/users.conversations" || r.FormValue("user") != "U1" || r.FormValue("types") != "public_channel,private_channel" || r.FormValue("limit") != "999" {
+			t.Errorf("asked %s with %v", r.URL.Path, r.Form)
+		}
+		next := map[string]string{"": "b", "b": "c", "c": ""}[r.FormValue("cursor")]
+		_, _ = fmt.Fprintf(w, `{"ok":true,"channels":[{"id":"C%d","name":"n"}],"response_metadata":{"next_cursor":%q}}`, pages, next)
+	}))
+	defer server.Close()
+	c := client(t, server.URL+"/api/", time.Minute)
+	var all []string
+	for ch, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, ch.ID+" "+ch.Name)
+	}
+	expect.Same(t, []string{"C1 n", "C2 n", "C3 n"}, all)
+	pages = 0
+	for range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
+		break
+	}
+	if pages != 1 {
+		t.Errorf("%d pages were asked for", pages)
+	}
+}

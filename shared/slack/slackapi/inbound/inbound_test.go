@@ -1,0 +1,116 @@
+package inbound
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/slack/slackapi/slacktest"
+)
+
+var now = time.Unix(1531420618, 0)
+
+func TestVerify(t *testing.T) {
+	// The example that Slack's documentation prints.
+	const secret = "8f742231b10e8888abcd99yyyzzz85a5"
+	body := "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c"
+	const good = "v0=a2114d57b48eac39b9ad189dd8316235a7b4a8d21a10bd27519666489c69b503"
+	at := strconv.FormatInt(now.Unix(), 10)
+	sign := func(stamp string) string { return Sign(stamp, []byte(body), secret) }
+	shifted := func(d time.Duration) string { return strconv.FormatInt(now.Add(d).Unix(), 10) }
+	for _, tt := range []struct {
+		name, stamp, signature, body, secret string
+		want                                 error
+	}{
+		{"Slack's own example", at, good, body, secret, nil},
+		{"no timestamp", "", good, body, secret, ErrUnsigned},
+		{"no signature", at, "", body, secret, ErrUnsigned},
+		{"a timestamp that is no number", "soon", sign("soon"), body, secret, ErrUnsigned},
+		{"another body", at, good, body + "&x=1", secret, ErrSignature},
+		{"another secret", at, good, body, "other", ErrSignature},
+		{"no secret is configured", at, Sign(at, []byte(body), ""), body, "", ErrNoSecret},
+		{"another version", at, "v1" + good[2:], body, secret, ErrSignature},
+		{"capital digits", at, strings.ToUpper(good), body, secret, ErrSignature},
+		{"cut off", at, good[:20], body, secret, ErrSignature},
+		{"signed for another time", shifted(time.Second), good, body, secret, ErrSignature},
+		{"five minutes old", shifted(-Tolerance), sign(shifted(-Tolerance)), body, secret, nil},
+		{"older", shifted(-Tolerance - time.Second), sign(shifted(-Tolerance - time.Second)), body, secret, ErrStale},
+		{"five minutes ahead", shifted(Tolerance), sign(shifted(Tolerance)), body, secret, nil},
+		{"further ahead", shifted(Tolerance + time.Second), sign(shifted(Tolerance + time.Second)), body, secret, ErrStale},
+		{"the end of time", "9223372036854775807", sign("9223372036854775807"), body, secret, ErrStale},
+		{"before all time", "-9223372036854775808", sign("-9223372036854775808"), body, secret, ErrStale},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			h := http.Header{}
+			h.Set(HeaderTimestamp, tt.stamp)
+			h.Set(HeaderSignature, tt.signature)
+			if err := Verify(h, []byte(tt.body), tt.secret, now); !errors.Is(err, tt.want) {
+				t.Errorf("got %v, want %v", err, tt.want)
+			}
+		})
+	}
+}
+
+func edge() Edge {
+	return Edge{Keys: slacktest.Keys{Secret: "s"}, Now: func() time.Time { return now }}
+}
+
+func signed(body string) Request {
+	stamp := strconv.FormatInt(now.Unix(), 10)
+	return Request{Body: body, Headers: map[string]string{
+		"x-slack-request-timestamp": stamp, "x-slack-signature": Sign(stamp, []byte(body), "s"),
+	}}
+}
+
+func encoded(r Request) Request {
+	r.Body, r.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(r.Body)), true
+	return r
+}
+
+func TestServe(t *testing.T) {
+	echo := func(_ context.Context, body []byte) (Response, error) {
+		return Response{StatusCode: 200, Body: string(body)}, nil
+	}
+	fails := func(err error) func(context.Context, []byte) (Response, error) {
+		return func(context.Context, []byte) (Response, error) { return Response{}, err }
+	}
+	full := strings.Repeat("x", MaxBody)
+	notBase64 := signed("x")
+	notBase64.IsBase64Encoded, notBase64.Body = true, "%"
+	unsigned := signed("x")
+	unsigned.Headers = nil
+	for _, tt := range []struct {
+		name   string
+		in     Request
+		answer func(context.Context, []byte) (Response, error)
+		status int
+		body   string
+	}{
+		{"text", signed("payload"), echo, 200, "payload"},
+		{"base64", encoded(signed("payload=%7B%7D")), echo, 200, "payload=%7B%7D"},
+		{"bytes that are no text", encoded(signed("\x00\xff")), echo, 200, "\x00\xff"},
+		{"the largest body", signed(full), echo, 200, full},
+		{"the largest body in base64", encoded(signed(full)), echo, 200, full},
+		{"a larger body", signed(full + "x"), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
+		{"a larger body in base64", encoded(signed(full + "xxxx")), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
+		{"a body one byte too large in base64", encoded(signed(full + "x")), echo, 413, `{"error":"body must have at most 1048576 bytes"}`},
+		{"no base64", notBase64, echo, 400, `{"error":"body is not base64"}`},
+		{"unsigned", unsigned, echo, 401, `{"error":"a signature header is missing or no signature"}`},
+		{"refused", signed("x"), fails(Bad("%s is required", "type")), 400, `{"error":"type is required"}`},
+		{"to be sent again", signed("x"), fails(Unavailable("again")), 503, `{"error":"again"}`},
+		{"an error says nothing", signed("x"), fails(errors.New("table Secret-Table")), 500, `{"error":"internal error"}`},
+		{"a panic says nothing", signed("x"), func(context.Context, []byte) (Response, error) { panic("secret") }, 500, `{"error":"internal error"}`},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			out := edge().Serve(t.Context(), tt.in, tt.answer)
+			if out.StatusCode != tt.status || out.Body != tt.body {
+				t.Errorf("%d %.100q, want %d %.100q", out.StatusCode, out.Body, tt.status, tt.body)
+			}
+		})
+	}
+}
