@@ -17,10 +17,10 @@ import (
 
 	"ringi/infra/local/mapping"
 	"ringi/infra/local/template"
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/effect"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 )
 

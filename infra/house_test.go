@@ -18,15 +18,15 @@ var ranks = [][]string{
 	{"domain/task", "model/teamconfig"},
 	{"domain/session"},
 	{"explain/reason"},
-	{"explain/auditlog", "runtime/boot", "settingsyaml", "effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "tool/line"},
-	{"model/contestfiles", "pipeline", "explain/refusal", "tool/wire"},
+	{"explain/auditlog", "runtime/boot", "settingsyaml", "decide/effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "tool/line"},
+	{"model/contestfiles", "decide/pipeline", "explain/refusal", "tool/wire"},
 	{"slack/card", "slack/slackapi", "store"},
-	{"store/contests", "intake", "store/sessions", "store/tasks"},
+	{"store/contests", "decide/intake", "store/sessions", "store/tasks"},
 	{"store/kinds"},
 	{"secret/oauth", "tool"},
 	{"slack/home", "secret/mcpauth", "model", "slack/people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"model/chat"},
-	{"decision", "model/round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "inbox"},
+	{"decide/decision", "model/round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "decide/inbox"},
 	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
 }
 
@@ -36,7 +36,7 @@ var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog"
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"slack/card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "pipeline/pipelinetest": false, "slack/slackapi/slacktest": true, "store/storetest": true,
+	"slack/card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "decide/pipeline/pipelinetest": false, "slack/slackapi/slacktest": true, "store/storetest": true,
 }
 
 // rank is a package's place in ranks, counted from 1; 0 when it has none.

@@ -6,10 +6,10 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline"
 )
 
 // serviceErrors are the names that Step Functions, Lambda and its runtimes give; the rest are the functions' own.

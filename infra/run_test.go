@@ -24,8 +24,8 @@ import (
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 )
 

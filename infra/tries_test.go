@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/effect"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 )
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
@@ -17,7 +18,6 @@ import (
 	"ringi/shared/explain/reason"
 	"ringi/shared/model"
 	"ringi/shared/model/chat"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/slack/slackapi"
 )

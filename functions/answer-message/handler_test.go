@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
@@ -19,7 +20,6 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/chat"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/slack/people"

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/explain/reason"
-	"ringi/shared/pipeline"
 	"ringi/shared/words/language"
 )
 

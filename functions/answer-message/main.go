@@ -2,7 +2,7 @@
 package main
 
 import (
-	"ringi/shared/pipeline"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
 )
 

@@ -7,11 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

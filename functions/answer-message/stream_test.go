@@ -8,12 +8,12 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"

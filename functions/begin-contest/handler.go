@@ -8,13 +8,13 @@ import (
 	"sync"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline"
 	"ringi/shared/store/contests"
 )
 

@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/metric/metrictest"
 )
 

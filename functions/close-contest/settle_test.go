@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline"
 )
 
 // Store commits what close-task records.

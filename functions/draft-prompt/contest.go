@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -14,7 +15,6 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
 )

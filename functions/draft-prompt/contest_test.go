@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	sample "ringi/infra/local/contests"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -14,7 +15,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"

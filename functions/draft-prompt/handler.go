@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/contestfiles"
-	"ringi/shared/pipeline"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )

@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/store/result"
 )
 

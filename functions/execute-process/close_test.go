@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 // givenUp is an execution whose run was given up while its session works.

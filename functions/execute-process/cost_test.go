@@ -7,12 +7,12 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )

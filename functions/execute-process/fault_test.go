@@ -10,12 +10,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/reason"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )

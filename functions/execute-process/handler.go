@@ -7,11 +7,11 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/tool"
 )
 

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 // late is a vendor that answers the first call of each kind when nobody waits for it any more.

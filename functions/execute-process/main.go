@@ -3,7 +3,7 @@
 package main
 
 import (
-	"ringi/shared/pipeline"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/runtime/boot"
 )
 

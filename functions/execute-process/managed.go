@@ -7,11 +7,11 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sleep"
 )
 

@@ -7,11 +7,11 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/managed"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 // crashing makes an invocation crash once, at one of the points between its calls.

@@ -11,10 +11,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/rooms"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool"

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/task"
@@ -15,7 +16,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
 	"ringi/shared/model/price"
-	"ringi/shared/pipeline"
 	"ringi/shared/tool"
 )
 

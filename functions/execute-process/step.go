@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failure"
-	"ringi/shared/pipeline"
 	"ringi/shared/store/result"
 	"ringi/shared/tool"
 )

@@ -4,9 +4,9 @@ import (
 	"context"
 	"log/slog"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/panics"
 )
 

@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/failure"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/tool"
 )
 

@@ -6,9 +6,9 @@ import (
 
 	"ringi/infra/local/vendors"
 	"ringi/infra/local/vendors/agents"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )
 

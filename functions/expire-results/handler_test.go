@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store/result"
 )

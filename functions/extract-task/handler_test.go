@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"

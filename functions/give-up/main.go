@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/sessions"

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/pipeline"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
 )

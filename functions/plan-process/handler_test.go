@@ -6,12 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/result"

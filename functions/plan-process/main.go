@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/model/provider"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/result"

@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 	"testing"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )
 

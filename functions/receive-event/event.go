@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/intake"
 	"ringi/shared/slack/slackapi/inbound"
 )
 

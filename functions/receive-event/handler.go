@@ -7,10 +7,10 @@ import (
 	"log/slog"
 	"time"
 
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/intake"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/intake"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"

@@ -8,7 +8,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/slack/card"

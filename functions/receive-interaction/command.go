@@ -7,11 +7,11 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"

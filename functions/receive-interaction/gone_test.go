@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/words/language"

@@ -11,14 +11,14 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
+	"ringi/shared/decide/inbox"
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/inbox"
-	"ringi/shared/intake"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/home"

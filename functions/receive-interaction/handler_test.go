@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"

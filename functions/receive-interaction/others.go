@@ -9,7 +9,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"

@@ -10,7 +10,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/metric"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/intake"
+	"ringi/shared/decide/intake"
 	"ringi/shared/slack/card"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/intake"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"

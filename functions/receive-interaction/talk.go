@@ -9,11 +9,11 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"

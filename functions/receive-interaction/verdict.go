@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"time"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"

@@ -9,8 +9,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/panics"

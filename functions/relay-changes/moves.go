@@ -5,8 +5,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
 	"ringi/shared/store"
 )
 

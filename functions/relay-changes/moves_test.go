@@ -6,10 +6,10 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/google/go-cmp/cmp"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 )
 

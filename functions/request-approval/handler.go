@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/effect"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/pipeline"
 	"ringi/shared/store"
 )
 

@@ -7,12 +7,12 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )
 

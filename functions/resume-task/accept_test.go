@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/reason"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/slackapi"

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 )

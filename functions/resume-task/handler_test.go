@@ -5,11 +5,11 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi"

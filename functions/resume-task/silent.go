@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"log/slog"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline"
 	"ringi/shared/slack/slackapi"
 )
 

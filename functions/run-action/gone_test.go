@@ -4,11 +4,11 @@ import (
 	"context"
 	"testing"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/store/storetest"

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/sandbox"
 	"ringi/shared/store/versions"
 )

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -17,7 +18,6 @@ import (
 	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"

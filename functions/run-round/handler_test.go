@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
@@ -16,7 +17,6 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/contests/conteststest"

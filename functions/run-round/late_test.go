@@ -12,12 +12,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"

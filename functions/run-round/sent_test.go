@@ -8,12 +8,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"

@@ -8,7 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"

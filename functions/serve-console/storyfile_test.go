@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 func promptsAreForFew(t *testing.T, w *world) {

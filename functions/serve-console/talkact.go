@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/decision"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"

@@ -21,10 +21,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/signin"

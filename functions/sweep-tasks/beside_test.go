@@ -5,10 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 type hanging struct {

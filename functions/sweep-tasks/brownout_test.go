@@ -15,10 +15,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store"

@@ -12,8 +12,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store"
 )

@@ -9,9 +9,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 )

@@ -7,7 +7,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
-	"ringi/shared/effect"
+	"ringi/shared/decide/effect"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/kinds"

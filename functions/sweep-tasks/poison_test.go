@@ -9,8 +9,8 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )
 

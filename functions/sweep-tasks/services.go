@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
 	"ringi/shared/explain/errorclass"
 )
 

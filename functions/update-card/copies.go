@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/effect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"

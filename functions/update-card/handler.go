@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/people"

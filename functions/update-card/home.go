@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/slack-go/slack"
 
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/effect"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/home"

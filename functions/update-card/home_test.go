@@ -10,11 +10,11 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/effect"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"

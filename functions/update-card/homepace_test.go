@@ -11,8 +11,8 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"

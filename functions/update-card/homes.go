@@ -8,7 +8,7 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/effect"
+	"ringi/shared/decide/effect"
 	"ringi/shared/store"
 )
 

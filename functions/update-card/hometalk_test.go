@@ -6,10 +6,10 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"

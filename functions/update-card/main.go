@@ -8,10 +8,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/inbox"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"

@@ -13,9 +13,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"

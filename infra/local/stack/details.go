@@ -14,8 +14,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/pipeline"
 	"ringi/shared/store/kinds"
 )
 

@@ -13,8 +13,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
 	"github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/pipeline"
 	"ringi/shared/store/kinds"
 )
 

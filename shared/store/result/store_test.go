@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/result"
 )

@@ -8,9 +8,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/note"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"

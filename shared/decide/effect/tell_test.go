@@ -6,9 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/effect"
 )
 
 // table has the aggregates that decisions are made of.

@@ -1,6 +1,6 @@
 package pipelinetest
 
-import "ringi/shared/pipeline"
+import "ringi/shared/decide/pipeline"
 
 // RefuseCommits has DynamoDB refuse for good whatever moves a task's head, until ClearFaults.
 func (w *World) RefuseCommits() {

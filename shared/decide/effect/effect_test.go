@@ -7,10 +7,10 @@ import (
 
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 
+	"ringi/shared/decide/effect"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/effect"
-	"ringi/shared/pipeline/pipelinetest"
 	"ringi/shared/runtime/expect"
 )
 

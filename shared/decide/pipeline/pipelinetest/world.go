@@ -18,9 +18,9 @@ import (
 	sfntypes "github.com/aws/aws-sdk-go-v2/service/sfn/types"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 
+	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/effect"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"

@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 func bill(id string, dollars float64) aggregate.Usage {

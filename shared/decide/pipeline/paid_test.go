@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/pipeline"
-	"ringi/shared/pipeline/pipelinetest"
 )
 
 // What a model's calls cost is known and counted, though what they made can't be saved.

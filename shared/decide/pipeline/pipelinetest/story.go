@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/pipeline"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/tasks"
 )
