@@ -10,15 +10,15 @@ import (
 // ranks are the packages of shared, from the ground up. A package imports only what stands in
 // ranks below its own, so no import runs back. A new package gets its place here.
 var ranks = [][]string{
-	{"domain/chain", "runtime/config", "lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "websession"},
-	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "model/schema", "runtime/secret", "signin", "slack/slackapi/outgoing"},
+	{"domain/chain", "runtime/config", "words/lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "domain/websession"},
+	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "tool/schema", "runtime/secret", "slack/signin", "slack/slackapi/outgoing"},
 	{"domain/agent", "domain/fact", "domain/modelname", "runtime/sandbox/invoke", "domain/submission", "web", "domain/workspace"},
 	{"domain/payload", "domain/tenancy", "store/versions"},
 	{"domain/contest"},
 	{"domain/task", "model/teamconfig"},
 	{"domain/session"},
 	{"explain/reason"},
-	{"explain/auditlog", "runtime/boot", "settingsyaml", "decide/effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "tool/line"},
+	{"explain/auditlog", "runtime/boot", "settingsyaml", "decide/effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "explain/line"},
 	{"model/contestfiles", "decide/pipeline", "explain/refusal", "tool/wire"},
 	{"slack/card", "slack/slackapi", "store"},
 	{"store/contests", "decide/intake", "store/sessions", "store/tasks"},
@@ -27,12 +27,12 @@ var ranks = [][]string{
 	{"slack/home", "secret/mcpauth", "model", "slack/people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
 	{"model/chat"},
 	{"decide/decision", "model/round", "secret/vault", "story", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "decide/inbox"},
-	{"model/provider", "secret/bots", "tool/reading", "tool/runner"},
+	{"model/provider", "secret/bots", "model/reading", "tool/runner"},
 }
 
 // withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
-var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "lazy", "domain/modelname", "domain/tenancy", "domain/task", "explain/failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "explain/reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "tool/line", "domain/workspace"}
+var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "words/lazy", "domain/modelname", "domain/tenancy", "domain/task", "explain/failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "explain/reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "explain/line", "domain/workspace"}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{

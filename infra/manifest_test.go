@@ -17,8 +17,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/signin"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/signin"
 )
 
 func readManifest(t *testing.T) slack.Manifest {

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -23,7 +24,6 @@ import (
 	"ringi/shared/store/kinds"
 	"ringi/shared/store/result"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/tool/reading"
 )
 
 func main() {

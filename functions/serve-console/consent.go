@@ -12,10 +12,10 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/secret/mcpauth"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/websession"
 )
 
 // consentCookie binds a consent to the browser that began it.

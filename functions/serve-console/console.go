@@ -6,8 +6,8 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/signin"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/signin"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/tasks"

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/signin"
+	"ringi/shared/slack/signin"
 )
 
 // What a request may be refused with, beside the errors that errorclass knows.

@@ -14,9 +14,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/web"
-	"ringi/shared/websession"
 )
 
 // viewer is who looks at a page. The zero one has not signed in.

@@ -10,10 +10,10 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/signin"
+	"ringi/shared/slack/signin"
 	"ringi/shared/web"
-	"ringi/shared/websession"
 )
 
 // showSignIn is the page of whoever is not signed in.

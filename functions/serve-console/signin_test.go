@@ -9,11 +9,11 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
-	"ringi/shared/websession"
 )
 
 // said are claims about a person.

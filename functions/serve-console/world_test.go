@@ -25,10 +25,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/signin"
 	"ringi/shared/slack/people"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
@@ -37,7 +38,6 @@ import (
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
-	"ringi/shared/websession"
 )
 
 // host is where the console is.

@@ -16,8 +16,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/lazy"
 	"ringi/shared/store/tasks"
+	"ringi/shared/words/lazy"
 )
 
 const requester = "U0BENCH"

@@ -21,9 +21,9 @@ import (
 	"ringi/infra/local/template"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/store"
 	"ringi/shared/store/tasks"
-	"ringi/shared/websession"
 )
 
 // pageSize is how many rows a person sees at once, consoleSize how many the console shows of what is short.

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
-	"ringi/shared/tool/reading"
 	"ringi/shared/words/language"
 )
 

@@ -12,8 +12,8 @@ import (
 
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/websession"
 	"ringi/shared/store/tasks"
-	"ringi/shared/websession"
 )
 
 // Desk is a person at the console, whose sign-in is another test's.

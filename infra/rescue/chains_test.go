@@ -10,10 +10,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/chain"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
-	"ringi/shared/websession"
 )
 
 var sealedAt = time.Date(2026, 4, 18, 9, 0, 0, 0, time.UTC)

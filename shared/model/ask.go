@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/price"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
 

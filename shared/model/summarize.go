@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"

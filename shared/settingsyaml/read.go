@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // MaxBytes is how large a file may be.

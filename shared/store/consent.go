@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/websession"
+	"ringi/shared/domain/websession"
 )
 
 // webConsent is the sort key of a consent that a browser began, under the hash of its state.

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/websession"
+	"ringi/shared/domain/websession"
 )
 
 // Rows of browsers: WEB#<hash of a secret that the browser holds>. All have a TTL.

@@ -12,8 +12,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/websession"
 )
 
 func testWeb(t *testing.T, st *taskStore) {

@@ -10,7 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/websession"
+	"ringi/shared/domain/websession"
 )
 
 // RotateWebSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came with the

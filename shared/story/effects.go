@@ -2,7 +2,7 @@ package story
 
 import (
 	"ringi/shared/domain/task"
-	"ringi/shared/tool/line"
+	"ringi/shared/explain/line"
 )
 
 // Effects are the lines that say what steps would do, as their card says them.

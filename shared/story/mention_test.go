@@ -7,8 +7,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/tool/line"
 )
 
 // Whoever reads who will be written to reads a name: wherever people or models mention somebody, and at most so many.

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/line"
 	"ringi/shared/slack/card"
-	"ringi/shared/tool/line"
 	"ringi/shared/words/legible"
 )
 

@@ -17,7 +17,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 )
 
 // maxNamed is how many of a value's problems an error names.

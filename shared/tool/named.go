@@ -7,7 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // says reports whether a text names a value, whole.

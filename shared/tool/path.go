@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Limits of a reference's text, of a step's arguments and of what they become.

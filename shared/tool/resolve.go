@@ -9,7 +9,7 @@ import (
 	"strconv"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 )
 
 // Arguments are a step's planned arguments, read: values, some of them references. Only Parse makes them; the zero value

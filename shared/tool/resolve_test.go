@@ -11,9 +11,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
 )
 
 func results(t testing.TB) func(string) (json.RawMessage, error) {

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 )
 
 // Unseen reports whether a write has a destination that people have not seen: it stands in none

@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Untold reports whether a write would send people something that is not in the policy: a text

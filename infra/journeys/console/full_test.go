@@ -19,9 +19,9 @@ import (
 	"ringi/shared/domain/fact"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/tasks"
-	"ringi/shared/websession"
 )
 
 // TestPagesStayReadableHoweverMuchTheyHave: a log of a thousand entries, the numbers of a year, and a task of fifty versions whose

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/signin"
+	"ringi/shared/slack/signin"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )

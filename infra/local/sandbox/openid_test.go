@@ -14,7 +14,7 @@ import (
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/signin"
+	"ringi/shared/slack/signin"
 )
 
 // client is our app as the sandbox knows it, or as somebody pretends to be it.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // AutoRule lets actions begin without a person: tests of one form in one workspace. There is none for anything that a

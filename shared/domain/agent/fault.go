@@ -9,7 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // NewID is the execution_id of a contest that nothing else names: a UUID of version 4.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // The providers of models.

@@ -7,8 +7,8 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/payload"
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/schema"
 )
 
 func TestPayloadsOfEachTypeAreRead(t *testing.T) {

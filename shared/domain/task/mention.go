@@ -3,7 +3,7 @@ package task
 import (
 	"slices"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // MaxMentioned is how many people a text of a model's may mention. Slack has no mark for a

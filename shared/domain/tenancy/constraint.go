@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Constraint names a rule that an administrator adds to a tool's own.

@@ -10,8 +10,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/lazy"
 	"ringi/shared/words/language"
+	"ringi/shared/words/lazy"
 )
 
 var (

@@ -8,9 +8,9 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/lazy"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
+	"ringi/shared/words/lazy"
 )
 
 // Demo is an agent without a model: it says that it is one, and proposes an action for a few plain phrases, always the same.

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/payload"
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
 

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Trouble is what a request wants to go wrong in a contest of drafts.

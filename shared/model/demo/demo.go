@@ -17,7 +17,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Question is one call.

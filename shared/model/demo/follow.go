@@ -3,7 +3,7 @@ package demo
 import (
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // follow keeps to an approved policy of the demo's own, by the very lines it wrote: what

@@ -1,6 +1,6 @@
 package demo
 
-import "ringi/shared/lazy"
+import "ringi/shared/words/lazy"
 
 var (
 	hiraganaForm = lazy.Regexp(`\p{Hiragana}`)

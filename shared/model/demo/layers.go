@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 

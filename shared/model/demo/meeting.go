@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 

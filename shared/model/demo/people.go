@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 var (

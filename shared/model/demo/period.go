@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // month counts months from the year 0, so that they can be added and compared.

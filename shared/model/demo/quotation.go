@@ -3,7 +3,7 @@ package demo
 import (
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // In a text that is read, a rune of its own stands for each quotation.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // topic is what a message is about.

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // take takes in why versions were sent back. What was stamped already stands: at the

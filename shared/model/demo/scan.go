@@ -6,7 +6,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // taken replaces each part of a text that was understood, so that the words around it

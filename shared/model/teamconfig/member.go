@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"slices"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 

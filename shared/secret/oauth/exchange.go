@@ -11,8 +11,8 @@ import (
 	"golang.org/x/oauth2"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/lazy"
 	"ringi/shared/tool/wire"
+	"ringi/shared/words/lazy"
 )
 
 // exchangeWithin bounds one exchange. An exchange does not end when its caller's context does: the

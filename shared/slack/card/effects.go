@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/tool/line"
+	"ringi/shared/explain/line"
 )
 
 // effects draws what each step would do, one line for each, made from the tool and the planned

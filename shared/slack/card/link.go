@@ -4,7 +4,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // maxLinks is how many results a card links to.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 var idForm = lazy.Regexp(`^[A-Za-z0-9_-]{1,64}$`)

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
 

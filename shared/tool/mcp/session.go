@@ -10,7 +10,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Limits of a server's list of tools.

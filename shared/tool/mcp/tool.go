@@ -10,9 +10,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/lazy"
-	"ringi/shared/model/schema"
 	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
+	"ringi/shared/words/lazy"
 )
 
 // Limits of a tool that can be allowed.

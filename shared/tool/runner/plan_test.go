@@ -13,9 +13,9 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/tool/schema"
 )
 
 // requests are of each kind that the demo plans.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"ringi/shared/explain/failure"
-	"ringi/shared/lazy"
 	"ringi/shared/tool/wire"
+	"ringi/shared/words/lazy"
 )
 
 // MaxCells is Google's limit of a spreadsheet: the grids of all its tabs, empty cells too.

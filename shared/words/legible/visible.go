@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Visible is a text as people see it: without characters that show nothing or reorder their

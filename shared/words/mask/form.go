@@ -6,7 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 const (

@@ -4,7 +4,7 @@ import (
 	"context"
 	"log/slog"
 
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // Handler hides the personal data in everything that is logged as a text or an error,

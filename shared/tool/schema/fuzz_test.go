@@ -3,7 +3,7 @@ package schema_test
 import (
 	"testing"
 
-	"ringi/shared/model/schema"
+	"ringi/shared/tool/schema"
 )
 
 // FuzzCheck: whatever a schema and a value are, checking ends with an answer that

@@ -16,13 +16,13 @@ import (
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/model/reading"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/tool/reading"
 )
 
 var admin = aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}

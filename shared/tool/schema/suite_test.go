@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/schema"
 )
 
 // TestTheOfficialSuite holds verdicts against the JSON Schema Test Suite, which comes

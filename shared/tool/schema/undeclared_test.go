@@ -3,8 +3,8 @@ package schema_test
 import (
 	"testing"
 
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/schema"
 )
 
 func TestNamesThatASchemaLeavesOpen(t *testing.T) {

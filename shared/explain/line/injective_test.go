@@ -9,9 +9,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"ringi/shared/explain/line"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
-	"ringi/shared/tool/line"
 )
 
 // someTools are all of the catalog's, with a server's and one that there is no more; someArguments are what the catalog's take.
@@ -33,7 +33,7 @@ func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
 	for _, locale := range []string{"ja", "en"} {
 		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
 		if first == second {
-			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in shared/tool/line/tools.go", name, first, a, b)
+			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in shared/explain/line/tools.go", name, first, a, b)
 		}
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/lazy"
+	"ringi/shared/words/lazy"
 )
 
 // tools are those that come with Ringi, by the catalog's names.

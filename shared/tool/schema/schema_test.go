@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/model/schema"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/tool/schema"
 )
 
 func compile(t *testing.T, text string) *schema.Schema {
