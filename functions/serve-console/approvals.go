@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"time"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
@@ -15,7 +16,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )
 

@@ -10,10 +10,10 @@ import (
 	"slices"
 	"strings"
 
+	"ringi/functions/serve-console/mcpauth"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
-	"ringi/shared/secret/mcpauth"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
 )

@@ -6,12 +6,12 @@ import (
 	"net/http"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/tasks"
-	"ringi/shared/web"
 )
 
 // Console serves the pages.

@@ -11,13 +11,13 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/result"
-	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"net/http"
 
-	"ringi/shared/story"
+	"ringi/functions/serve-console/story"
 )
 
 // comparePage shows one submission against another.

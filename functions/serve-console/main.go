@@ -9,6 +9,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
@@ -22,7 +23,6 @@ import (
 	"ringi/shared/store/sessions"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
-	"ringi/shared/web"
 )
 
 // slackTimeout bounds one call of Slack: somebody waits for a page.

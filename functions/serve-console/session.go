@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/web"
 )
 
 // viewer is who looks at a page. The zero one has not signed in.

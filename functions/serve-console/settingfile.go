@@ -8,10 +8,10 @@ import (
 	"net/http"
 	"strconv"
 
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/settingsyaml"
 	"ringi/shared/slack/people"
 )
 

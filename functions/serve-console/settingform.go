@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/settingsyaml"
 )
 
 // setting is how one is asked for: its name in the row, and the form that its value has on the page.

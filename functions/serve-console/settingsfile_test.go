@@ -8,11 +8,11 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/settingsyaml"
 	"ringi/shared/slack/people"
 )
 

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/settingsyaml"
 	"ringi/shared/slack/people"
 	"ringi/shared/words/language"
 )

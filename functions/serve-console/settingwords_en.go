@@ -1,9 +1,9 @@
 package main
 
 import (
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/settingsyaml"
 	"ringi/shared/slack/people"
 )
 

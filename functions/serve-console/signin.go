@@ -8,12 +8,12 @@ import (
 	"net/url"
 	"slices"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/signin"
-	"ringi/shared/web"
 )
 
 // showSignIn is the page of whoever is not signed in.

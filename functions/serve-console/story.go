@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -19,7 +20,6 @@ import (
 	"ringi/shared/explain/refusal"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/story"
 )
 
 // Results opens values that are too large for a row.

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -16,7 +17,6 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store/result"
-	"ringi/shared/story"
 )
 
 // draftPage is what the page of another team's draft shows.

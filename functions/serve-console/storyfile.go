@@ -9,11 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/result"
-	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )
 

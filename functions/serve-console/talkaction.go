@@ -9,11 +9,11 @@ import (
 	"slices"
 	"time"
 
+	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/slack/card"
-	"ringi/shared/story"
 	"ringi/shared/words/legible"
 )
 

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/settingsyaml"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/settingsyaml"
 )
 
 // full has something else than the default in every setting.

@@ -14,8 +14,8 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/web"
 )
 
 func event(method, path string) web.Request {

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/mcpauth"
 	"ringi/infra/local/vendors"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/secret/mcpauth"
 	"ringi/shared/secret/oauth"
 )
 
