@@ -1,54 +1,62 @@
 package infra_test
 
 import (
+	"maps"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
-// ranks are the packages of shared, from the ground up. A package imports only what stands in
-// ranks below its own, so no import runs back. A new package gets its place here.
-var ranks = [][]string{
-	{"domain/chain", "runtime/config", "words/lazy", "runtime/panics", "runtime/sandbox", "runtime/sleep", "domain/websession"},
-	{"domain/aggregate", "words/language", "words/legible", "words/mask", "runtime/metric", "runtime/outbound", "tool/schema", "runtime/secret", "slack/signin", "slack/slackapi/outgoing"},
-	{"domain/agent", "domain/fact", "domain/modelname", "runtime/sandbox/invoke", "domain/submission", "domain/workspace"},
-	{"domain/payload", "domain/tenancy", "store/versions"},
-	{"domain/contest"},
-	{"domain/task", "model/teamconfig"},
-	{"domain/session"},
-	{"explain/reason"},
-	{"explain/auditlog", "runtime/boot", "decide/effect", "explain/errorclass", "explain/failure", "model/demo", "model/price", "store/result", "slack/slackapi/inbound", "explain/line"},
-	{"model/contestfiles", "decide/pipeline", "explain/refusal", "tool/wire"},
-	{"slack/card", "slack/slackapi", "store"},
-	{"store/contests", "decide/intake", "store/sessions", "store/tasks"},
-	{"store/kinds"},
-	{"secret/oauth", "tool"},
-	{"slack/home", "model", "slack/people", "store/seal", "tool/freee", "tool/mcp", "tool/sheets", "tool/slackdm"},
-	{"model/chat"},
-	{"decide/decision", "model/round", "secret/vault", "model/anthropic", "model/bedrock", "model/compatible", "model/managed", "model/openai", "tool/overtime", "decide/inbox"},
-	{"model/provider", "secret/bots", "model/reading", "tool/runner"},
+// areas are the folders of shared, from the ground up. A package imports only what stands in its own area or in one below.
+// A new package belongs to one of them; what each is for says its doc.go.
+var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
+
+// withoutSDK are areas and packages that import nothing but the standard library, packages of ours and ulid: the
+// domain first, then what puts it into words.
+var withoutSDK = []string{
+	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failure", "explain/reason",
+	"runtime/metric", "runtime/panics", "runtime/sandbox", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
-// withoutSDK are packages that import nothing but the standard library, packages of ours and ulid: the
-// domain first, then what puts it into words.
-var withoutSDK = []string{"domain/agent", "domain/aggregate", "explain/auditlog", "domain/chain", "domain/contest", "domain/fact", "words/language", "words/lazy", "domain/modelname", "domain/tenancy", "domain/task", "explain/failure", "words/legible", "words/mask", "runtime/metric", "model/demo", "model/price", "runtime/panics", "domain/payload", "explain/reason", "runtime/sandbox", "domain/session", "runtime/sleep", "domain/submission", "explain/line", "domain/workspace"}
+// apart are packages that don't import each other though their areas would let them: a card is drawn of rows that somebody
+// else has read, and posted by somebody else.
+var apart = map[string][]string{
+	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/sessions", "store/tasks"},
+	"slack/slackapi": {"slack/card"},
+}
 
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
-	"slack/card/cardtest": true, "store/contests/conteststest": false, "runtime/expect": false, "runtime/metric/metrictest": false, "model/modeltest": false, "decide/pipeline/pipelinetest": false, "slack/slackapi/slacktest": true, "store/storetest": true,
+	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
+	"decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
+	"runtime/metric/metrictest": false, "store/contests/conteststest": false,
 }
 
-// rank is a package's place in ranks, counted from 1; 0 when it has none.
-func rank(name string) int {
-	return 1 + slices.IndexFunc(ranks, func(r []string) bool { return slices.Contains(r, name) })
+// height is how far above the ground a package's area stands, counted from 1; 0 when it is in none.
+func height(name string) int {
+	area, _, _ := strings.Cut(name, "/")
+	return 1 + slices.Index(areas, area)
 }
+
+// within reports whether a package is another, or stands in its folder.
+func within(name, folder string) bool { return name == folder || strings.HasPrefix(name, folder+"/") }
 
 // own reports whether an import stays within a function.
 func own(from, to string) bool {
 	_, function, _ := strings.Cut(to, "/")
 	function, _, _ = strings.Cut(function, "/")
-	return strings.HasPrefix(strings.TrimPrefix(from, "ringi/")+"/", "functions/"+function+"/")
+	return within(strings.TrimPrefix(from, "ringi/"), "functions/"+function)
+}
+
+// goesBare reports whether a package of shared goes without SDKs.
+func goesBare(name string) bool {
+	area, _, _ := strings.Cut(name, "/")
+	return slices.Contains(withoutSDK, area) || slices.Contains(withoutSDK, name)
 }
 
 // forbidden says why one package's code may not import another, empty where it may.
@@ -56,7 +64,7 @@ func forbidden(from, to string) string {
 	to, ours := strings.CutPrefix(to, "ringi/")
 	importer, importee := place(strings.TrimPrefix(from, "ringi/")), place(to)
 	switch _, helper := helpers[importer.name]; {
-	case !ours && importer.folder == "shared" && slices.Contains(withoutSDK, importer.name) && strings.Contains(to, ".") && to != "github.com/oklog/ulid/v2":
+	case !ours && importer.folder == "shared" && !helper && goesBare(importer.name) && strings.Contains(to, ".") && to != "github.com/oklog/ulid/v2":
 		return "it goes without SDKs"
 	case !ours:
 		return ""
@@ -71,12 +79,18 @@ func forbidden(from, to string) string {
 		return ""
 	case importee.folder == "infra" && !(helper && helpers[importer.name] && strings.HasPrefix(importee.name, "local/")):
 		return "infra stands on top"
-	case helper || importer.folder == "functions" && rank(importee.name) > 0:
+	case helper:
 		return ""
-	case rank(importee.name) == 0:
-		return "it is for tests, or has no rank"
-	case rank(importee.name) >= rank(importer.name):
-		return "the import runs back"
+	}
+	switch _, helper := helpers[importee.name]; {
+	case helper:
+		return "it is for tests"
+	case height(importee.name) == 0:
+		return "it is in no area"
+	case importer.folder == "shared" && height(importee.name) > height(importer.name):
+		return "the import runs up"
+	case importer.folder == "shared" && slices.Contains(apart[importer.name], importee.name):
+		return "they stay apart"
 	}
 	return ""
 }
@@ -114,9 +128,12 @@ func TestNoImportRunsBack(t *testing.T) {
 	for line := range strings.Lines(string(out)) {
 		f := strings.Split(strings.TrimSpace(line), "|")
 		p := place(strings.TrimPrefix(f[0], "ringi/"))
-		seen[p.name] = seen[p.name] || p.folder == "shared"
-		if _, helper := helpers[p.name]; p.folder == "shared" && !helper && rank(p.name) == 0 {
-			t.Errorf("%s has no rank", f[0])
+		if p.folder == "shared" {
+			area, _, _ := strings.Cut(p.name, "/")
+			seen[p.name], seen[area] = true, true
+			if height(p.name) == 0 {
+				t.Errorf("%s is in no area", f[0])
+			}
 		}
 		for _, to := range strings.Fields(f[1]) {
 			if why := forbidden(f[0], to); why != "" {
@@ -129,43 +146,58 @@ func TestNoImportRunsBack(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range append(slices.Concat(ranks...), withoutSDK...) {
-		if !seen[name] {
-			t.Errorf("shared/%s is gone", name)
-		}
-	}
-	for name := range helpers {
+	for _, name := range slices.Concat(areas, withoutSDK, slices.Collect(maps.Keys(apart)), slices.Collect(maps.Keys(helpers))) {
 		if !seen[name] {
 			t.Errorf("shared/%s is gone", name)
 		}
 	}
 }
 
+// TestEachAreaSaysWhatItIsFor holds doc.go of each area: what it is for, what it may import, where to begin.
+func TestEachAreaSaysWhatItIsFor(t *testing.T) {
+	for _, area := range areas {
+		text := string(expect.Value(os.ReadFile(filepath.Join(repository, "shared", area, "doc.go")))(t))
+		if n := strings.Count(text, "\n"); n > 10 || !strings.HasPrefix(text, "// Package "+area+" ") {
+			t.Errorf("shared/%s/doc.go has %d lines and begins %.40q", area, n, text)
+		}
+		for _, part := range []string{"It imports ", "Begin with "} {
+			if !strings.Contains(strings.Join(strings.Fields(text), " "), part) {
+				t.Errorf("shared/%s/doc.go does not say %q", area, part)
+			}
+		}
+	}
+}
+
 func TestAnImportThatRunsBackIsSeen(t *testing.T) {
 	for edge, allowed := range map[[2]string]bool{
-		{"shared/store", "shared/domain/task"}:                   true,
-		{"shared/domain/task", "shared/store"}:                   false,
-		{"shared/slack/card", "shared/slack/slackapi"}:           false,
-		{"shared/slack/slackapi", "shared/slack/card"}:           false,
-		{"shared/secret/oauth", "shared/tool"}:                   false,
-		{"shared/slack/card", "shared/store"}:                    false,
-		{"shared/slack/card", "shared/new"}:                      false,
-		{"shared/store", "functions/close-task"}:                 false,
-		{"shared/store", "infra/local/moto"}:                     false,
-		{"shared/store", "shared/store/storetest"}:               false,
-		{"shared/store/storetest", "shared/store"}:               true,
-		{"shared/store/storetest", "infra/local/moto"}:           true,
-		{"shared/store/storetest", "infra/bench"}:                false,
-		{"shared/runtime/metric/metrictest", "infra/local/moto"}: false,
-		{"functions/close-task", "shared/store"}:                 true,
-		{"functions/close-task", "shared/store/storetest"}:       false,
-		{"functions/close-task", "functions/extract-task"}:       false,
-		{"functions/close-task", "infra/local/stack"}:            false,
-		{"infra/smoke", "shared/store"}:                          true,
-		{"infra/smoke", "infra/local/stack"}:                     true,
-		{"infra/local/stack", "infra/smoke"}:                     false,
-		{"infra/local/stack", "infra/local/moto"}:                true,
-		{"infra/smoke", "functions/close-task"}:                  false,
+		{"shared/store", "shared/domain/task"}:                     true,
+		{"shared/domain/task", "shared/store"}:                     false,
+		{"shared/slack/card", "shared/slack/slackapi"}:             false,
+		{"shared/slack/slackapi", "shared/slack/card"}:             false,
+		{"shared/tool", "shared/secret/oauth"}:                     false,
+		{"shared/slack/card", "shared/store/tasks"}:                false,
+		{"shared/decide/decision", "shared/store"}:                 true,
+		{"shared/words/mask", "shared/domain/task"}:                false,
+		{"functions/serve-console", "functions/serve-console/web"}: true,
+		{"functions/close-task", "functions/serve-console/web"}:    false,
+		{"shared/slack/card", "shared/store"}:                      false,
+		{"shared/slack/card", "shared/new"}:                        false,
+		{"shared/store", "functions/close-task"}:                   false,
+		{"shared/store", "infra/local/moto"}:                       false,
+		{"shared/store", "shared/store/storetest"}:                 false,
+		{"shared/store/storetest", "shared/store"}:                 true,
+		{"shared/store/storetest", "infra/local/moto"}:             true,
+		{"shared/store/storetest", "infra/bench"}:                  false,
+		{"shared/runtime/metric/metrictest", "infra/local/moto"}:   false,
+		{"functions/close-task", "shared/store"}:                   true,
+		{"functions/close-task", "shared/store/storetest"}:         false,
+		{"functions/close-task", "functions/extract-task"}:         false,
+		{"functions/close-task", "infra/local/stack"}:              false,
+		{"infra/smoke", "shared/store"}:                            true,
+		{"infra/smoke", "infra/local/stack"}:                       true,
+		{"infra/local/stack", "infra/smoke"}:                       false,
+		{"infra/local/stack", "infra/local/moto"}:                  true,
+		{"infra/smoke", "functions/close-task"}:                    false,
 	} {
 		if why := forbidden("ringi/"+edge[0], "ringi/"+edge[1]); (why == "") != allowed {
 			t.Errorf("%s imports %s: %q", edge[0], edge[1], why)

@@ -1,6 +1,3 @@
-// Package model calls language models for the first three layers and for the
-// summary at the end. A model's answer is not trusted: it is checked against a
-// schema, the tool catalog and the limits before it is shown or used.
 package model
 
 import (

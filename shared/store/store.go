@@ -1,5 +1,3 @@
-// Package store keeps everything in one DynamoDB table: aggregates, whose rows change
-// by commits, and what a tenant owns beside them. It knows no kind but those that it is given.
 package store
 
 import (

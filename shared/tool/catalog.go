@@ -1,6 +1,3 @@
-// Package tool describes the tools that steps may call: what they take and give,
-// whether calling one twice matters, and how arguments refer to earlier results.
-// It calls nobody; shared/tool/runner does.
 package tool
 
 import (
