@@ -45,9 +45,9 @@ func order(script string) sandbox.Order {
 	return sandbox.Order{Action: "01ACTION", Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
 }
 
-// isolated skips a test on a laptop whose kernel withholds too little from a command, and fails it where CI is set:
+// skipUnlessWithheld skips a test on a laptop whose kernel withholds too little from a command, and fails it where CI is set:
 // what the functions of the sandbox are tested for needs the same of the kernel there.
-func isolated(t *testing.T, err error) {
+func skipUnlessWithheld(t *testing.T, err error) {
 	t.Helper()
 	if !errors.Is(err, sandbox.ErrCannot) {
 		return
@@ -68,7 +68,7 @@ func TestACommandsOutputStreams(t *testing.T) {
 			times, text = append(times, time.Now()), append(text, l.Text)
 			return nil
 		})
-		isolated(t, err)
+		skipUnlessWithheld(t, err)
 		expect.NoError(t, err)
 		expect.Same(t, []string{"one", "two"}, text)
 		if end.ExitCode != 3 || len(end.Held) == 0 || len(times) != 2 {
@@ -100,7 +100,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	if err := run("Sandbox", ""); !errors.Is(err, sandbox.ErrCannot) || !strings.Contains(err.Error(), "script") {
 		t.Errorf("an order without a script: %v", err)
 	}
-	isolated(t, run("Sandbox", "true"))
+	skipUnlessWithheld(t, run("Sandbox", "true"))
 	late := run("Sandbox", "echo begun; sleep 20")
 	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may stand still until the time is up
 		late = run("Sandbox", "echo begun; sleep 20")
@@ -141,7 +141,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 		text += l.Text
 		return nil
 	})
-	isolated(t, err)
+	skipUnlessWithheld(t, err)
 	expect.NoError(t, err)
 	next := expect.Value(store.Take(t.Context(), of, o.Action))(t)
 	after := expect.Value(store.Get(t.Context(), of, next))(t)

@@ -49,7 +49,7 @@ func english() *words {
 			cancelled:    "{who} cancelled this task on {when}. To continue, please ask again.",
 			expired:      "Nobody decided in time, so this task was cancelled on {when}. To continue, please ask again.",
 			failed:       "This task failed on {when}. {why}",
-			ended:        "This task ended on {when}. {why}",
+			isOver:       "This task ended on {when}. {why}",
 			otherwise:    "{who} already decided this on {when}.",
 		},
 		ownRequest:     "You can't approve your own request.",

@@ -49,7 +49,7 @@ func japanese() *words {
 			cancelled:    "{who} が {when} にこのタスクをキャンセルしました。続けるには、もう一度依頼してください。",
 			expired:      "このタスクは期限までに決定されず、{when} にキャンセルされました。続けるには、もう一度依頼してください。",
 			failed:       "このタスクは {when} に失敗しました。{why}",
-			ended:        "このタスクは {when} に終了しています。{why}",
+			isOver:       "このタスクは {when} に終了しています。{why}",
 			otherwise:    "{who} が {when} に決定済みです。",
 		},
 		ownRequest:     "自分の依頼は自分で承認できません。",

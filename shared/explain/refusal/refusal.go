@@ -65,7 +65,7 @@ const (
 	cancelled    state = "cancelled"
 	expired      state = "expired"
 	failed       state = "failed"
-	ended        state = "ended"
+	isOver       state = "ended"
 	otherwise    state = "otherwise"
 )
 
@@ -132,7 +132,7 @@ func stateOf(e aggregate.ErrDecided) state {
 	case e.Reason != "" && e.Status == string(task.TaskFailed):
 		return failed
 	case e.Reason != "":
-		return ended
+		return isOver
 	case e.Status == string(aggregate.Approved) && e.By == "":
 		return autoApproved
 	case e.Status == string(aggregate.Approved):

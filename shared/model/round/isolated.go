@@ -21,15 +21,15 @@ const (
 
 // Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and nothing
 // of it is kept. Nobody has read such a script, so it may reach nothing at all.
-func Isolated(r sandbox.Runner) Sandbox { return isolated{r} }
+func Isolated(r sandbox.Runner) Sandbox { return separate{r} }
 
-type isolated struct{ sandbox.Runner }
+type separate struct{ sandbox.Runner }
 
-func (isolated) About() string { return sandbox.Installed }
+func (separate) About() string { return sandbox.Installed }
 
 // Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended;
 // it is ErrNoSandbox where scripts can't be run.
-func (s isolated) Run(ctx context.Context, script string) (string, error) {
+func (s separate) Run(ctx context.Context, script string) (string, error) {
 	if len(script) > sandbox.MaxScript {
 		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), sandbox.MaxScript)
 	}
