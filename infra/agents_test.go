@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 // columns are the attributes of a row's type, also those of embedded structs.

@@ -19,14 +19,14 @@ var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", 
 // withoutSDK are areas and packages that import nothing but the standard library, packages of ours and ulid: the
 // domain first, then what puts it into words.
 var withoutSDK = []string{
-	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failure", "explain/reason",
-	"runtime/metric", "runtime/panics", "runtime/sandbox", "runtime/sleep", "model/demo", "model/price", "explain/line",
+	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",
+	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
 // apart are packages that don't import each other though their areas would let them: a card is drawn of rows that somebody
 // else has read, and posted by somebody else.
 var apart = map[string][]string{
-	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/sessions", "store/tasks"},
+	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/conversations", "store/tasks"},
 	"slack/slackapi": {"slack/card"},
 }
 

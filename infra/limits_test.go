@@ -14,7 +14,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // What the table of limits says follows from the constants that hold them.
@@ -35,7 +35,7 @@ func TestTheTableOfLimits(t *testing.T) {
 			grouped(set(func(s *tenancy.Settings, n int) { s.L4TimeoutSeconds = n }))),
 		fmt.Sprintf("| `max_open_tasks`: `person` %d, `tenant` %s unless set;", open.Person, grouped(open.Tenant)),
 		fmt.Sprintf("| `max_tasks_per_hour`: `person` %d, `tenant` %s unless set;", hour.Person, grouped(hour.Tenant)),
-		fmt.Sprintf("| a tool's result | %d MiB; over %d KiB it is kept in S3 |", result.MaxBytes>>20, result.MaxInline>>10),
+		fmt.Sprintf("| a tool's result | %d MiB; over %d KiB it is kept in S3 |", large.MaxBytes>>20, large.MaxInline>>10),
 		fmt.Sprintf("| `retain_results_days`, %d unless set,", s.RetainResultsDays),
 		fmt.Sprintf("| an incoming request | %d MiB |", inbound.MaxBody>>20),
 	} {

@@ -7,7 +7,7 @@ import (
 
 	"ringi/infra/local/template"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 const (
@@ -36,8 +36,8 @@ func sandboxRule(s *stack, wrong func(string, ...any)) {
 			wrong("%s: its code would read %s", sandboxFunction, name)
 		}
 	}
-	if f["Runtime"] != sandbox.Runtime {
-		wrong("%s: runs in %v, but agents are told what %s has", sandboxFunction, f["Runtime"], sandbox.Runtime)
+	if f["Runtime"] != isolated.Runtime {
+		wrong("%s: runs in %v, but agents are told what %s has", sandboxFunction, f["Runtime"], isolated.Runtime)
 	}
 	if f["Tracing"] != "PassThrough" || s.role(sandboxFunction) != sandboxRole {
 		wrong("%s: traces and another role than its own need rights", sandboxFunction)
@@ -131,7 +131,7 @@ func TestASandboxIsThereOnlyIfItIsAskedFor(t *testing.T) {
 			continue
 		}
 		f := read.Functions[at]
-		if !f.Managed || f.Timeout.Seconds() < sandbox.MaxTimeout+60 {
+		if !f.Managed || f.Timeout.Seconds() < isolated.MaxTimeout+60 {
 			t.Errorf("it streams: %t, it ends after %s", f.Managed, f.Timeout)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 )
 
@@ -24,7 +24,7 @@ func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 		fmt.Sprintf("`LogRetentionDays`, %s |", defaults["LogRetentionDays"]),
 		fmt.Sprintf("`HeadRetentionDays` (%s)", defaults["HeadRetentionDays"]),
 	}
-	for _, vendor := range append(modelname.Providers, string(failure.Freee), "google", "slack", modelname.Gemini, "mcp servers") {
+	for _, vendor := range append(modelname.Providers, string(failedcall.Freee), "google", "slack", modelname.Gemini, "mcp servers") {
 		if !strings.Contains(strings.ToLower(page), vendor) {
 			t.Errorf("it does not say what goes to %s", vendor)
 		}

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/slack/slackapi"
 )
 

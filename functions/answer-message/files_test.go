@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/slack/slackapi"
 )
 

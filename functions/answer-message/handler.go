@@ -14,11 +14,11 @@ import (
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/reason"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -125,7 +125,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if !known {
 		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", session.CodeAgentNotFound, "the settings have no such agent")
 		return t.refused(ctx, &session.Refusal{
-			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: reason.InTalk(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: ended.InTalk(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
 		}, nil)
 	}
 	wire, err := t.Open(d, t.settings)
@@ -149,7 +149,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	x.Read = t.readings(history)
 	busy := t.a.Current() != nil
 	onText, end := t.grow(ctx)
-	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: sandbox.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
+	reply, err := chat.Answer(ctx, wire, chat.Turn{Agent: d, History: history, MaySandbox: t.Sandbox, Tools: isolated.Installed, Busy: busy, Locale: t.settings.Locale}, onText)
 	end()
 	used := x.Usage.Plus(reply.Usage)
 	used.ID = cmp.Or(reply.Usage.ID, x.Usage.ID)
@@ -300,7 +300,7 @@ func (t *turn) failed(ctx context.Context, err error, x session.Answer) (aggrega
 		return t.tried(ctx, f.Reason, x, err)
 	}
 	return t.refused(ctx, &session.Refusal{
-		Reason: f.Reason, Detail: f.Detail, Text: reason.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
+		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
 	}, nil)
 }
 

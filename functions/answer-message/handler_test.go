@@ -19,12 +19,12 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -69,7 +69,7 @@ func (shelf) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.Ra
 type world struct {
 	*Handler
 	t      *testing.T
-	rows   *sessions.Store
+	rows   *conversations.Store
 	ref    aggregate.Ref
 	vendor *vendor
 	full   error // of the bucket
@@ -103,7 +103,7 @@ func talking(t *testing.T, server *storetest.Server, o session.Opening, change f
 func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o session.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: sessions.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
+	w := &world{t: t, rows: conversations.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
@@ -131,7 +131,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 
 // settled is a store with settings of its own, as the rows have them at no revision.
 type settled struct {
-	*sessions.Store
+	*conversations.Store
 	settings tenancy.Settings
 }
 
@@ -280,7 +280,7 @@ func testTools(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	for i, on := range []bool{true, false} {
 		system, none := w.vendor.requests[i].System, "can't be executed in this deployment"
-		if strings.Contains(system, sandbox.Installed) != on || strings.Contains(system, none) == on {
+		if strings.Contains(system, isolated.Installed) != on || strings.Contains(system, none) == on {
 			t.Errorf("a sandbox: %t, but the prompt is\n%s", on, system)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 // history is what was said, as the agent knows it: the summary of what is folded away, then what was answered, then what is

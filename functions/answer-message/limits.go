@@ -11,8 +11,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
+	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/reason"
 	"ringi/shared/words/language"
 )
 
@@ -63,7 +63,7 @@ func (t *turn) outsider(ctx context.Context) (*session.Refusal, error) {
 			why = task.ReasonStranger
 		}
 		t.seen = only(t.seen, i.User) // the others are answered next
-		return &session.Refusal{Reason: why, Text: reason.InTalk(t.settings.Locale, why, "")}, nil
+		return &session.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 	}
 	return nil, nil
 }
@@ -88,7 +88,7 @@ func (t *turn) undecidable(ctx context.Context) (*session.Refusal, error) {
 		return nil, fmt.Errorf("who may approve: %w: %w", errorclass.ErrUnavailable, err)
 	}
 	why := task.ReasonUndecidable(nobody.Rule)
-	return &session.Refusal{Reason: why, Text: reason.InTalk(t.settings.Locale, why, "")}, nil
+	return &session.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
 // limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost enough, the tenant's budgets are used up, or
@@ -109,7 +109,7 @@ func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 		return nil, err
 	}
 	if over.Reason != "" {
-		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: reason.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
+		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {

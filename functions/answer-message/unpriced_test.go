@@ -9,8 +9,8 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )

@@ -11,15 +11,15 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/result"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -38,13 +38,13 @@ type environment struct {
 const namesWithin = 5 * time.Second
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows := sessions.Open(cfg, env.Table)
+	rows := conversations.Open(cfg, env.Table)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}
 	models := provider.New(cfg, env.Models)
 	slack := bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, tasks.Of(rows.Of.Store), namesWithin)
-	names, asking, large := &people.Names{}, &people.Requesters{}, result.Open(cfg, env.Results)
+	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	return &Handler{
 		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) }, Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
 		Open: func(d agent.Definition, s tenancy.Settings) (chat.Wire, error) {

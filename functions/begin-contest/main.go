@@ -12,7 +12,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 func main() {
@@ -34,7 +34,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		return nil, err
 	}
 	return &Handler{
-		Contests:  contests.Of(rows, result.Open(cfg, env.Results)),
+		Contests:  contests.Of(rows, large.Open(cfg, env.Results)),
 		Budgets:   rows,
 		Workspace: contestfiles.For(cfg, env.Workspace, rows),
 		Model:     env.Model,

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/metric"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 func main() {
@@ -39,7 +39,7 @@ type Store interface {
 type Handler struct{ Store Store }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), result.Open(cfg, env.Results))}, nil
+	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), large.Open(cfg, env.Results))}, nil
 }
 
 // Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells who asked for it.

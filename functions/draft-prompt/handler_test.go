@@ -16,12 +16,12 @@ import (
 	"ringi/shared/model/modeltest"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {

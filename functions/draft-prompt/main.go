@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
@@ -34,7 +34,7 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	rows, large := tasks.Open(cfg, env.Table), result.Open(cfg, env.Results)
+	rows, large := tasks.Open(cfg, env.Table), large.Open(cfg, env.Results)
 	if err := rows.CapFurther(env.FurtherDailyUSD); err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // unwilling is a model that reads the whole request and then refuses.
@@ -41,7 +41,7 @@ func TestWhatTheModelWasSentIsKept(t *testing.T) {
 		if u.Sent == nil {
 			t.Fatal("the usage names no prompt")
 		}
-		body, err := result.Store{S3: w.S3(), Bucket: w.Bucket}.Open(t.Context(), w.Ref, *u.Sent)
+		body, err := large.Store{S3: w.S3(), Bucket: w.Bucket}.Open(t.Context(), w.Ref, *u.Sent)
 		if err != nil || !strings.Contains(string(body), pipelinetest.Text) || len(body) != u.Sent.Bytes || !strings.Contains(u.Sent.S3Key, aggregate.HashOf(string(body))) {
 			t.Errorf("%+v, %v: %s", u.Sent, err, body)
 		}

@@ -12,10 +12,10 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
 
@@ -59,7 +59,7 @@ func (j *job) call(ctx context.Context, a *task.Aggregate, step task.Step, claim
 	began := time.Now()
 	value, err := j.run(callCtx, c)
 	stop()
-	if te := (*failure.Error)(nil); errors.As(err, &te) && te.Problem == failure.ProblemChanged {
+	if te := (*failedcall.Error)(nil); errors.As(err, &te) && te.Problem == failedcall.ProblemChanged {
 		j.noteChanged(ctx, t.permission)
 	}
 	o, err := j.outcome(ctx, a.Ref(), step, value, err, claim.LeaseUntil.Add(-commitWithin))
@@ -94,9 +94,9 @@ func (j *job) outcome(ctx context.Context, ref aggregate.Ref, step task.Step, va
 	}
 	o := task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}
 	known := false
-	if te := (*failure.Error)(nil); errors.As(err, &te) {
-		o.Detail, known = te.Detail, te.Outcome != failure.Unknown
-		if te.Problem == failure.ProblemNoDepartment { // the approved steps name it, so trying again can't help
+	if te := (*failedcall.Error)(nil); errors.As(err, &te) {
+		o.Detail, known = te.Detail, te.Outcome != failedcall.Unknown
+		if te.Problem == failedcall.ProblemNoDepartment { // the approved steps name it, so trying again can't help
 			o.Reason = task.ReasonToolValue
 		}
 	}
@@ -115,7 +115,7 @@ func (j *job) kept(ctx context.Context, ref aggregate.Ref, step task.Step, value
 		}
 		return task.Outcome{Status: task.StepCompleted, Result: &blob}, nil
 	}
-	if errors.Is(err, result.ErrTooLarge) {
+	if errors.Is(err, large.ErrTooLarge) {
 		return task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: step.Tool}, nil
 	}
 	return task.Outcome{Status: task.StepRunning}, err

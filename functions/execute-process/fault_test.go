@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -123,7 +123,7 @@ func testNoSuchDepartment(t *testing.T, w *world) {
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolValue, task.StepFailed)
 	for locale, says := range map[string]string{"ja": "もう一度依頼してください", "en": "ask again with the right values"} {
-		if said := reason.Sentence(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") || !strings.Contains(said, says) || strings.Contains(said, "[🔄") {
+		if said := ended.Sentence(locale, e.Error, e.ErrorDetail); !strings.Contains(said, "経理部") || !strings.Contains(said, says) || strings.Contains(said, "[🔄") {
 			t.Errorf("people are told %q", said)
 		}
 	}

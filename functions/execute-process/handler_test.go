@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/explain/reason"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
@@ -91,7 +91,7 @@ func testGateOfNobody(t *testing.T, w *world) {
 	})
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonNobodyApproves, task.StepCompleted)
-	if text := reason.Sentence("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
+	if text := ended.Sentence("ja", e.Error, ""); !strings.Contains(text, "管理者に、設定の") || len(w.Load().Gates) != 0 {
 		t.Errorf("%d gates, and it says %s", len(w.Load().Gates), text)
 	}
 	w.h.Approvable = func(context.Context, aggregate.Ref, aggregate.Origin, tenancy.Settings, string) error {

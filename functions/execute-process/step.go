@@ -12,8 +12,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
-	"ringi/shared/store/result"
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/store/large"
 	"ringi/shared/tool"
 )
 
@@ -48,7 +48,7 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 	}
 	bounds, err := permission.Bounds(f.spec.Knows())
 	if err != nil { // a later release saved constraints that this one doesn't know
-		return found{}, j.constraint(failure.ProblemUnbound, step.Tool, err.Error())
+		return found{}, j.constraint(failedcall.ProblemUnbound, step.Tool, err.Error())
 	}
 	f.spec.Bounds = bounds
 	if f.spec.Timeout == 0 {
@@ -58,8 +58,8 @@ func (j *job) find(ctx context.Context, tenant string, step task.Step) (found, e
 }
 
 // constraint is the StopError for a step that breaks a constraint; it names the constraint.
-func (j *job) constraint(p failure.Problem, args ...any) task.StopError {
-	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failure.Sentence(j.settings.Locale, p, args...)}
+func (j *job) constraint(p failedcall.Problem, args ...any) task.StopError {
+	return task.StopError{Reason: task.ReasonToolConstraint, Detail: failedcall.Sentence(j.settings.Locale, p, args...)}
 }
 
 // undecidable returns a StopError where nobody may approve a step that has to wait for a person, since the settings have changed.
@@ -110,7 +110,7 @@ func (j *job) fill(ctx context.Context, a *task.Aggregate, step task.Step) fille
 func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found) (task.Call, tool.Resolved, error) {
 	none, e, step := task.Call{}, a.Execution(), f.step
 	switch {
-	case errors.Is(f.err, result.ErrExpired):
+	case errors.Is(f.err, large.ErrExpired):
 		return none, f.resolved, task.StopError{Reason: task.ReasonResultExpired, Detail: step.StepID}
 	case f.down != nil:
 		return none, f.resolved, fmt.Errorf("resolve the arguments of %s: %w", step.StepID, f.down)
@@ -125,13 +125,13 @@ func (j *job) prepare(ctx context.Context, a *task.Aggregate, f filled, t found)
 	}
 	if broken := t.spec.Hold(arguments); broken != nil {
 		stop := j.constraint(broken.Problem, broken.Args...)
-		if broken.Problem == failure.ProblemNoValue {
+		if broken.Problem == failedcall.ProblemNoValue {
 			stop.Reason = task.ReasonBadArguments
 		}
 		return none, arguments, stop
 	}
 	kept, err := j.Results.KeepArguments(ctx, a.Ref(), arguments.JSON(), arguments.Members())
-	if errors.Is(err, result.ErrTooLarge) {
+	if errors.Is(err, large.ErrTooLarge) {
 		return none, arguments, task.StopError{Reason: task.ReasonBadArguments, Detail: step.StepID}
 	}
 	if err != nil {

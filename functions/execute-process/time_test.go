@@ -11,7 +11,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool"
 )
 
@@ -44,7 +44,7 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 	s.had = append(s.had, has)
 	if has < s.takes {
 		s.w.later(has)
-		return nil, &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemTimeout, Detail: "it took too long"}
+		return nil, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemTimeout, Detail: "it took too long"}
 	}
 	v, err := s.Tools.Run(ctx, c)
 	s.w.later(s.takes)

@@ -20,10 +20,10 @@ import (
 	"ringi/shared/secret/bots"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
@@ -67,7 +67,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	models := provider.New(cfg, env.Models)
 	return &Handler{
 		Approvable: approvable(bots.Open(cfg, slack, env.Credentials, s, slackWithin)),
-		Store:      s, Results: result.Open(cfg, env.Results),
+		Store:      s, Results: large.Open(cfg, env.Results),
 		Tools: tools, Catalog: catalog,
 		Open:  models.Open,
 		Model: env.Model,
@@ -100,7 +100,7 @@ func newTools(cfg aws.Config, env environment, catalog *tool.Catalog, s *tasks.S
 	credentials := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID},
 		oauth.Freee("", env.FreeeTokenURL), oauth.Google("", env.GoogleTokenURL))
 	credentials.Outbound = outbound.Allowing(env.OutboundAllow).Client().Transport
-	ours := home.Home{Slack: slackapi.With(slack, slackWithin), Rows: s}
+	ours := installed.Home{Slack: slackapi.With(slack, slackWithin), Rows: s}
 	return runner.New(catalog, runner.Config{
 		FreeeURL: env.FreeeAPIURL, SheetsURL: env.SheetsAPIURL,
 		Credentials: credentials,

@@ -6,12 +6,12 @@ import (
 	"log/slog"
 
 	"ringi/shared/runtime/metric"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // Results deletes the results that are older than their tenant keeps them.
 type Results interface {
-	Expire(ctx context.Context) (result.Expired, error)
+	Expire(ctx context.Context) (large.Expired, error)
 }
 
 // Handler deletes old results.

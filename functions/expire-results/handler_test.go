@@ -11,12 +11,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/metric/metrictest"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
-	s := result.Store{S3: w.S3(), Bucket: w.Bucket}
+	s := large.Store{S3: w.S3(), Bucket: w.Bucket}
 	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -25,21 +25,21 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	if w.Load().Head.Parked == nil {
 		t.Fatal("not parked")
 	}
-	h := &Handler{Results: result.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
+	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
 	if err := h.Handle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, result.ErrExpired) {
+	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
 	}
 }
 
 type ran struct {
-	result.Expired
+	large.Expired
 	err error
 }
 
-func (r ran) Expire(context.Context) (result.Expired, error) { return r.Expired, r.err }
+func (r ran) Expire(context.Context) (large.Expired, error) { return r.Expired, r.err }
 
 func TestARunSaysHowLateItIs(t *testing.T) {
 	down := errors.New("down")
@@ -48,9 +48,9 @@ func TestARunSaysHowLateItIs(t *testing.T) {
 		want string // of the metric; empty: nothing is known
 	}{
 		"nothing is late":                   {ran{}, `"ExpireLag":0`},
-		"an hour late":                      {ran{Expired: result.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
+		"an hour late":                      {ran{Expired: large.Expired{Deleted: 3, Lag: time.Hour}}, `"ExpireLag":3600`},
 		"nothing could be looked at":        {ran{err: down}, ""},
-		"an hour late, and one tenant down": {ran{result.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
+		"an hour late, and one tenant down": {ran{large.Expired{Lag: time.Hour}, down}, `"ExpireLag":3600`},
 	} {
 		var err error
 		out := metrictest.Printed(t, func() { err = (&Handler{tt.ran}).Handle(t.Context()) })

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -27,5 +27,5 @@ type environment struct {
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	// Tasks alone keep values outside of the table: the bucket's keys name a task, and no kind.
 	rows := tasks.Of(kinds.Open(cfg, env.Table))
-	return &Handler{Results: result.Retention{Results: result.Open(cfg, env.Results), Rows: rows, Now: time.Now}}, nil
+	return &Handler{Results: large.Retention{Results: large.Open(cfg, env.Results), Rows: rows, Now: time.Now}}, nil
 }

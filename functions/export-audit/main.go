@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -24,6 +24,6 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	bucket := result.Open(cfg, env.Results)
+	bucket := large.Open(cfg, env.Results)
 	return &Handler{Rows: tasks.Open(cfg, env.Table), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now, MaxRows: maxRows}, nil
 }

@@ -16,11 +16,11 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
-	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now, Prompts: result.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
+	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func TestExtractTask(t *testing.T) {

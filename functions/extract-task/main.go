@@ -13,7 +13,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -40,7 +40,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: result.Open(cfg, env.Results).Prompts,
+		Prompts: large.Open(cfg, env.Results).Prompts,
 		Threads: bots.Open(cfg, secret.OpenSlack(cfg, env.Slack), env.Credentials, rows, threadWithin),
 		Now:     time.Now,
 	}, nil

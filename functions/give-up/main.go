@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 func main() {
@@ -36,7 +36,7 @@ type Handler struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	return &Handler{Store: sessions.Open(cfg, env.Table), Now: time.Now}, nil
+	return &Handler{Store: conversations.Open(cfg, env.Table), Now: time.Now}, nil
 }
 
 // Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it.

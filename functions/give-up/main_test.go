@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 )
 
@@ -16,7 +16,7 @@ import (
 func TestGiveUp(t *testing.T) {
 	server := storetest.Start(t)
 	_, table := server.Store(t)
-	rows := sessions.New(server.DB, table)
+	rows := conversations.New(server.DB, table)
 	in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: "1775034000.000100", User: "U1", Text: "hello"}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)))
 	h := &Handler{Store: rows, Now: time.Now}

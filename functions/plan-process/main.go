@@ -13,7 +13,7 @@ import (
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool"
 )
@@ -40,7 +40,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 		Store:   rows,
 		Open:    provider.New(cfg, env.Models).Open,
 		Model:   env.Model,
-		Prompts: result.Open(cfg, env.Results).Prompts,
+		Prompts: large.Open(cfg, env.Results).Prompts,
 		Now:     time.Now,
 	}, nil
 }

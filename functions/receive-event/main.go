@@ -11,7 +11,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi/inbound"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/tasks"
 )
 
@@ -30,7 +30,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	return &Handler{
 		Store: tasks.Open(cfg, env.Table),
-		Talks: sessions.Open(cfg, env.Table),
+		Talks: conversations.Open(cfg, env.Table),
 		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
 		Now:   time.Now,
 	}, nil

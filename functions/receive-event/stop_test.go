@@ -8,7 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 )
 
@@ -18,7 +18,7 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h, now := handler(s), time.Now().UTC().Truncate(time.Millisecond)
-	talks := sessions.New(db.DB, table)
+	talks := conversations.New(db.DB, table)
 	h.Talks, h.Now = talks, func() time.Time { now = now.Add(time.Second); return now }
 	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))
 

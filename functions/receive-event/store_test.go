@@ -14,7 +14,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -108,7 +108,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h := handler(s)
-	talks := sessions.New(dynamodb.New(db.DB.Options()), table)
+	talks := conversations.New(dynamodb.New(db.DB.Options()), table)
 	h.Talks, h.Now = talks, time.Now // rows that are not kept for ever would be gone by now
 	for _, fields := range []map[string]any{direct("claude: hi", nil), direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
 		var wg sync.WaitGroup

@@ -21,7 +21,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
@@ -150,7 +150,7 @@ func (h *Handler) act(ctx context.Context, body []byte) (inbound.Response, error
 func (h *Handler) foreign(ctx context.Context, team string) bool {
 	ctx, cancel := context.WithTimeout(ctx, homeWithin)
 	defer cancel()
-	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
+	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, aggregate.TenantID(team))
 	if err != nil {
 		slog.WarnContext(ctx, "whose the app is", "err", err)
 	}

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 // nobody refuses to be asked anything: what is refused or ignored must not get this far.
@@ -114,7 +114,7 @@ func (noTalks) Load(context.Context, aggregate.Ref) (*session.Aggregate, error) 
 func (noTalks) Decide(context.Context, aggregate.Ref, session.Decision) (*session.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
 }
-func (noTalks) Listed(context.Context, string, sessions.Filter, string, int, int, func(session.Session) bool) (store.Page[session.Session], error) {
+func (noTalks) Listed(context.Context, string, conversations.Filter, string, int, int, func(session.Session) bool) (store.Page[session.Session], error) {
 	return store.Page[session.Session]{}, nil
 }
 

@@ -14,9 +14,9 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -37,10 +37,10 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	all := kinds.Open(cfg, env.Table)
 	rows := tasks.Of(all)
-	results := result.Open(cfg, env.Results)
+	results := large.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Store: rows, Results: results, Talks: sessions.Of(all), Payloads: results, Contests: contests.Of(all, results),
+		Store: rows, Results: results, Talks: conversations.Of(all), Payloads: results, Contests: contests.Of(all, results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -24,7 +24,7 @@ import (
 // talk is a session that Sato began in a channel's thread, in which an action waits.
 type talk struct {
 	*world
-	rows *sessions.Store
+	rows *conversations.Store
 	of   aggregate.Ref
 	x    *session.Action
 }
@@ -33,7 +33,7 @@ func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
 	t.Helper()
 	w := newWorld(t, db)
 	_, table := db.Store(t)
-	rows := sessions.New(db.DB, table)
+	rows := conversations.New(db.DB, table)
 	rows.Now = w.Now
 	w.h.Talks, w.h.Payloads = rows, w.results
 	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}

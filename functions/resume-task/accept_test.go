@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/slack/slackapi"
@@ -112,7 +112,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 				t.Fatalf("%+v, ended %+v", next, e)
 			}
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
-				if text := reason.Sentence(locale, tt.reason, ""); !strings.Contains(text, says) {
+				if text := ended.Sentence(locale, tt.reason, ""); !strings.Contains(text, says) {
 					t.Errorf("it doesn't say what an administrator can do: %s", text)
 				}
 			}

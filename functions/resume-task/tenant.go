@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/secret"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/words/legible"
 )
@@ -31,11 +31,11 @@ const (
 func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	within, cancel := context.WithTimeout(ctx, slackWithin)
 	defer cancel()
-	whose := home.Home{Slack: h.Slack, Rows: h.Store}
+	whose := installed.Home{Slack: h.Slack, Rows: h.Store}
 	h.noteDeployment(within, whose)
 	known, err := whose.Knows(within, a.Head.TenantID)
 	switch {
-	case errors.Is(err, home.ErrSilent):
+	case errors.Is(err, installed.ErrSilent):
 		return nil, fmt.Errorf("%w: %w", errSilent, err)
 	case err != nil:
 		return nil, err
@@ -108,7 +108,7 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 
 // noteDeployment notes which workspace is the deployment's own, before anything of any other is taken. While Slack doesn't say,
 // what was noted stays; after a failure a later request tries again.
-func (h *Handler) noteDeployment(ctx context.Context, whose home.Home) {
+func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
 		err = h.Store.NoteDeployment(ctx, own, h.Now())

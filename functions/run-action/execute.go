@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
 )
 
@@ -40,11 +40,11 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 		return j.gone(err), nil
 	}
 	if err != nil {
-		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
+		return session.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
 	version, err := j.Files.Put(ctx, j.files(), t)
 	if err != nil {
-		return session.Result{}, fmt.Errorf("write files: %w: %w", err, sandbox.ErrNotBegun)
+		return session.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
 	return session.Result{Status: session.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
 }
@@ -68,22 +68,22 @@ func written(p payload.Payload) string {
 // run has the sandbox run a command, keeps its lines as they come, and stops it when the action is cancelled.
 func (j *job) run(ctx context.Context) (session.Result, error) {
 	until := j.action.Claim.LeaseUntil
-	o := sandbox.Order{
+	o := isolated.Order{
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
 		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
 	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
-		return session.Result{}, fmt.Errorf("%w: %w", err, sandbox.ErrNotBegun)
+		return session.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
 	go j.watch(within)
 	l := &lines{job: j, flushed: j.Now(), drawn: j.Now()}
 	go l.keepUp(within)
-	end, err := j.Sandbox.Run(within, o, func(line sandbox.Line) error { return l.add(ctx, line) })
+	end, err := j.Sandbox.Run(within, o, func(line isolated.Line) error { return l.add(ctx, line) })
 	stop()
 	l.flush(ctx)
-	if errors.Is(err, sandbox.ErrCannot) {
+	if errors.Is(err, isolated.ErrCannot) {
 		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, versions.ErrGone) {
 			return j.gone(gone), nil
 		}
@@ -114,7 +114,7 @@ func (j *job) watch(ctx context.Context) {
 }
 
 // result is what a command's end means.
-func (j *job) result(ctx context.Context, end sandbox.End, l *lines) session.Result {
+func (j *job) result(ctx context.Context, end isolated.End, l *lines) session.Result {
 	r := session.Result{
 		Status: session.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-session.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
 	}
@@ -192,7 +192,7 @@ type lines struct {
 }
 
 // add takes a line. Lines that can't be kept are no reason to stop a command that people approved.
-func (l *lines) add(ctx context.Context, line sandbox.Line) error {
+func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Now().UTC()

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
 )
 
@@ -38,7 +38,7 @@ func TestAWorkspaceThatIsGoneEndsOneAction(t *testing.T) {
 		w := approved(t, server, session.CodeGenerate, files)
 		expect.Value(w.handle())(t)
 		clear(w.shelf.trees)
-		w.box.err = sandbox.ErrCannot
+		w.box.err = isolated.ErrCannot
 		a := w.propose(typ, p)
 		if x := a.Actions[1]; x.Error != reasonRefused || x.ErrorDetail != inEach.In("en").gone || a.Session.WorkspaceVersion != "" {
 			t.Errorf("%s: %+v leaves %q", typ, x, a.Session.WorkspaceVersion)

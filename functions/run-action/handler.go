@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/explain/errorclass"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
 )
 
@@ -62,7 +62,7 @@ type Files interface {
 	Put(ctx context.Context, of versions.Session, t *workspace.Tree) (version string, err error)
 	Take(ctx context.Context, of versions.Session, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Session, action string) error
-	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *sandbox.Order) error
+	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *isolated.Order) error
 }
 
 // Handler executes approved actions.
@@ -70,7 +70,7 @@ type Handler struct {
 	Store    Store
 	Payloads Payloads
 	Files    Files
-	Sandbox  sandbox.Runner // nil: no command is run here
+	Sandbox  isolated.Runner // nil: no command is run here
 	Now      func() time.Time
 	NewID    func() string
 
@@ -129,7 +129,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	session.Log(ctx, session.EventStarted, ref.ID, a.Session.AgentID, x.ActionID, "type", x.ActionType)
 	r, err := j.execute(ctx)
 	switch {
-	case errors.Is(err, sandbox.ErrNotBegun):
+	case errors.Is(err, isolated.ErrNotBegun):
 		_, released := h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
 			return a.Release(x.ActionID, j.invocation, h.Now())
 		})

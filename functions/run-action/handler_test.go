@@ -17,8 +17,8 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
-	"ringi/shared/store/sessions"
+	"ringi/shared/runtime/isolated"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/versions"
 )
@@ -31,22 +31,22 @@ const (
 // box is a sandbox that says what it is told to.
 type box struct {
 	ran     int
-	orders  []sandbox.Order
+	orders  []isolated.Order
 	lines   []string
-	end     sandbox.End
+	end     isolated.End
 	err     error
 	running func() // while the command runs
 }
 
-func (b *box) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	b.orders = append(b.orders, o)
-	if errors.Is(b.err, sandbox.ErrNotBegun) {
-		return sandbox.End{}, b.err
+	if errors.Is(b.err, isolated.ErrNotBegun) {
+		return isolated.End{}, b.err
 	}
 	b.ran++
 	for _, text := range b.lines {
-		if err := onLine(sandbox.Line{Text: text}); err != nil {
-			return sandbox.End{}, err
+		if err := onLine(isolated.Line{Text: text}); err != nil {
+			return isolated.End{}, err
 		}
 	}
 	if b.running != nil {
@@ -109,7 +109,7 @@ func (s *shelf) stopped() []string {
 	return slices.Clone(s.cancelled)
 }
 
-func (s *shelf) Lend(context.Context, versions.Session, string, time.Time, *sandbox.Order) error {
+func (s *shelf) Lend(context.Context, versions.Session, string, time.Time, *isolated.Order) error {
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (opened) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json.R
 type world struct {
 	*Handler
 	t     *testing.T
-	rows  *sessions.Store
+	rows  *conversations.Store
 	ref   aggregate.Ref
 	box   *box
 	shelf *shelf
@@ -142,7 +142,7 @@ func approved(t *testing.T, server *storetest.Server, typ session.ActionType, p 
 	t.Helper()
 	_, name := server.Store(t)
 	in := session.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: sessions.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{
 		Store: w.rows, Payloads: opened{}, Files: w.shelf, Sandbox: w.box, Now: func() time.Time { return w.now },
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
@@ -201,7 +201,7 @@ func TestActions(t *testing.T) {
 }
 
 func testRuns(t *testing.T, w *world) {
-	w.box.lines, w.box.end = []string{"one", "two"}, sandbox.End{Version: "whatever it says"}
+	w.box.lines, w.box.end = []string{"one", "two"}, isolated.End{Version: "whatever it says"}
 	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "out", Content: "x"}}))(t)
 	for range 3 {
 		next, err := w.handle()
@@ -228,7 +228,7 @@ func testRuns(t *testing.T, w *world) {
 }
 
 func testFails(t *testing.T, w *world) {
-	w.box.end = sandbox.End{ExitCode: 3}
+	w.box.end = isolated.End{ExitCode: 3}
 	expect.Value(w.handle())(t)
 	if x := w.action(); x.Status != session.ActionFailed || x.Error != session.ReasonExit || *x.ExitCode != 3 || x.Outcome != "" || x.Version != "" {
 		t.Errorf("%+v", x)
@@ -236,7 +236,7 @@ func testFails(t *testing.T, w *world) {
 }
 
 func testMissing(t *testing.T, w *world) {
-	w.box.end = sandbox.End{ExitCode: 127, Missing: "make"}
+	w.box.end = isolated.End{ExitCode: 127, Missing: "make"}
 	expect.Value(w.handle())(t)
 	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonMissing || x.ErrorDetail != "make" {
 		t.Errorf("%+v", x)
@@ -277,7 +277,7 @@ func testCrash(t *testing.T, w *world) {
 }
 
 func testNotBegun(t *testing.T, w *world) {
-	w.box.err = fmt.Errorf("no room: %w", sandbox.ErrNotBegun)
+	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	for try := range 9 {
 		_, err := w.handle()
 		if err == nil {
@@ -303,7 +303,7 @@ func testCancelled(t *testing.T, w *world) {
 			w.t.Error("the command is not told to stop")
 		}
 	}
-	w.box.end = sandbox.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
+	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
 	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "half", Content: "x"}}))(t)
 	expect.Value(w.handle())(t)
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)

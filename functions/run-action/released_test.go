@@ -6,14 +6,14 @@ import (
 
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
 )
 
 // What is found before a claim counts before the second one, too: nothing is executed by halves.
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
 	w := approved(t, storetest.Start(t), session.ShellCommand, command)
-	w.box.err = fmt.Errorf("no room: %w", sandbox.ErrNotBegun)
+	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	if _, err := w.handle(); err == nil {
 		t.Fatal("it has begun")
 	}

@@ -8,9 +8,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/config"
-	"ringi/shared/runtime/sandbox/invoke"
-	"ringi/shared/store/result"
-	"ringi/shared/store/sessions"
+	"ringi/shared/runtime/isolated/invoke"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
 )
 
@@ -23,7 +23,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	h := &Handler{
-		Store: sessions.Open(cfg, env.Table), Payloads: result.Open(cfg, env.Results), Files: versions.Open(cfg, env.ResultsBucket),
+		Store: conversations.Open(cfg, env.Table), Payloads: large.Open(cfg, env.Results), Files: versions.Open(cfg, env.ResultsBucket),
 		Now: time.Now, NewID: aggregate.NewID, PollEvery: pollEvery, FlushEvery: flushEvery, RedrawEvery: redrawEvery,
 	}
 	if env.SandboxFunction != "" {

@@ -5,7 +5,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
 )
 
@@ -33,11 +33,11 @@ func (w words) limit(said string) string {
 	switch {
 	case said == "":
 		return ""
-	case said == sandbox.EndedByMemory:
+	case said == isolated.EndedByMemory:
 		return w.memory
-	case said == sandbox.EndedByDisk:
+	case said == isolated.EndedByDisk:
 		return w.disk
-	case strings.HasPrefix(said, sandbox.NotKept):
+	case strings.HasPrefix(said, isolated.NotKept):
 		return w.notKept
 	}
 	return w.early // EndedEarly, and what is not known

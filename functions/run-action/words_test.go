@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/versions"
 )
@@ -47,15 +47,15 @@ func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 	server, w := storetest.Start(t), inEach.In("en")
 	for name, tt := range map[string]struct {
-		end  sandbox.End
+		end  isolated.End
 		want string
 	}{
-		"the changes were not kept": {sandbox.End{Limit: sandbox.NotKept + ": open /tmp/room/x: permission denied"}, w.notKept},
-		"memory":                    {sandbox.End{ExitCode: -1, Signal: "SIGKILL", Limit: sandbox.EndedByMemory}, "SIGKILL\n" + w.memory},
-		"ended early":               {sandbox.End{ExitCode: -1, Limit: sandbox.EndedEarly}, w.early},
-		"an upload that is gone":    {sandbox.End{Version: "x"}, w.notKept},
-		"what can't be kept":        {sandbox.End{Left: []string{"a", "b"}}, "What the folder can't keep: a, b"},
-		"too long":                  {sandbox.End{TimedOut: true}, "Time limit: 60 s"},
+		"the changes were not kept": {isolated.End{Limit: isolated.NotKept + ": open /tmp/room/x: permission denied"}, w.notKept},
+		"memory":                    {isolated.End{ExitCode: -1, Signal: "SIGKILL", Limit: isolated.EndedByMemory}, "SIGKILL\n" + w.memory},
+		"ended early":               {isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}, w.early},
+		"an upload that is gone":    {isolated.End{Version: "x"}, w.notKept},
+		"what can't be kept":        {isolated.End{Left: []string{"a", "b"}}, "What the folder can't keep: a, b"},
+		"too long":                  {isolated.End{TimedOut: true}, "Time limit: 60 s"},
 	} {
 		k := approved(t, server, session.ShellCommand, command)
 		tt.end.Held = []string{"namespaces", "seccomp", strings.Repeat("x", 1000)}

@@ -16,13 +16,13 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/isolated/invoke"
 	"ringi/shared/runtime/outbound"
-	"ringi/shared/runtime/sandbox/invoke"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/tool/mcp"
 )
 
@@ -40,7 +40,7 @@ type environment struct {
 }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
-	s, values := kinds.Open(cfg, env.Table), result.Open(cfg, env.Results)
+	s, values := kinds.Open(cfg, env.Table), large.Open(cfg, env.Results)
 	h := &Handler{
 		Store:   contests.Of(s, values),
 		Models:  provider.Wires{Config: provider.New(cfg, env.Models), Instead: env.Model, Demo: round.Demo{}},

@@ -17,11 +17,11 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // armed is an order whose workspace holds the attacker.
-func armed(t *testing.T, s *store, args ...string) sandbox.Order {
+func armed(t *testing.T, s *store, args ...string) isolated.Order {
 	t.Helper()
 	binary := expect.Value(os.ReadFile(expect.Value(os.Executable())(t)))(t)
 	var out bytes.Buffer
@@ -31,7 +31,7 @@ func armed(t *testing.T, s *store, args ...string) sandbox.Order {
 	expect.NoError(t, w.Close())
 	s.archive = out.Bytes()
 	o := s.order("")
-	o.Type, o.Script, o.Argv, o.Workspace, o.Upload = sandbox.TestRun, "", append([]string{"./attacker", "attack"}, args...), s.URL+"/workspace", sandbox.Form{}
+	o.Type, o.Script, o.Argv, o.Workspace, o.Upload = isolated.TestRun, "", append([]string{"./attacker", "attack"}, args...), s.URL+"/workspace", isolated.Form{}
 	return o
 }
 
@@ -135,7 +135,7 @@ func TestAForkBombEndsWithItsTime(t *testing.T) {
 		close(stop)
 		highest := <-most
 		expect.NoError(t, got.err)
-		if !got.end.TimedOut && got.end.Limit != sandbox.EndedByMemory || got.took > 40*time.Second {
+		if !got.end.TimedOut && got.end.Limit != isolated.EndedByMemory || got.took > 40*time.Second {
 			t.Errorf("%+v after %s", got.end, got.took)
 		}
 		if highest < 50 || highest > maxProcesses+20 {
@@ -201,7 +201,7 @@ func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
 		t.Logf("%d lines sent, %d dropped, %s", len(got.lines), got.end.Dropped, got.took)
 		one := run(t, l, newStore(t).order(fmt.Sprintf(`head -c %dM /dev/zero | tr '\0' x`, mb)))
 		expect.NoError(t, one.err)
-		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > sandbox.MaxLine || !strings.Contains(one.text(), " bytes)") {
+		if len(one.lines) != 1 || !one.lines[0].Unfinished || len(one.text()) > isolated.MaxLine || !strings.Contains(one.text(), " bytes)") {
 			t.Errorf("%d lines of %d bytes", len(one.lines), len(one.text()))
 		}
 	})
@@ -211,7 +211,7 @@ func TestMemoryIsWithheld(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		got := run(t, l, armed(t, newStore(t), "memory"))
 		expect.NoError(t, got.err)
-		if got.end.Limit != sandbox.EndedByMemory || got.end.Signal != "SIGKILL" {
+		if got.end.Limit != isolated.EndedByMemory || got.end.Signal != "SIGKILL" {
 			t.Errorf("%+v\n%s", got.end, got.text())
 		}
 		noneIsLeft(t)
@@ -224,7 +224,7 @@ func TestMemoryThatIsSharedIsWithheldToo(t *testing.T) {
 		t.Run(way, func(t *testing.T) {
 			inRooms(t, func(t *testing.T, l level) {
 				got := run(t, l, armed(t, newStore(t), "shared", way))
-				if got.end.Limit != sandbox.EndedByMemory {
+				if got.end.Limit != isolated.EndedByMemory {
 					none(t, got)
 				}
 			})
@@ -294,7 +294,7 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		s.archive = in.Bytes()
 		o := s.order("cat l")
 		o.Workspace = s.URL + "/workspace"
-		if got := run(t, l, o); !errors.Is(got.err, sandbox.ErrCannot) {
+		if got := run(t, l, o); !errors.Is(got.err, isolated.ErrCannot) {
 			t.Errorf("got %+v, %v", got.end, got.err)
 		}
 		if text, err := os.ReadFile(secret); err != nil || string(text) != "of the host" {
@@ -371,7 +371,7 @@ func TestAParentIsNotKilled(t *testing.T) {
 		got := run(t, l, armed(t, newStore(t), "parent"))
 		if l != machine {
 			none(t, got)
-		} else if got.err == nil || errors.Is(got.err, sandbox.ErrNotBegun) { // the same user's processes can be killed there
+		} else if got.err == nil || errors.Is(got.err, isolated.ErrNotBegun) { // the same user's processes can be killed there
 			t.Errorf("%+v, %v: it is not known how the command ended", got.end, got.err)
 		}
 		noneIsLeft(t)

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"ringi/shared/domain/workspace"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // level is how strictly a command is kept apart.
@@ -63,7 +63,7 @@ type exit struct {
 }
 
 // tell puts an event into what is answered.
-func (e event) tell(end *sandbox.End) {
+func (e event) tell(end *isolated.End) {
 	switch {
 	case e.Missing != "":
 		end.Missing = e.Missing
@@ -73,11 +73,11 @@ func (e event) tell(end *sandbox.End) {
 		end.ExitCode, end.Signal = e.Exit.Code, e.Exit.Signal
 	case e.Packed:
 		end.Left = e.Left
-		if end.Limit == sandbox.EndedEarly {
+		if end.Limit == isolated.EndedEarly {
 			end.Limit = ""
 		}
 	case e.Refused != "":
-		end.Limit = sandbox.NotKept + ": " + e.Refused
+		end.Limit = isolated.NotKept + ": " + e.Refused
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // runtime stands in for Lambda's managed runtime: it loads the handler, calls it with the event of the first argument and
@@ -38,7 +38,7 @@ try {
 `
 
 // managedRuntime runs the handler as Lambda would, beside this test's binary, which is the sandbox's.
-func managedRuntime(t *testing.T, o sandbox.Order, args ...string) (out, errs string) {
+func managedRuntime(t *testing.T, o isolated.Order, args ...string) (out, errs string) {
 	t.Helper()
 	node, err := exec.LookPath("node")
 	if err != nil {
@@ -64,7 +64,7 @@ func TestTheManagedRuntimeStreamsACommand(t *testing.T) {
 	tree := s.order("echo あ > f; env; echo 'it is done' >&2; exit 4")
 	out, errs := managedRuntime(t, tree)
 	var text []string
-	end, err := sandbox.Read(strings.NewReader(out), func(l sandbox.Line) error {
+	end, err := isolated.Read(strings.NewReader(out), func(l isolated.Line) error {
 		text = append(text, l.Text)
 		return nil
 	})

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // roomOf runs each order in a room of one level.
@@ -18,7 +18,7 @@ type roomOf struct {
 	l level
 }
 
-func (b roomOf) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+func (b roomOf) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	got := run(b.t, b.l, o)
 	for _, l := range got.lines {
 		if err := onLine(l); err != nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/workspace"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // objects are what the supervisor itself, never the command, reaches outside: the archive, the cancel object and the
@@ -35,7 +35,7 @@ func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 		return nil, fmt.Errorf("get the workspace: %w", err)
 	}
 	if status/100 == 4 { // it is gone, or the address is: neither comes back
-		return nil, fmt.Errorf("get the workspace: status %d: %w", status, sandbox.ErrCannot)
+		return nil, fmt.Errorf("get the workspace: status %d: %w", status, isolated.ErrCannot)
 	}
 	if status != http.StatusOK {
 		return nil, fmt.Errorf("get the workspace: status %d", status)
@@ -67,7 +67,7 @@ func (o *objects) get(ctx context.Context, address string, limit int64) (body []
 }
 
 // upload posts an archive. It tries again, because the same bytes may be put twice.
-func (o *objects) upload(ctx context.Context, to sandbox.Form, archive []byte) error {
+func (o *objects) upload(ctx context.Context, to isolated.Form, archive []byte) error {
 	var err error
 	for try := range 3 {
 		if try > 0 {
@@ -84,7 +84,7 @@ func (o *objects) upload(ctx context.Context, to sandbox.Form, archive []byte) e
 	return err
 }
 
-func (o *objects) post(ctx context.Context, to sandbox.Form, archive []byte) error {
+func (o *objects) post(ctx context.Context, to isolated.Form, archive []byte) error {
 	var body bytes.Buffer
 	form := multipart.NewWriter(&body)
 	for name, value := range to.Fields {

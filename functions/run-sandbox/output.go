@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // How much output waits to be sent, and how much is sent at once. The command is never held up by who listens: what
@@ -25,7 +25,7 @@ const (
 // output gathers what a command writes, line by line, in room that doesn't grow.
 type output struct {
 	mu      sync.Mutex
-	waiting []sandbox.Line
+	waiting []isolated.Line
 	bytes   int
 	dropped int
 	unfound string // what a shell said it doesn't find, the last one
@@ -33,11 +33,11 @@ type output struct {
 
 // read takes in one of the command's streams until it ends.
 func (o *output) read(r io.Reader, isErr bool) {
-	in := bufio.NewReaderSize(r, sandbox.MaxLine)
+	in := bufio.NewReaderSize(r, isolated.MaxLine)
 	var text []byte
 	more, returned := 0, false // bytes beyond the limit; whether the last line ended in a carriage return
 	finish := func(unfinished bool) {
-		o.add(sandbox.Line{Text: sandbox.CutMore(legibly(text), more), Err: isErr, Unfinished: unfinished})
+		o.add(isolated.Line{Text: isolated.CutMore(legibly(text), more), Err: isErr, Unfinished: unfinished})
 		text, more = text[:0], 0
 	}
 	for {
@@ -54,7 +54,7 @@ func (o *output) read(r io.Reader, isErr bool) {
 			continue
 		case b == '\n' || b == '\r': // progress bars go back to the line's start
 			finish(false)
-		case len(text) < sandbox.MaxLine:
+		case len(text) < isolated.MaxLine:
 			text = append(text, b)
 		default:
 			more++
@@ -83,7 +83,7 @@ func legibly(text []byte) string {
 	}, s)
 }
 
-func (o *output) add(l sandbox.Line) {
+func (o *output) add(l isolated.Line) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if l.Err && strings.HasSuffix(l.Text, "not found") {
@@ -101,7 +101,7 @@ func (o *output) add(l sandbox.Line) {
 }
 
 // send hands what waits to a function: as much as is sent at once, or all.
-func (o *output) send(all bool, to func(sandbox.Line) error) error {
+func (o *output) send(all bool, to func(isolated.Line) error) error {
 	o.mu.Lock()
 	count, bytes := 0, 0
 	for count < len(o.waiting) && (all || count < maxAtOnce) {

@@ -8,12 +8,12 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
-func lines(t *testing.T, o *output, all bool) (got []sandbox.Line) {
+func lines(t *testing.T, o *output, all bool) (got []isolated.Line) {
 	t.Helper()
-	expect.NoError(t, o.send(all, func(l sandbox.Line) error {
+	expect.NoError(t, o.send(all, func(l isolated.Line) error {
 		got = append(got, l)
 		return nil
 	}))
@@ -21,22 +21,22 @@ func lines(t *testing.T, o *output, all bool) (got []sandbox.Line) {
 }
 
 func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
-	long := strings.Repeat("x", sandbox.MaxLine)
+	long := strings.Repeat("x", isolated.MaxLine)
 	tests := []struct {
 		name, text string
-		want       []sandbox.Line
+		want       []isolated.Line
 	}{
 		{"nothing", "", nil},
-		{"lines", "a\n\nb\n", []sandbox.Line{{Text: "a"}, {}, {Text: "b"}}},
-		{"the last one is unfinished", "a\nb", []sandbox.Line{{Text: "a"}, {Text: "b", Unfinished: true}}},
-		{"line ends of Windows", "a\r\nb\r\n", []sandbox.Line{{Text: "a"}, {Text: "b"}}},
-		{"a progress bar", "1%\r2%\r\ndone\n", []sandbox.Line{{Text: "1%"}, {Text: "2%"}, {Text: "done"}}},
-		{"an empty line after a progress bar", "1%\r\n\nx\n", []sandbox.Line{{Text: "1%"}, {}, {Text: "x"}}},
-		{"no UTF-8", "a\xff\xfeb\n", []sandbox.Line{{Text: "a\ufffdb"}}},
-		{"Japanese", "失敗\t1件\n", []sandbox.Line{{Text: "失敗\t1件"}}},
-		{"colours, a title and a bell", "\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\a\n", []sandbox.Line{{Text: "red x\ufffd"}}},
-		{"as long as may be", long + "\n", []sandbox.Line{{Text: long}}},
-		{"longer", long + "yz\n", []sandbox.Line{{Text: long[:sandbox.MaxLine-64] + " … (+66 bytes)"}}},
+		{"lines", "a\n\nb\n", []isolated.Line{{Text: "a"}, {}, {Text: "b"}}},
+		{"the last one is unfinished", "a\nb", []isolated.Line{{Text: "a"}, {Text: "b", Unfinished: true}}},
+		{"line ends of Windows", "a\r\nb\r\n", []isolated.Line{{Text: "a"}, {Text: "b"}}},
+		{"a progress bar", "1%\r2%\r\ndone\n", []isolated.Line{{Text: "1%"}, {Text: "2%"}, {Text: "done"}}},
+		{"an empty line after a progress bar", "1%\r\n\nx\n", []isolated.Line{{Text: "1%"}, {}, {Text: "x"}}},
+		{"no UTF-8", "a\xff\xfeb\n", []isolated.Line{{Text: "a\ufffdb"}}},
+		{"Japanese", "失敗\t1件\n", []isolated.Line{{Text: "失敗\t1件"}}},
+		{"colours, a title and a bell", "\x1b[1;31mred\x1b[0m \x1b]0;title\x07x\a\n", []isolated.Line{{Text: "red x\ufffd"}}},
+		{"as long as may be", long + "\n", []isolated.Line{{Text: long}}},
+		{"longer", long + "yz\n", []isolated.Line{{Text: long[:isolated.MaxLine-64] + " … (+66 bytes)"}}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestOutputBecomesLinesThatPeopleCanRead(t *testing.T) {
 			got := lines(t, o, true)
 			expect.Same(t, tt.want, got)
 			for _, l := range got {
-				if len(l.Text) > sandbox.MaxLine || !utf8.ValidString(l.Text) {
+				if len(l.Text) > isolated.MaxLine || !utf8.ValidString(l.Text) {
 					t.Errorf("%d bytes", len(l.Text))
 				}
 			}
@@ -69,11 +69,11 @@ func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
 		t.Errorf("%d dropped, %d sent at the end", dropped, len(rest))
 	}
 	// By bytes, too: 500 lines of 8 KiB would be 4 MiB.
-	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", sandbox.MaxLine-1)+"\n", 500)), false)
+	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500)), false)
 	if got := lines(t, o, false); len(got) != 2 {
 		t.Errorf("%d lines of 8 KiB at once", len(got))
 	}
-	if got := lines(t, o, true); len(got)*sandbox.MaxLine > maxWaitingBytes+sandbox.MaxLine {
+	if got := lines(t, o, true); len(got)*isolated.MaxLine > maxWaitingBytes+isolated.MaxLine {
 		t.Errorf("%d lines of 8 KiB waited", len(got))
 	}
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // placeThreads is the place of the number of threads in a process's stat, counted from its state.
@@ -172,7 +172,7 @@ func (in *inside) watch() {
 			resident += p.memory(kinds)
 		}
 		if resident > in.plan.Memory {
-			in.end(sandbox.EndedByMemory)
+			in.end(isolated.EndedByMemory)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
@@ -189,9 +189,9 @@ func (in *inside) watchFiles() {
 		u.opened(in.descendants())
 		switch {
 		case u.sockets > maxSockets:
-			in.end(sandbox.EndedByMemory)
+			in.end(isolated.EndedByMemory)
 		case u.bytes > roomBytes:
-			in.end(sandbox.EndedByDisk)
+			in.end(isolated.EndedByDisk)
 		}
 		time.Sleep(200 * time.Millisecond)
 	}

@@ -20,7 +20,7 @@ import (
 
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // The test's own binary is the sandbox's: stages are started from whatever runs the supervisor.
@@ -90,8 +90,8 @@ func (s *store) after(t *testing.T) *workspace.Tree {
 
 // outcome is what an order came to.
 type outcome struct {
-	lines []sandbox.Line
-	end   sandbox.End
+	lines []isolated.Line
+	end   isolated.End
 	err   error
 	took  time.Duration
 }
@@ -105,19 +105,19 @@ func (o outcome) text() string {
 	return strings.Join(all, "\n")
 }
 
-func (s *store) order(script string) sandbox.Order {
-	return sandbox.Order{
-		Action: "01ACTION", Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(3 * time.Minute),
-		Cancel: s.URL + "/cancel", Upload: sandbox.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
+func (s *store) order(script string) isolated.Order {
+	return isolated.Order{
+		Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(3 * time.Minute),
+		Cancel: s.URL + "/cancel", Upload: isolated.Form{URL: s.URL + "/upload", Fields: map[string]string{"key": "the key"}},
 	}
 }
 
 // run runs an order in a room of one level.
-func run(t *testing.T, l level, o sandbox.Order) outcome {
+func run(t *testing.T, l level, o isolated.Order) outcome {
 	t.Helper()
 	r, w := io.Pipe()
 	begun := time.Now()
-	s := &supervisor{objects: newObjects(), answer: sandbox.NewWriter(w), levels: []level{l}, memory: memory, log: slog.New(slog.DiscardHandler)}
+	s := &supervisor{objects: newObjects(), answer: isolated.NewWriter(w), levels: []level{l}, memory: memory, log: slog.New(slog.DiscardHandler)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	ended := make(chan error, 1)
@@ -127,7 +127,7 @@ func run(t *testing.T, l level, o sandbox.Order) outcome {
 		ended <- err
 	}()
 	var got outcome
-	got.end, got.err = sandbox.Read(r, func(l sandbox.Line) error {
+	got.end, got.err = isolated.Read(r, func(l isolated.Line) error {
 		got.lines = append(got.lines, l)
 		return nil
 	})
@@ -150,7 +150,7 @@ func inRooms(t *testing.T, test func(t *testing.T, l level)) {
 				given[l] = got
 			}
 			switch {
-			case errors.Is(got.err, sandbox.ErrCannot):
+			case errors.Is(got.err, isolated.ErrCannot):
 				t.Logf("this machine gives no such room, and nothing was run: %v", got.err)
 			case got.err != nil || got.end.ExitCode != 0:
 				t.Fatalf("%+v, %v", got.end, got.err)

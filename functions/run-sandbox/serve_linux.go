@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // The stages of one action are processes of this one binary: the supervisor starts inside, which makes the room and keeps
@@ -37,7 +37,7 @@ func serve(args []string) error {
 		return runCommand()
 	}
 	s := &supervisor{
-		objects: newObjects(), answer: sandbox.NewWriter(os.Stdout), levels: []level{namespaces, landlock}, memory: memory,
+		objects: newObjects(), answer: isolated.NewWriter(os.Stdout), levels: []level{namespaces, landlock}, memory: memory,
 		log: slog.New(slog.NewJSONHandler(os.Stderr, nil)),
 	}
 	if len(args) == 2 && args[0] == "machine" {
@@ -60,7 +60,7 @@ func serve(args []string) error {
 	return s.run(context.Background(), order)
 }
 
-func readOrder(r io.Reader) (o sandbox.Order, err error) {
+func readOrder(r io.Reader) (o isolated.Order, err error) {
 	b, err := io.ReadAll(io.LimitReader(r, 1<<20))
 	if err != nil {
 		return o, fmt.Errorf("read the order: %w", err)
@@ -83,7 +83,7 @@ const (
 // supervisor runs an order and answers it.
 type supervisor struct {
 	objects *objects
-	answer  *sandbox.Writer
+	answer  *isolated.Writer
 	levels  []level // that may be tried, the strictest first
 	memory  int64   // bytes, of all the command's processes together
 	log     *slog.Logger
@@ -91,7 +91,7 @@ type supervisor struct {
 
 // run does all of an order. With an error the answer has no end: who asked is gone, or how the command ended is not known.
 // Nothing is left running either way.
-func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
+func (s *supervisor) run(ctx context.Context, o isolated.Order) error {
 	left := time.Until(o.Deadline) - reserve
 	limit := min(time.Duration(o.TimeoutSeconds)*time.Second, left)
 	if limit < time.Second {
@@ -99,7 +99,7 @@ func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 	}
 	archive, err := s.objects.archive(ctx, o.Workspace)
 	if err != nil {
-		return s.answer.NotBegun(err.Error(), errors.Is(err, sandbox.ErrCannot))
+		return s.answer.NotBegun(err.Error(), errors.Is(err, isolated.ErrCannot))
 	}
 	out := &output{}
 	b, err := s.start(o, limit, archive, out)
@@ -123,7 +123,7 @@ func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 	var unfound string
 	end.Dropped, unfound = out.summary()
 	end.Held = b.held
-	if o.Type == sandbox.ShellCommand && end.ExitCode == 127 && end.Missing == "" {
+	if o.Type == isolated.ShellCommand && end.ExitCode == 127 && end.Missing == "" {
 		end.Missing = unfound
 	}
 	if packed && !end.Cancelled && o.Upload.URL != "" {
@@ -133,7 +133,7 @@ func (s *supervisor) run(ctx context.Context, o sandbox.Order) error {
 }
 
 // start makes the strictest room that this machine gives.
-func (s *supervisor) start(o sandbox.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
+func (s *supervisor) start(o isolated.Order, limit time.Duration, archive []byte, out *output) (*box, error) {
 	var why []string
 	for _, l := range s.levels {
 		b, err := startBox(l, plan{Argv: o.Argv, Script: o.Script, Seconds: int(limit.Seconds()) + 1, Memory: s.memory}, archive, out)
@@ -147,7 +147,7 @@ func (s *supervisor) start(o sandbox.Order, limit time.Duration, archive []byte,
 }
 
 // attend lets the command run until it ends, its time is up or somebody cancels, and sends its lines meanwhile.
-func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit time.Duration) (end sandbox.End, packed bool, err error) {
+func (s *supervisor) attend(ctx context.Context, b *box, o isolated.Order, limit time.Duration) (end isolated.End, packed bool, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cancelled := s.watchCancel(ctx, o.Cancel)
@@ -160,7 +160,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 		b.stop()
 		overdue = time.After(stopWithin)
 	}
-	end = sandbox.End{ExitCode: -1, Limit: sandbox.EndedEarly}
+	end = isolated.End{ExitCode: -1, Limit: isolated.EndedEarly}
 	for {
 		select {
 		case e, ok := <-b.events:
@@ -182,7 +182,7 @@ func (s *supervisor) attend(ctx context.Context, b *box, o sandbox.Order, limit 
 		case <-timeUp.C:
 			if end.ExitCode >= 0 || end.Signal != "" {
 				b.kill()
-				end.Limit = sandbox.NotKept + ": it could not be packed in time"
+				end.Limit = isolated.NotKept + ": it could not be packed in time"
 				return end, false, nil
 			}
 			end.TimedOut = true
@@ -224,7 +224,7 @@ func (s *supervisor) watchCancel(ctx context.Context, address string) <-chan str
 }
 
 // keep uploads what became of the workspace. That it could not be kept is said, and changes nothing in how the command ended.
-func (s *supervisor) keep(ctx context.Context, b *box, o sandbox.Order, end *sandbox.End) {
+func (s *supervisor) keep(ctx context.Context, b *box, o isolated.Order, end *isolated.End) {
 	archive, version, err := b.packed()
 	if err == nil {
 		ctx, cancel := context.WithDeadline(ctx, o.Deadline)
@@ -232,7 +232,7 @@ func (s *supervisor) keep(ctx context.Context, b *box, o sandbox.Order, end *san
 		err = s.objects.upload(ctx, o.Upload, archive)
 	}
 	if err != nil {
-		end.Limit = sandbox.NotKept + ": " + err.Error()
+		end.Limit = isolated.NotKept + ": " + err.Error()
 		return
 	}
 	end.Version = version

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 func TestACommandRunsInItsWorkspace(t *testing.T) {
@@ -25,13 +25,13 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 		if got.end.ExitCode != 0 || got.end.Limit != "" || got.end.Version != workspace.Version(s.uploaded) {
 			t.Errorf("%+v", got.end)
 		}
-		var out []sandbox.Line
+		var out []isolated.Line
 		for _, line := range got.lines {
 			if !line.Err {
 				out = append(out, line)
 			}
 		}
-		expect.Same(t, []sandbox.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
+		expect.Same(t, []isolated.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
 		if len(got.lines) != 3 {
 			t.Errorf("lines %+v", got.lines)
 		}
@@ -43,25 +43,25 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 	s := newStore(t)
 	tests := []struct {
 		name   string
-		change func(*sandbox.Order)
-		want   sandbox.End
+		change func(*isolated.Order)
+		want   isolated.End
 	}{
-		{"its code", func(o *sandbox.Order) { o.Script = "exit 3" }, sandbox.End{ExitCode: 3}},
-		{"a signal", func(o *sandbox.Order) { o.Script = "kill -SEGV $$" }, sandbox.End{ExitCode: -1, Signal: "SIGSEGV"}},
-		{"a signal that its parent may ignore", func(o *sandbox.Order) { o.Script = "kill -HUP $$" }, sandbox.End{ExitCode: -1, Signal: "SIGHUP"}},
-		{"a tool that is not installed", func(o *sandbox.Order) { o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"pytestt", "-q"} }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
-		{"a tool that a script does not find", func(o *sandbox.Order) { o.Script = "pytestt -q" }, sandbox.End{ExitCode: 127, Missing: "pytestt"}},
-		{"an interpreter that is not installed", func(o *sandbox.Order) {
-			o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"sh", "-c", "printf '#!/no/such\n' > x; chmod +x x; exec ./x"}
-		}, sandbox.End{ExitCode: 127}},
-		{"arguments as they are", func(o *sandbox.Order) {
-			o.Type, o.Script, o.Argv = sandbox.TestRun, "", []string{"test", "$HOME", "=", "$HOME"}
-		}, sandbox.End{}},
-		{"a script that begins with a dash", func(o *sandbox.Order) { o.Script = "-x" }, sandbox.End{ExitCode: 127, Missing: "-x"}},
-		{"its time", func(o *sandbox.Order) { o.Script, o.TimeoutSeconds = "sleep 30", 1 }, sandbox.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
-		{"the claim's time, which is shorter", func(o *sandbox.Order) {
+		{"its code", func(o *isolated.Order) { o.Script = "exit 3" }, isolated.End{ExitCode: 3}},
+		{"a signal", func(o *isolated.Order) { o.Script = "kill -SEGV $$" }, isolated.End{ExitCode: -1, Signal: "SIGSEGV"}},
+		{"a signal that its parent may ignore", func(o *isolated.Order) { o.Script = "kill -HUP $$" }, isolated.End{ExitCode: -1, Signal: "SIGHUP"}},
+		{"a tool that is not installed", func(o *isolated.Order) { o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"pytestt", "-q"} }, isolated.End{ExitCode: 127, Missing: "pytestt"}},
+		{"a tool that a script does not find", func(o *isolated.Order) { o.Script = "pytestt -q" }, isolated.End{ExitCode: 127, Missing: "pytestt"}},
+		{"an interpreter that is not installed", func(o *isolated.Order) {
+			o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"sh", "-c", "printf '#!/no/such\n' > x; chmod +x x; exec ./x"}
+		}, isolated.End{ExitCode: 127}},
+		{"arguments as they are", func(o *isolated.Order) {
+			o.Type, o.Script, o.Argv = isolated.TestRun, "", []string{"test", "$HOME", "=", "$HOME"}
+		}, isolated.End{}},
+		{"a script that begins with a dash", func(o *isolated.Order) { o.Script = "-x" }, isolated.End{ExitCode: 127, Missing: "-x"}},
+		{"its time", func(o *isolated.Order) { o.Script, o.TimeoutSeconds = "sleep 30", 1 }, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
+		{"the claim's time, which is shorter", func(o *isolated.Order) {
 			o.Script, o.Deadline = "sleep 30", time.Now().Add(reserve+1500*time.Millisecond)
-		}, sandbox.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
+		}, isolated.End{ExitCode: -1, Signal: "SIGTERM", TimedOut: true}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -125,19 +125,19 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 	s := newStore(t)
 	s.archive = []byte("no archive")
 	for name, tt := range map[string]struct {
-		change func(*sandbox.Order)
+		change func(*isolated.Order)
 		cannot bool
 	}{
-		"no time is left":             {func(o *sandbox.Order) { o.Deadline = time.Now().Add(reserve) }, false},
-		"the workspace is gone":       {func(o *sandbox.Order) { o.Workspace = s.URL + "/gone" }, true},
-		"the workspace doesn't come":  {func(o *sandbox.Order) { o.Workspace = s.URL + "/down" }, false},
-		"the workspace is no archive": {func(o *sandbox.Order) { o.Workspace = s.URL + "/workspace" }, true},
+		"no time is left":             {func(o *isolated.Order) { o.Deadline = time.Now().Add(reserve) }, false},
+		"the workspace is gone":       {func(o *isolated.Order) { o.Workspace = s.URL + "/gone" }, true},
+		"the workspace doesn't come":  {func(o *isolated.Order) { o.Workspace = s.URL + "/down" }, false},
+		"the workspace is no archive": {func(o *isolated.Order) { o.Workspace = s.URL + "/workspace" }, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := s.order("echo begun")
 			tt.change(&o)
 			got := run(t, namespaces, o)
-			if !errors.Is(got.err, sandbox.ErrNotBegun) || errors.Is(got.err, sandbox.ErrCannot) != tt.cannot || strings.Contains(fmt.Sprint(got.err), s.URL) {
+			if !errors.Is(got.err, isolated.ErrNotBegun) || errors.Is(got.err, isolated.ErrCannot) != tt.cannot || strings.Contains(fmt.Sprint(got.err), s.URL) {
 				t.Errorf("got %v", got.err)
 			}
 		})
@@ -147,7 +147,7 @@ func TestNothingBeginsThatCantBeDone(t *testing.T) {
 func TestAMachineThatWithholdsTooLittleRunsNothing(t *testing.T) {
 	t.Setenv("TMPDIR", "/no/such/folder") // so that no room is made
 	got := run(t, landlock, newStore(t).order("echo begun"))
-	if !errors.Is(got.err, sandbox.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") || len(got.lines) > 0 {
+	if !errors.Is(got.err, isolated.ErrCannot) || !strings.Contains(got.err.Error(), "withholds too little") || len(got.lines) > 0 {
 		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }

@@ -5,7 +5,7 @@ package main
 import (
 	"os"
 
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // serve refuses: what isolates a command is the Linux kernel's.

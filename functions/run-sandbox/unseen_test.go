@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // running are the processes of attackers, and their children, of which a thread goes on. It looks at every thread of this
@@ -57,7 +57,7 @@ func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		t.Run("its memory", func(t *testing.T) {
 			o := run(t, l, armed(t, newStore(t), "hoard"))
-			if o.end.Limit != sandbox.EndedByMemory || strings.Contains(o.text(), "GOT") {
+			if o.end.Limit != isolated.EndedByMemory || strings.Contains(o.text(), "GOT") {
 				t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
 			}
 			nothingRuns(t)
@@ -74,7 +74,7 @@ func TestAProcessWithoutItsFirstThreadIsCountedAndEnded(t *testing.T) {
 		})
 		t.Run("after its command", func(t *testing.T) {
 			a := armed(t, newStore(t))
-			a.Type, a.Argv, a.Script = sandbox.ShellCommand, nil, "setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
+			a.Type, a.Argv, a.Script = isolated.ShellCommand, nil, "setsid ./attacker attack leaderless 0 300 >/dev/null 2>&1 & sleep 1; echo tried"
 			none(t, run(t, l, a))
 			nothingRuns(t)
 		})
@@ -131,7 +131,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 					return
 				}
 				a := armed(t, newStore(t))
-				a.Type, a.Argv, a.Script = sandbox.ShellCommand, nil, script
+				a.Type, a.Argv, a.Script = isolated.ShellCommand, nil, script
 				if o := run(t, l, a); o.end.Signal != "SIGKILL" || o.end.TimedOut || strings.Contains(o.text(), "GOT") {
 					t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
 				}
@@ -143,7 +143,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 // What is in a socket is no process's memory: their number bounds it.
 func TestSocketsAreCounted(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
-		if o := run(t, l, armed(t, newStore(t), "sockets")); o.end.Limit != sandbox.EndedByMemory {
+		if o := run(t, l, armed(t, newStore(t), "sockets")); o.end.Limit != isolated.EndedByMemory {
 			t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
 		}
 		nothingRuns(t)
@@ -155,7 +155,7 @@ func TestLandlockAloneHoldsNobodysOwnFiles(t *testing.T) {
 	if roomUser() != os.Geteuid() {
 		t.Skip("commands are another user's here")
 	}
-	if got := run(t, landlock, newStore(t).order("echo begun")); !errors.Is(got.err, sandbox.ErrCannot) || len(got.lines) > 0 {
+	if got := run(t, landlock, newStore(t).order("echo begun")); !errors.Is(got.err, isolated.ErrCannot) || len(got.lines) > 0 {
 		t.Errorf("%+v, %v", got.lines, got.err)
 	}
 }

@@ -5,13 +5,13 @@ import (
 
 	"github.com/aws/aws-lambda-go/events"
 
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 )
 
 // facts keeps what new rows say for the numbers of their days. It returns the sequence number of the first record that
 // must come again, "" when none must: told twice, a row makes the same fact.
 func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
-	var all []fact.Fact
+	var all []daily.Fact
 	first := ""
 	for _, r := range records {
 		if r.EventName != string(events.DynamoDBOperationTypeInsert) {

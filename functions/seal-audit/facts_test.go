@@ -9,7 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
 )
 
@@ -32,9 +32,9 @@ func told(w *world) []events.DynamoDBEventRecord {
 	return []events.DynamoDBEventRecord{w.record(1, nil, approval), w.record(2, nil, usage), w.record(3, nil, step), w.record(4, usage, usage)}
 }
 
-func sum(t *testing.T, w *world) fact.Sum {
+func sum(t *testing.T, w *world) daily.Sum {
 	t.Helper()
-	all := expect.Value(w.store.Sums(t.Context(), tenant, []string{fact.Day(w.now)}, w.now))(t)
+	all := expect.Value(w.store.Sums(t.Context(), tenant, []string{daily.Day(w.now)}, w.now))(t)
 	return all[len(all)-1]
 }
 
@@ -42,7 +42,7 @@ func testCounted(t *testing.T, w *world) {
 	for range 2 {
 		w.seals(told(w)...)
 	}
-	if s := sum(t, w); s.Facts != 2 || s.Decided(fact.Approved) != 1 || s.Spent.Cost != 1200 {
+	if s := sum(t, w); s.Facts != 2 || s.Decided(daily.Approved) != 1 || s.Spent.Cost != 1200 {
 		t.Errorf("%+v", s)
 	}
 	w.tick()
@@ -54,7 +54,7 @@ func testCounted(t *testing.T, w *world) {
 // full keeps no facts.
 type full struct{ Store }
 
-func (full) PutFacts(context.Context, []fact.Fact) error { return errors.New("the table is full") }
+func (full) PutFacts(context.Context, []daily.Fact) error { return errors.New("the table is full") }
 
 func testNotCounted(t *testing.T, w *world) {
 	w.Store = full{w.store}

@@ -16,7 +16,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
@@ -38,8 +38,8 @@ type Store interface {
 	ChainChecked(ctx context.Context, tenant string, through time.Time) error
 	Link(ctx context.Context, tenant string, seq int) (chain.Link, error)
 	LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2[chain.Link, error]
-	FactOf(row map[string]types.AttributeValue) (f fact.Fact, ok bool, err error)
-	PutFacts(ctx context.Context, facts []fact.Fact) error
+	FactOf(row map[string]types.AttributeValue) (f daily.Fact, ok bool, err error)
+	PutFacts(ctx context.Context, facts []daily.Fact) error
 	CountedOf(row map[string]types.AttributeValue) (c store.Counted, ok bool, err error)
 	Count(ctx context.Context, c store.Counted) error
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]

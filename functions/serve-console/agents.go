@@ -17,7 +17,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/words/legible"
 )
 
@@ -155,7 +155,7 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) erro
 
 // sessionsSeen is the page of conversations that an address asks for, of which a member sees their own and those of their channels.
 func (c *Console) sessionsSeen(r *http.Request, v *viewer, f sessionFilter, reach people.Reach) (store.Page[session.Session], error) {
-	filter := sessions.Filter{Status: session.Status(f.status), Opener: f.opener(v.User)}
+	filter := conversations.Filter{Status: session.Status(f.status), Opener: f.opener(v.User)}
 	var keep func(session.Session) bool
 	if !v.Admin && filter.Opener != v.User {
 		keep = func(x session.Session) bool { return reach.Sees(x.Origin()) }

@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refusal"
+	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -230,7 +230,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	}
 	names, channels := c.names.Of(r.Context(), c.Slack, v.Team, c.Now(), ids...), reach.Channels()
 	person := func(id string) string { return cmp.Or(card.OneLine(names[id]), id) }
-	surface := refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, func(id string) string { return channelName(channels, id) }}}
+	surface := refused.Surface{Locale: v.Locale, Marks: pageMarks{person, func(id string) string { return channelName(channels, id) }}}
 	reader := story.Reader{Locale: v.Locale, Person: person}
 	var out []waitingRow
 	for _, x := range all {

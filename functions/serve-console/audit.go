@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/domain/session"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
@@ -46,7 +46,7 @@ type auditForm struct {
 func auditFormOf(q url.Values, now time.Time) (auditForm, auditlog.Filter) {
 	f := auditForm{Action: q.Get("action"), Actor: q.Get("actor"), Resource: q.Get("resource"), From: q.Get("from"), To: q.Get("to")}
 	if !q.Has("from") && !q.Has("to") {
-		f.From = fact.Day(now.AddDate(0, 0, -auditDays))
+		f.From = daily.Day(now.AddDate(0, 0, -auditDays))
 	}
 	filter, err := f.filter()
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
@@ -60,12 +60,12 @@ func (f auditForm) filter() (auditlog.Filter, error) {
 	out := auditlog.Filter{Action: aggregate.Action(f.Action), Actor: f.Actor, Resource: f.Resource}
 	var err error
 	if f.From != "" {
-		if out.From, err = fact.Begins(f.From); err != nil {
+		if out.From, err = daily.Begins(f.From); err != nil {
 			return auditlog.Filter{}, aggregate.ErrField{Field: "from", Limit: "must be a date"}
 		}
 	}
 	if f.To != "" {
-		last, err := fact.Begins(f.To)
+		last, err := daily.Begins(f.To)
 		if err != nil {
 			return auditlog.Filter{}, aggregate.ErrField{Field: "to", Limit: "must be a date"}
 		}

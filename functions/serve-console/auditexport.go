@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // Exporter has files of the audit log written, and says where one can be fetched.
@@ -31,7 +31,7 @@ type exportAudit struct {
 	bucket   string
 }
 
-func newExportAudit(cfg aws.Config, function string, bucket result.Store) exportAudit {
+func newExportAudit(cfg aws.Config, function string, bucket large.Store) exportAudit {
 	return exportAudit{lambda.NewFromConfig(cfg), function, s3.NewPresignClient(bucket.S3), bucket.Bucket}
 }
 

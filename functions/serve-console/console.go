@@ -10,14 +10,14 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
 	"ringi/shared/store/contests"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/tasks"
 )
 
 // Console serves the pages.
 type Console struct {
 	Store    *tasks.Store
-	Sessions *sessions.Store
+	Sessions *conversations.Store
 	Contests *contests.Store
 	Results  Results
 	Slack    people.Directory

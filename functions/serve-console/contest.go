@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -334,7 +334,7 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 	d := &draftView{Key: draftKey(x.TeamID, x.RoundNumber), Team: card.OneLine(x.TeamName), Round: x.RoundNumber, Score: shownScore(x.EvaluationScore)}
 	tenant := w.Head.TenantID
 	text, err := c.Contests.Content(ctx, tenant, x)
-	if errors.Is(err, result.ErrExpired) {
+	if errors.Is(err, large.ErrExpired) {
 		d.Gone = true
 		return d, nil
 	}
@@ -342,7 +342,7 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 		return nil, err
 	}
 	record, _, err := c.Contests.LoadRoundHistory(ctx, tenant, x.ExecutionID, x.TeamID, x.RoundNumber)
-	if err != nil && !errors.Is(err, result.ErrExpired) {
+	if err != nil && !errors.Is(err, large.ErrExpired) {
 		return nil, err
 	}
 	if record == nil {

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/tool"
 )
 
@@ -62,7 +62,7 @@ type gateRow struct {
 type toolRow struct {
 	Name  string
 	Title string // for people; empty for a server's tool
-	fact.Calls
+	daily.Calls
 	Rate string
 }
 
@@ -77,7 +77,7 @@ type dayRow struct {
 func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	words := insightsWords.In(v.Locale)
 	doc := document{Title: layoutWords.In(v.Locale).Insights, Here: "insights", Words: words}
-	today := fact.Day(c.Now())
+	today := daily.Day(c.Now())
 	d := insightsData{From: r.URL.Query().Get("from"), To: r.URL.Query().Get("to")}
 	if d.To == "" {
 		d.To = today
@@ -90,9 +90,9 @@ func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer
 		path := "/console/insights?" + url.Values{"from": {from}, "to": {today}}.Encode()
 		d.Ranges = append(d.Ranges, dayRange{path, fmt.Sprintf(words.LastDays, n), from == d.From && d.To == today})
 	}
-	days, err := fact.Days(d.From, d.To)
+	days, err := daily.Days(d.From, d.To)
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
-		d.Problem, doc.Status = fmt.Sprintf(words.BadRange, fact.MaxDays), http.StatusBadRequest
+		d.Problem, doc.Status = fmt.Sprintf(words.BadRange, daily.MaxDays), http.StatusBadRequest
 		doc.Data = d
 		return c.show(w, r, v, doc, "insights.html")
 	}
@@ -116,15 +116,15 @@ func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer
 
 // daysBefore is the day n days before another; a text that is no day stays.
 func daysBefore(day string, n int) string {
-	t, err := fact.Begins(day)
+	t, err := daily.Begins(day)
 	if err != nil {
 		return day
 	}
-	return fact.Day(t.AddDate(0, 0, -n))
+	return daily.Day(t.AddDate(0, 0, -n))
 }
 
-func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, today string) {
-	known := map[string]fact.Sum{}
+func (d *insightsData) fill(w insightsTexts, days []string, sums []daily.Sum, today string) {
+	known := map[string]daily.Sum{}
 	for _, s := range sums {
 		known[s.Day] = s
 	}
@@ -139,19 +139,19 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, tod
 		spent = append(spent, bar{Value: float64(s.Spent.Cost), Title: day + " $" + s.Spent.Cost.String()})
 		if s.Facts > 0 {
 			d.Days = append(d.Days, dayRow{
-				day, s.Tasks, s.Decided(fact.Approved) + s.Decided(fact.Rejected), s.Spent.Input, s.Spent.Output, s.Spent.Cached, "$" + s.Spent.Cost.String(), s.Spent.Unpriced,
+				day, s.Tasks, s.Decided(daily.Approved) + s.Decided(daily.Rejected), s.Spent.Input, s.Spent.Output, s.Spent.Cached, "$" + s.Spent.Cost.String(), s.Spent.Unpriced,
 			})
 		}
 	}
 	slices.Reverse(d.Days)
-	all := fact.Total(sums)
+	all := daily.Total(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
 	d.Tokens, d.Cost = chartOf(w.TokenChart, read), chartOf(w.CostChart, spent)
 	d.numbers(w, all)
 	d.waits(w, all)
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
-		d.Gates = append(d.Gates, gateRow{w.Gates[gate], by[fact.Approved], by[fact.Rejected], by[fact.Expired], percent(by[fact.Approved], by[fact.Approved]+by[fact.Rejected])})
+		d.Gates = append(d.Gates, gateRow{w.Gates[gate], by[daily.Approved], by[daily.Rejected], by[daily.Expired], percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected])})
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
 		calls := all.Tools[name]
@@ -160,7 +160,7 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []fact.Sum, tod
 	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
 }
 
-func (d *insightsData) numbers(w insightsTexts, all fact.Sum) {
+func (d *insightsData) numbers(w insightsTexts, all daily.Sum) {
 	within := func(part float64) string {
 		end, ended, known := all.Within(part)
 		switch {
@@ -171,7 +171,7 @@ func (d *insightsData) numbers(w insightsTexts, all fact.Sum) {
 		}
 		return fmt.Sprintf(w.UpTo, w.span(end))
 	}
-	approved, rejected := all.Decided(fact.Approved), all.Decided(fact.Rejected)
+	approved, rejected := all.Decided(daily.Approved), all.Decided(daily.Rejected)
 	again := "—"
 	if all.Tasks > 0 {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
@@ -189,7 +189,7 @@ func (d *insightsData) numbers(w insightsTexts, all fact.Sum) {
 }
 
 // waits are the buckets between the first and the last that have decisions.
-func (d *insightsData) waits(w insightsTexts, all fact.Sum) {
+func (d *insightsData) waits(w insightsTexts, all daily.Sum) {
 	first, last := -1, -1
 	for i, n := range all.Waits {
 		if n > 0 {
@@ -204,7 +204,7 @@ func (d *insightsData) waits(w insightsTexts, all fact.Sum) {
 	var bars []bar
 	for i := first; i <= last; i++ {
 		text := w.Longer
-		if end, ok := fact.Bound(i); ok {
+		if end, ok := daily.Bound(i); ok {
 			text = fmt.Sprintf(w.UpTo, w.span(end))
 		}
 		d.WaitRows = append(d.WaitRows, bucketRow{text, all.Waits[i]})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -29,11 +29,11 @@ func TestInsights(t *testing.T) {
 }
 
 // happened are a day's facts: a request whose policy was rejected once and then approved, and whose execution failed.
-func happened(tenant, task string, at time.Time) []fact.Fact {
+func happened(tenant, task string, at time.Time) []daily.Fact {
 	took := func(d time.Duration) *int64 { ms := d.Milliseconds(); return &ms }
-	all := []fact.Fact{
-		{Created: true}, {Gate: "prompt", Verdict: fact.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt", Verdict: fact.Approved, Waited: took(3 * time.Second)},
-		{Ended: "failed", Tools: map[string]fact.Calls{"sheets_append": {Completed: 1, Failed: 1}}}, {Spent: &fact.Spent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
+	all := []daily.Fact{
+		{Created: true}, {Gate: "prompt", Verdict: daily.Rejected, Waited: took(4 * time.Minute)}, {Gate: "prompt", Verdict: daily.Approved, Waited: took(3 * time.Second)},
+		{Ended: "failed", Tools: map[string]daily.Calls{"sheets_append": {Completed: 1, Failed: 1}}}, {Spent: &daily.Spent{Calls: 1, Input: 12345, Output: 678, Cost: 1_230_000, Unpriced: 1}},
 	}
 	for i := range all {
 		all[i].Tenant, all[i].Task, all[i].Source, all[i].At = tenant, task, fmt.Sprintf("01E%d", i), at
@@ -45,7 +45,7 @@ func insightsSay(t *testing.T, w *world) {
 	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", w.Now())))
 	b := w.as(workspace.Suzuki)
 	for locale, want := range map[string][]string{
-		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", fact.Day(w.Now())},
+		"ja": {"10 秒まで", "5 分まで", "承認 1 件、却下 1 件", "50%", "1.00", "sheets_append", "$1.23", "12,345", "ほかに失敗 1 件、取り消し 0 件", "料金不明の呼び出し", daily.Day(w.Now())},
 		"en": {"up to 10 s", "up to 5 min", "1 approved, 1 rejected", "Failures by tool", "besides, 1 failed and 0 cancelled"},
 	} {
 		b.locale = locale
@@ -83,7 +83,7 @@ func insightsSpan(t *testing.T, w *world) {
 	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", last)))
 	b := w.as(workspace.Suzuki)
 	for query, says := range map[string]string{
-		"from=" + fact.Day(last) + "&to=" + fact.Day(last): "$1.23", "from=" + fact.Day(w.Now()) + "&to=" + fact.Day(w.Now()): insightsWords.In("ja").Empty, "": "$1.23",
+		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): insightsWords.In("ja").Empty, "": "$1.23",
 		"from=2026-01-01&to=2027-01-01": "92 日まで", "from=x": "92 日まで", "to=%3Cscript%3E": "92 日まで", "from=2026-05-02&to=2026-05-01": "92 日まで",
 	} {
 		page := b.get("/console/insights?" + query)
@@ -95,11 +95,11 @@ func insightsSpan(t *testing.T, w *world) {
 
 func insightsShowMarkup(t *testing.T, w *world) {
 	f := happened(w.tenant.ID, "t1", w.Now())[3]
-	f.Tools = map[string]fact.Calls{}
+	f.Tools = map[string]daily.Calls{}
 	for _, p := range payloads {
-		f.Tools[p] = fact.Calls{Failed: 1}
+		f.Tools[p] = daily.Calls{Failed: 1}
 	}
-	expect.NoError(t, w.Store.PutFacts(t.Context(), []fact.Fact{f}))
+	expect.NoError(t, w.Store.PutFacts(t.Context(), []daily.Fact{f}))
 	page := w.as(workspace.Suzuki).get("/console/insights")
 	_, main, _ := strings.Cut(page.body, "<main")
 	main = strings.ReplaceAll(main, "<svg class=\"chart\"", "")
@@ -109,7 +109,7 @@ func insightsShowMarkup(t *testing.T, w *world) {
 }
 
 func insightsOfThousand(t *testing.T, w *world) {
-	var all []fact.Fact
+	var all []daily.Fact
 	for n := range 200 {
 		all = append(all, happened(w.tenant.ID, fmt.Sprintf("t%d", n), w.Now().AddDate(0, 0, -n%20))...)
 	}
@@ -120,7 +120,7 @@ func insightsOfThousand(t *testing.T, w *world) {
 			t.Errorf("%q is missing: %s", text, page.text())
 		}
 	}
-	if got := strings.Count(page.body, `<th scope="row">`+fact.Day(w.Now())[:4]); got != 20 {
+	if got := strings.Count(page.body, `<th scope="row">`+daily.Day(w.Now())[:4]); got != 20 {
 		t.Errorf("%d days are listed", got)
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -52,7 +52,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 		cfg := db.Config
 		cfg.HTTPClient = &http.Client{Transport: h}
 		all := store.New(dynamodb.NewFromConfig(cfg), w.table, kinds.All()...)
-		w.c.Store, w.c.Sessions = tasks.Of(all), sessions.Of(all)
+		w.c.Store, w.c.Sessions = tasks.Of(all), conversations.Of(all)
 		for path, want := range map[string][]string{
 			"/console/tasks":                               {"GetItem", "Query"},
 			"/console/tasks?status=completed":              {"GetItem", "Query"},

@@ -14,13 +14,13 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/signin"
 	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
 )
@@ -49,7 +49,7 @@ type environment struct {
 // deployment is known by the Slack secret, and by whose the token in it is.
 type deployment struct {
 	*secret.Slack
-	home.Home
+	installed.Home
 }
 
 func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, error) {
@@ -57,14 +57,14 @@ func newConsole(_ context.Context, cfg aws.Config, env environment) (*Console, e
 	all := kinds.Open(cfg, env.Table)
 	rows := tasks.Of(all)
 	bot, slack := bots.New(cfg, keys, env.Credentials, rows, slackTimeout)
-	results := result.Open(cfg, env.Results)
+	results := large.Open(cfg, env.Results)
 	connected := connections(cfg, env, rows, bot)
 	return &Console{
-		Store: rows, Sessions: sessions.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
+		Store: rows, Sessions: conversations.Of(all), Contests: contests.Of(all, results), Outbound: strings.Split(env.OutboundAllow, ","), Results: results, Exports: newExportAudit(cfg, env.ExportAudit, results), Begin: newBeginContest(cfg, env.BeginContest),
 		Slack: slack, Listing: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Links: slack, Machine: env.PipelineARN,
 		SignIn: &signin.Slack{App: keys, HTTP: &http.Client{Timeout: slackTimeout}, Now: time.Now},
-		Own:    deployment{keys, home.Home{Slack: slack}}, Connect: connected, Now: time.Now,
+		Own:    deployment{keys, installed.Home{Slack: slack}}, Connect: connected, Now: time.Now,
 		Servers: mcp.Admin{Rows: rows, Credentials: connected.Vault, Client: mcp.Client{HTTP: connected.Outbound}, Now: time.Now},
 	}, nil
 }

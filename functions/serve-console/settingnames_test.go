@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 )
 
 // People hand on to an administrator what a sentence names: it must stand on the page of settings.
@@ -19,7 +19,7 @@ func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 			"max_tasks_per_hour.person": {task.ReasonHourPerson}, "max_tasks_per_hour.tenant": {task.ReasonHourTenant},
 		} {
 			for _, r := range reasons {
-				if said := reason.Sentence(locale, r, ""); !strings.Contains(said, labels[field].Label) {
+				if said := ended.Sentence(locale, r, ""); !strings.Contains(said, labels[field].Label) {
 					t.Errorf("%s %s: %q", locale, field, said)
 				}
 			}

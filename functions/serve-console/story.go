@@ -17,7 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refusal"
+	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 )
@@ -59,7 +59,7 @@ type telling struct {
 	task     *task.Aggregate
 	settings tenancy.Settings
 	reader   story.Reader
-	surface  refusal.Surface
+	surface  refused.Surface
 	story    story.Story
 }
 
@@ -151,7 +151,7 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 	}
 	t.reader = story.Reader{Locale: v.Locale, Person: person, Now: c.Now()}
 	place := c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)
-	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{person, func(string) string { return place }}}
+	t.surface = refused.Surface{Locale: v.Locale, Marks: pageMarks{person, func(string) string { return place }}}
 	t.reader.Tell(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
 	ids := make([]string, 0, len(asked))

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // draftPage is what the page of another team's draft shows.
@@ -73,7 +73,7 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 		}
 	}
 	draft, err := c.Contests.Submission(r.Context(), ref.Tenant, p.Contest.ExecutionID, e.TeamID, e.Hash)
-	if page.Gone = errors.Is(err, result.ErrExpired); err != nil && !page.Gone {
+	if page.Gone = errors.Is(err, large.ErrExpired); err != nil && !page.Gone {
 		return err
 	}
 	text := draft.SubmissionContent

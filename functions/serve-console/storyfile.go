@@ -13,7 +13,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 )
 
@@ -21,7 +21,7 @@ import (
 const maxPlain = 1 << 20
 
 // errExpired: a value was deleted when its time was over.
-var errExpired = fmt.Errorf("%w: %w", aggregate.ErrNotFound, result.ErrExpired)
+var errExpired = fmt.Errorf("%w: %w", aggregate.ErrNotFound, large.ErrExpired)
 
 // sendResult sends a table of a step's result, or all of its values, as a file for spreadsheets: 1.csv is the first table,
 // values.csv what is in no table, and all.csv the first table or, where there is none, the values.
@@ -36,7 +36,7 @@ func (c *Console) sendResult(w http.ResponseWriter, r *http.Request, v *viewer) 
 		return aggregate.ErrNotFound
 	}
 	text, err := c.Results.Open(r.Context(), a.Ref(), *row.Result)
-	if errors.Is(err, result.ErrExpired) {
+	if errors.Is(err, large.ErrExpired) {
 		return errExpired
 	}
 	if err != nil {
@@ -119,7 +119,7 @@ func (c *Console) showKept(w http.ResponseWriter, r *http.Request, v *viewer, of
 	p := sentPage{Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
 	text, err := c.Results.Open(r.Context(), of, *use.Sent)
 	switch {
-	case errors.Is(err, result.ErrExpired):
+	case errors.Is(err, large.ErrExpired):
 		p.Expired = true
 	case err != nil:
 		return err

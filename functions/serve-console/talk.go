@@ -17,8 +17,8 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
-	"ringi/shared/explain/reason"
-	"ringi/shared/explain/refusal"
+	"ringi/shared/explain/ended"
+	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/words/legible"
@@ -41,7 +41,7 @@ type talk struct {
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
 	person   func(id string) string
-	surface  refusal.Surface
+	surface  refused.Surface
 }
 
 // talkPage is what the template of a session's page gets.
@@ -213,7 +213,7 @@ func (c *Console) nameTalk(ctx context.Context, v *viewer, t *talk) {
 	names := c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
 	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, storyWords.In(v.Locale).System) }
 	place := c.channelOf(ctx, v, s.Origin(), talkWords.In(v.Locale).ThatChannel)
-	t.surface = refusal.Surface{Locale: v.Locale, Marks: pageMarks{t.person, func(string) string { return place }}}
+	t.surface = refused.Surface{Locale: v.Locale, Marks: pageMarks{t.person, func(string) string { return place }}}
 }
 
 func (c *Console) showSession(w http.ResponseWriter, r *http.Request, v *viewer) error {
@@ -296,7 +296,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 		p.Forgotten = *t.is.Head.ForgottenAt
 	}
 	if s.Status == session.Failing {
-		p.Trouble = reason.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
+		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	p.Prompts = v.Admin
 	u := s.Usage

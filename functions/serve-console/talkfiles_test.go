@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/session"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/words/language"
 )
 

@@ -3,7 +3,7 @@ package main
 import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 var talkEN = talkTexts{

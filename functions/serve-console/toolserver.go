@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/legible"
 )
@@ -121,9 +121,9 @@ func kept(s tenancy.MCPServer, rows []tenancy.ToolPermission) (all []mcp.Listed)
 
 // silence says why a server does not say what it has.
 func (t toolsTexts) silence(locale string, err error) string {
-	var e *failure.Error
+	var e *failedcall.Error
 	if errors.As(err, &e) {
-		return failure.Sentence(locale, e.Problem, e.Args...)
+		return failedcall.Sentence(locale, e.Problem, e.Args...)
 	}
 	return t.Silent
 }
@@ -207,7 +207,7 @@ func (c *Console) decideServerTool(w http.ResponseWriter, r *http.Request, v *vi
 		return c.showServer(w, r, v, t.Refused)
 	}
 	var field aggregate.ErrField
-	var silent *failure.Error
+	var silent *failedcall.Error
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
 		return c.showServer(w, r, v, t.ChangedNow)

@@ -34,8 +34,8 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/sessions"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
 )
@@ -158,7 +158,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	w.oidc.api = server.URL + "/api/"
 	w.c = &Console{
 		Store: s, Results: w.results, Exports: &exporter{}, Slack: w.people, Listing: w.slack.Client, People: &people.People{Slack: w.people, Now: w.Now},
-		Sessions: sessions.Of(all), Contests: contests.Of(all, w.results), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
+		Sessions: conversations.Of(all), Contests: contests.Of(all, w.results), Own: w.own, SignIn: &signin.Slack{App: w.oidc, HTTP: server.Client(), Now: w.Now}, Now: w.Now,
 	}
 	w.c.Links, w.c.Sessions.Now, w.c.Contests.Now = w.slack.Client, w.Now, w.Now
 	w.tenant = w.found(slacktest.Team, workspace.Suzuki)

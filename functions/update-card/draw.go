@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
 )
@@ -198,7 +198,7 @@ func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) 
 	if place.Accepted {
 		return true, nil
 	}
-	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, a.Ref().Tenant)
+	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, a.Ref().Tenant)
 	if refused := (slackapi.Refused{}); errors.As(err, &refused) && refused.App {
 		metric.Count(metric.AppRefused, 1)
 		slog.ErrorContext(ctx, "Slack refuses the app", a.Ref().Log(), "err", err)

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/store"
@@ -87,7 +87,7 @@ func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) 
 
 // publishFor publishes the tab of somebody who looks at it.
 func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.Home, after, now time.Time) error {
-	ours, err := home.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
+	ours, err := installed.Home{Slack: h.Slack, Rows: h.Store}.Knows(ctx, ref.Tenant)
 	if err != nil || !ours {
 		return err
 	}

@@ -18,13 +18,13 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 )
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Sessions: sessions.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
 }
 
 // opens is a person opening the tab; what the relay then sends is handled.

@@ -17,9 +17,9 @@ import (
 	"ringi/shared/runtime/secret"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/secret/bots"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/large"
 	"ringi/shared/store/tasks"
 )
 
@@ -42,11 +42,11 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys.Preload(ctx)
 	scale, err := paceScale(env.SlackPace)
 	s := kinds.Open(cfg, env.Table)
-	shelf := result.Open(cfg, env.Results)
+	shelf := large.Open(cfg, env.Results)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, session.Kind.Name: sessionCards{sessions.Of(s), shelf}},
-		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Sessions: sessions.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, session.Kind.Name: sessionCards{conversations.Of(s), shelf}},
+		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

@@ -14,14 +14,14 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
 )
 
 // talk is a session that Sato began in direct messages, and a Slack that shows it.
 type talk struct {
 	*world
-	rows    *sessions.Store
+	rows    *conversations.Store
 	ref     aggregate.Ref
 	channel string
 	thread  string
@@ -33,7 +33,7 @@ func newTalk(t *testing.T, db *storetest.Server) *talk {
 	w := newWorld(t, db)
 	_, table := db.Store(t)
 	s := store.New(db.DB, table, session.Kind)
-	rows := sessions.Of(s)
+	rows := conversations.Of(s)
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s

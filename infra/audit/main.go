@@ -31,7 +31,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	configs "ringi/shared/runtime/config"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/seal"
 	"ringi/shared/words/legible"
 )
@@ -187,7 +187,7 @@ func (o order) source(cfg aws.Config) *source {
 	}
 	return &source{
 		store: kinds.Open(cfg, configs.Table{TableName: o.table}), signers: signers,
-		heads: seal.Open(cfg, o.heads), results: result.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
+		heads: seal.Open(cfg, o.heads), results: large.Open(cfg, configs.Results{ResultsBucket: o.results}), now: time.Now,
 	}
 }
 

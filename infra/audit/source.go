@@ -14,9 +14,9 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
-	"ringi/shared/store/result"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/large"
 	"ringi/shared/store/seal"
-	"ringi/shared/store/sessions"
 	"ringi/shared/tool"
 )
 
@@ -25,7 +25,7 @@ type source struct {
 	store   *store.Store
 	signers []seal.Signer // the key's last, before it those that it took the place of, the first one first
 	heads   seal.Heads
-	results result.Store
+	results large.Store
 	now     func() time.Time
 }
 
@@ -144,7 +144,7 @@ func (s *source) action(ctx context.Context, tenant, conversation, id string) (*
 	}
 	x := loaded.(*session.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&sessions.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, conversation)
+		archived, err := (&conversations.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, conversation)
 		if err != nil {
 			return nil, fmt.Errorf("read the earlier actions of %s: %w", conversation, err)
 		}
@@ -233,7 +233,7 @@ func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution
 		}
 		text, err := s.results.Open(ctx, a.Ref(), *a.StepsOf(e)[i].Result)
 		switch {
-		case errors.Is(err, result.ErrExpired):
+		case errors.Is(err, large.ErrExpired):
 			w.Expired = append(w.Expired, from)
 		case err != nil:
 			return w, fmt.Errorf("open the result of %s: %w", from, err)

@@ -13,7 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
@@ -127,9 +127,9 @@ func (o order) address(ctx context.Context, rows *tasks.Store, name string) (str
 
 // said is an error in words for people.
 func said(err error) error {
-	var e *failure.Error
+	var e *failedcall.Error
 	if errors.As(err, &e) {
-		return errors.New(failure.Sentence("en", e.Problem, e.Args...))
+		return errors.New(failedcall.Sentence("en", e.Problem, e.Args...))
 	}
 	return err
 }

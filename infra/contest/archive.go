@@ -21,7 +21,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // archiveFolder is where exports go, in the workspace.
@@ -79,7 +79,7 @@ type archiving struct {
 
 func archiveOf(cfg aws.Config, table, bucket, tenant string) *archiving {
 	rows := store.New(dynamodb.NewFromConfig(cfg), table, contest.Kind, contest.TeamKind)
-	return &archiving{Store: contests.Of(rows, result.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
+	return &archiving{Store: contests.Of(rows, large.Open(cfg, config.Results{ResultsBucket: bucket})), tenant: tenant}
 }
 
 // errNoContests is a tenant without any, or another's id than was meant.

@@ -16,33 +16,33 @@ import (
 	"ringi/infra/local/process"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model/round"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // isolation runs each order in a process of functions/run-sandbox, which needs nothing of a deployment.
 type isolation struct{ binary string }
 
-var _ sandbox.Runner = isolation{}
+var _ isolated.Runner = isolation{}
 
 // Run is that of sandbox.Runner. The process has nothing of this one's environment, and ends with ctx.
-func (s isolation) Run(ctx context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	order, err := json.Marshal(o)
 	if err != nil {
-		return sandbox.End{}, fmt.Errorf("encode an order: %w: %w", err, sandbox.ErrNotBegun)
+		return isolated.End{}, fmt.Errorf("encode an order: %w: %w", err, isolated.ErrNotBegun)
 	}
 	answer, out := io.Pipe()
 	cmd := exec.Command(s.binary)
 	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout = filepath.Dir(s.binary), []string{}, bytes.NewReader(order), out
 	p, err := process.Start(cmd)
 	if err != nil {
-		return sandbox.End{}, fmt.Errorf("%w: %w", err, sandbox.ErrNotBegun)
+		return isolated.End{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	defer context.AfterFunc(ctx, p.Kill)()
 	go func() {
 		<-p.Done()
 		out.Close()
 	}()
-	end, err := sandbox.Read(answer, onLine)
+	end, err := isolated.Read(answer, onLine)
 	answer.Close() // should it have more to say, it is told that nobody listens
 	<-p.Done()
 	return end, err
@@ -107,11 +107,11 @@ func build(ctx context.Context, binary string) error {
 
 // try runs a script that does nothing.
 func (s isolation) try(ctx context.Context) error {
-	o := sandbox.Order{Action: aggregate.NewID(), Type: sandbox.ShellCommand, Script: ":", TimeoutSeconds: 10, Deadline: time.Now().Add(time.Minute)}
-	end, err := s.Run(ctx, o, func(sandbox.Line) error { return nil })
+	o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 10, Deadline: time.Now().Add(time.Minute)}
+	end, err := s.Run(ctx, o, func(isolated.Line) error { return nil })
 	switch {
-	case errors.Is(err, sandbox.ErrNotBegun):
-		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "sandbox: "), ": "+sandbox.ErrCannot.Error())
+	case errors.Is(err, isolated.ErrNotBegun):
+		why, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), "sandbox: "), ": "+isolated.ErrCannot.Error())
 		return errors.New(why)
 	case err != nil:
 		return err

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/model/round"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // refusing is a sandbox that answers each order by a line.
@@ -68,8 +68,8 @@ func TestAScriptEndsWithItsContest(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	began := time.Now()
-	o := sandbox.Order{Action: "A", Type: sandbox.ShellCommand, Script: ":", TimeoutSeconds: 60, Deadline: time.Now().Add(time.Minute)}
-	if _, err := s.Run(ctx, o, func(sandbox.Line) error { return nil }); err == nil || time.Since(began) > 30*time.Second {
+	o := isolated.Order{Action: "A", Type: isolated.ShellCommand, Script: ":", TimeoutSeconds: 60, Deadline: time.Now().Add(time.Minute)}
+	if _, err := s.Run(ctx, o, func(isolated.Line) error { return nil }); err == nil || time.Since(began) > 30*time.Second {
 		t.Errorf("%v after %s", err, time.Since(began))
 	}
 }

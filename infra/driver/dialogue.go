@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 // Dialogue is a thread in which people talk with an agent.
@@ -173,8 +173,8 @@ func (d *Dialogue) Ref() aggregate.Ref {
 }
 
 // Rows are where the session is.
-func (d *Dialogue) Rows() *sessions.Store {
-	return sessions.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
+func (d *Dialogue) Rows() *conversations.Store {
+	return conversations.New(dynamodb.NewFromConfig(d.S.AWS), d.S.TableName)
 }
 
 // Page is the address of the session's page in the console.

@@ -20,7 +20,7 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 // sessionPoints is how many of a conversation's crash points are tried.
@@ -30,7 +30,7 @@ const sessionPoints = 18
 type talk struct {
 	*harness
 	*trace
-	rows   *sessions.Store
+	rows   *conversations.Store
 	ref    aggregate.Ref
 	thread string
 }
@@ -89,7 +89,7 @@ func (b *harness) talks(t driver.T, kills ...point) *talk {
 // says begins a conversation.
 func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	t.Helper()
-	k := &talk{harness: b, trace: newTrace(kills...), rows: sessions.New(b.db, b.TableName)}
+	k := &talk{harness: b, trace: newTrace(kills...), rows: conversations.New(b.db, b.TableName)}
 	var err error
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/model"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
@@ -61,7 +61,7 @@ func isHeld(w *walk) {
 	args, err := planned.Resolve(func(string) (json.RawMessage, error) {
 		return json.RawMessage(`{"employees":[{"retire_date":null}]}`), nil
 	})
-	if e := spec.Hold(args); err != nil || e == nil || e.Problem != failure.ProblemNoValue {
+	if e := spec.Hold(args); err != nil || e == nil || e.Problem != failedcall.ProblemNoValue {
 		w.Errorf("called with %s: %v, %v", args.JSON(), e, err)
 	}
 }

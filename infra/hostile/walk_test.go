@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/model"
 	"ringi/shared/slack/card"
 	"ringi/shared/tool"
@@ -148,8 +148,8 @@ func (w *walk) execute() {
 	w.do("answered", c, err)
 	w.run(2, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":1}`}})
 	world, at := w.a, w.now
-	why := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected}
-	detail := failure.Sentence("ja", why.Problem, failure.Slack, 400, w.said(anError))
+	why := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected}
+	detail := failedcall.Sentence("ja", why.Problem, failedcall.Slack, 400, w.said(anError))
 	w.run(3, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed, Detail: detail})
 	if _, err := w.a.CompleteExecution(w.a.Head.Run, "成功", w.now); !errors.Is(err, aggregate.ErrMoved) && err == nil {
 		w.Error("an execution was completed though a step failed")

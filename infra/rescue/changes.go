@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/store"
 	"ringi/shared/store/kinds"
 )
@@ -101,7 +101,7 @@ func (c *changes) again(ctx context.Context, ref aggregate.Ref) error {
 // found is what a range of the stream is about, in its order.
 type found struct {
 	refs   []aggregate.Ref
-	facts  []fact.Fact     // of new rows
+	facts  []daily.Fact    // of new rows
 	rounds []store.Counted // of rows as they became
 }
 
@@ -144,7 +144,7 @@ func (c *changes) counts(r streams.Record, all *found) {
 	}
 	row, err := attributevalue.FromDynamoDBStreamsMap(r.Dynamodb.NewImage)
 	if err == nil && r.EventName == streams.OperationTypeInsert {
-		var f fact.Fact
+		var f daily.Fact
 		var ok bool
 		if f, ok, err = c.store.FactOf(row); ok && err == nil {
 			all.facts = append(all.facts, f)

@@ -9,12 +9,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 // talks look after conversations with agents. They decide nothing: what people approved, and what was called, stays as it is.
 type talks struct {
-	sessions *sessions.Store
+	sessions *conversations.Store
 	apply    bool
 	out      io.Writer
 }
@@ -59,7 +59,7 @@ func (t *talks) again(ctx context.Context, ref aggregate.Ref) error {
 }
 
 func newTalks(s *store.Store, apply bool, out io.Writer) *talks {
-	return &talks{sessions.Of(s), apply, out}
+	return &talks{conversations.Of(s), apply, out}
 }
 
 // sessionRef is what -session names.

@@ -2,5 +2,5 @@
 // reasons of ends, failed calls, refusals, the audit log's words, and what a call does, in
 // a line.
 //
-// It imports domain and what stands below. Begin with errorclass and reason.
+// It imports domain and what stands below. Begin with errorclass and ended.
 package explain

@@ -14,7 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 )
 
 // Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is counted
@@ -37,15 +37,15 @@ func daysOf(tenant string) string { return countedPrefix + tenant + "#" + counte
 
 // PutFacts counts each fact once in the sums of its day and of its task's day, however often it is told: what a fact says
 // follows from a row that never changes.
-func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
-	days := map[[2]string]map[string]fact.Fact{} // a transaction takes a key once
+func (s *Store) PutFacts(ctx context.Context, facts []daily.Fact) error {
+	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
 	for _, f := range facts {
 		if !keyPart(f.Tenant) || !keyPart(f.Task) {
 			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
 		}
-		of := [2]string{f.Tenant, fact.Day(f.At)}
+		of := [2]string{f.Tenant, daily.Day(f.At)}
 		if days[of] == nil {
-			days[of] = map[string]fact.Fact{}
+			days[of] = map[string]daily.Fact{}
 		}
 		days[of][f.Key()] = f
 	}
@@ -58,11 +58,11 @@ func (s *Store) PutFacts(ctx context.Context, facts []fact.Fact) error {
 }
 
 // putFacts is PutFacts for a tenant's day.
-func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []fact.Fact) error {
+func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	if err := s.countingSince(ctx, tenant); err != nil {
 		return err
 	}
-	slices.SortFunc(facts, func(a, b fact.Fact) int { return strings.Compare(a.Key(), b.Key()) })
+	slices.SortFunc(facts, func(a, b daily.Fact) int { return strings.Compare(a.Key(), b.Key()) })
 	for part := range slices.Chunk(facts, factsAtOnce) {
 		if err := s.countFacts(ctx, tenant, day, part); err != nil {
 			return fmt.Errorf("put facts: %w", err)
@@ -73,9 +73,9 @@ func (s *Store) putFacts(ctx context.Context, tenant, day string, facts []fact.F
 
 // countFacts adds facts that were not counted yet to the sums of their tasks and of the day, all in one transaction: two write
 // units for each row, however many facts it counts.
-func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact.Fact) error {
+func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []daily.Fact) error {
 	for len(facts) > 0 {
-		byTask := map[string][]fact.Fact{}
+		byTask := map[string][]daily.Fact{}
 		for _, f := range facts {
 			byTask[f.Task] = append(byTask[f.Task], f)
 		}
@@ -85,7 +85,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact
 			items = append(items, s.countOfTask(tenant, day, task, byTask[task]))
 		}
 		e := newExpression()
-		e.counts(fact.Fold(tenant, day, facts, time.Time{}))
+		e.counts(daily.Fold(tenant, day, facts, time.Time{}))
 		e.row("counted_day", time.Time{})
 		items = append(items, types.TransactWriteItem{Update: filled(e, &types.Update{
 			TableName: &s.table, Key: key(daysOf(tenant), day), UpdateExpression: e.update(),
@@ -95,7 +95,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact
 		if !errors.As(err, &l) || l.onlyInTheWay() {
 			return err
 		}
-		var left []fact.Fact
+		var left []daily.Fact
 		for i, task := range tasks {
 			counted := sourcesOf(l.found(i))
 			for _, f := range byTask[task] {
@@ -113,7 +113,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []fact
 }
 
 // countOfTask adds facts to what their task has of the day, on condition that none of them was.
-func (s *Store) countOfTask(tenant, day, task string, facts []fact.Fact) types.TransactWriteItem {
+func (s *Store) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
 	e := newExpression()
 	var sources, absent []string
 	for _, f := range facts {
@@ -121,7 +121,7 @@ func (s *Store) countOfTask(tenant, day, task string, facts []fact.Fact) types.T
 		absent = append(absent, "NOT contains("+e.name(taskSources)+", "+e.value(f.Source)+")")
 	}
 	e.adds = append(e.adds, e.name(taskSources)+" "+e.placeholder(&types.AttributeValueMemberSS{Value: sources}))
-	e.counts(fact.Fold(tenant, day, facts, time.Time{}))
+	e.counts(daily.Fold(tenant, day, facts, time.Time{}))
 	e.row(taskDay, begins(day).Add(factsLast))
 	return types.TransactWriteItem{Update: filled(e, &types.Update{
 		TableName: &s.table, Key: key(factsOf(tenant, day), task), UpdateExpression: e.update(), ConditionExpression: all(absent...),
@@ -138,7 +138,7 @@ func sourcesOf(it item) []string {
 }
 
 // counts adds a sum's numbers to those of a row.
-func (e *expression) counts(sum fact.Sum) {
+func (e *expression) counts(sum daily.Sum) {
 	counts := sum.Counts()
 	for i, name := range slices.Sorted(maps.Keys(counts)) {
 		e.addTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
@@ -146,14 +146,14 @@ func (e *expression) counts(sum fact.Sum) {
 }
 
 // countsOf is the sum that a row's numbers make.
-func countsOf(it item, tenant, day string) (fact.Sum, error) {
+func countsOf(it item, tenant, day string) (daily.Sum, error) {
 	counts := map[string]int{}
 	for name := range it {
 		if of, ok := strings.CutPrefix(name, countPrefix); ok {
 			counts[of] = intOf(it, name)
 		}
 	}
-	return fact.SumOf(tenant, day, counts)
+	return daily.SumOf(tenant, day, counts)
 }
 
 // countingSince notes once for each tenant since when its facts are counted.
@@ -187,8 +187,8 @@ func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time,
 }
 
 // countedSumsOf are the sums of the days between two that have facts.
-func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]fact.Sum, error) {
-	known := map[string]fact.Sum{}
+func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
+	known := map[string]daily.Sum{}
 	e := newExpression()
 	in := filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", daysOf(tenant)), e.name("SK")+" BETWEEN "+e.value(from)+" AND "+e.value(to)),

@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 )
 
 const (
@@ -28,7 +28,7 @@ func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
 // FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
-func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
+func (s *Store) FactOf(it item) (f daily.Fact, ok bool, err error) {
 	if ref, known := s.kinds.Ref(textOf(it, "PK")); known {
 		var u aggregate.Use
 		if textOf(it, "type") != u.Type() {
@@ -37,13 +37,13 @@ func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
 		if err := unpack(it, &u); err != nil {
 			return f, false, err
 		}
-		f, ok = fact.OfUse(ref, u), u.ChargedTo == ""
+		f, ok = daily.OfUse(ref, u), u.ChargedTo == ""
 	} else {
 		var x aggregate.AuditEntry
 		if err := unpack(it, &x); err != nil {
 			return f, false, err
 		}
-		f, ok = fact.OfEntry(x)
+		f, ok = daily.OfEntry(x)
 	}
 	if ok && (!keyPart(f.Tenant) || !keyPart(f.Task)) {
 		return f, false, fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
@@ -54,7 +54,7 @@ func (s *Store) FactOf(it item) (f fact.Fact, ok bool, err error) {
 // Sums are those of the days between two, both included, which must be fact.Days. A day of which all facts were counted is read.
 // An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
 // time allows; the others are missing.
-func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]fact.Sum, error) {
+func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
 	if !keyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
@@ -67,7 +67,7 @@ func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time
 	if i := slices.IndexFunc(days, whole); i >= 0 {
 		first = i
 	}
-	known := map[string]fact.Sum{}
+	known := map[string]daily.Sum{}
 	if first < len(days) {
 		if known, err = s.countedSumsOf(ctx, tenant, days[first], days[len(days)-1]); err != nil {
 			return nil, fmt.Errorf("read the counts of days: %w", err)
@@ -78,11 +78,11 @@ func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time
 			return nil, err
 		}
 	}
-	var out []fact.Sum
+	var out []daily.Sum
 	for i, d := range days {
 		x, ok := known[d]
 		if i >= first && !ok && begins(d).Before(now) { // nothing happened
-			x, ok = fact.Fold(tenant, d, nil, now), true
+			x, ok = daily.Fold(tenant, d, nil, now), true
 		}
 		if ok {
 			out = append(out, x)
@@ -92,7 +92,7 @@ func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time
 }
 
 // folded puts the sums of days into known that were not counted from their beginning.
-func (s *Store) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]fact.Sum) error {
+func (s *Store) folded(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	kept, err := s.knownSums(ctx, tenant, days)
 	if err != nil {
 		return fmt.Errorf("read the sums of days: %w", err)
@@ -108,12 +108,12 @@ func (s *Store) folded(ctx context.Context, tenant string, days []string, now ti
 }
 
 func begins(day string) time.Time {
-	t, _ := fact.Begins(day)
+	t, _ := daily.Begins(day)
 	return t
 }
 
-func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]fact.Sum, error) {
-	known := map[string]fact.Sum{}
+func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
+	known := map[string]daily.Sum{}
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", sumsOf(tenant)), e.name("SK")+" BETWEEN "+e.value(days[0])+" AND "+e.value(days[len(days)-1])),
@@ -124,7 +124,7 @@ func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (ma
 			return nil, err
 		}
 		for _, it := range page.Items {
-			var x fact.Sum
+			var x daily.Sum
 			if err := unpack(it, &x); err != nil {
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (ma
 }
 
 // foldAll folds these days into known.
-func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]fact.Sum) error {
+func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now time.Time, known map[string]daily.Sum) error {
 	var lock sync.Mutex
 	var wait sync.WaitGroup
 	var failed error
@@ -161,37 +161,37 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 
 // fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
 // of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
-func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (fact.Sum, error) {
+func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
 	e := newExpression()
 	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
 		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
 	}))
-	var sums []fact.Sum
-	var facts []fact.Fact
+	var sums []daily.Sum
+	var facts []daily.Fact
 	counted := map[string][]string{} // sources by task
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
-			return fact.Sum{}, err
+			return daily.Sum{}, err
 		}
 		for _, it := range page.Items {
-			var f fact.Fact
+			var f daily.Fact
 			if textOf(it, "type") != taskDay {
 				if err := unpack(it, &f); err != nil {
-					return fact.Sum{}, err
+					return daily.Sum{}, err
 				}
 				facts = append(facts, f)
 				continue
 			}
 			sum, err := countsOf(it, tenant, day)
 			if err != nil {
-				return fact.Sum{}, err
+				return daily.Sum{}, err
 			}
 			sums, counted[textOf(it, "SK")] = append(sums, sum), sourcesOf(it)
 		}
 	}
-	facts = slices.DeleteFunc(facts, func(f fact.Fact) bool { return slices.Contains(counted[f.Task], f.Source) })
-	sum := fact.Total(append(sums, fact.Fold(tenant, day, facts, now)))
+	facts = slices.DeleteFunc(facts, func(f daily.Fact) bool { return slices.Contains(counted[f.Task], f.Source) })
+	sum := daily.Total(append(sums, daily.Fold(tenant, day, facts, now)))
 	sum.Tenant, sum.Day, sum.FoldedAt = tenant, day, now.UTC()
 	it, err := pack("fact_sum", sumsOf(tenant), day, sum)
 	if err != nil {

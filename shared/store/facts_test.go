@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -30,13 +30,13 @@ func testFacts(t *testing.T, st *taskStore) {
 // today is a time on a day of its own for each test.
 func today(n int) time.Time { return time.Date(2026, 5, n, 3, 0, 0, 0, time.UTC) }
 
-func counted(n int, when time.Time) fact.Fact {
-	return fact.Fact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
+func counted(n int, when time.Time) daily.Fact {
+	return daily.Fact{Tenant: tenant, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: true}
 }
 
-func sumOf(t *testing.T, st *taskStore, day, now time.Time) fact.Sum {
+func sumOf(t *testing.T, st *taskStore, day, now time.Time) daily.Sum {
 	t.Helper()
-	all := expect.Value(st.Sums(t.Context(), tenant, []string{fact.Day(day)}, now))(t)
+	all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(day)}, now))(t)
 	if len(all) != 1 {
 		t.Fatalf("%d sums", len(all))
 	}
@@ -54,7 +54,7 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	elsewhere := used
 	elsewhere.ID, elsewhere.ChargedTo = "u2", "another" // whose own usage has it in its sum
 	write(t, st, expect.Value(pack(elsewhere.Type(), pk, elsewhere.Key(), elsewhere))(t))
-	var facts []fact.Fact
+	var facts []daily.Fact
 	for _, it := range append(rows(t, st, auditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
 		if f, ok, err := st.FactOf(it); err != nil {
 			t.Error(err)
@@ -65,9 +65,9 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	for range 2 {
 		expect.NoError(t, st.PutFacts(t.Context(), append(facts, facts...)))
 	}
-	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{fact.Day(a.Head.ChangedAt)}, a.Head.ChangedAt.Add(time.Hour)))(t)[0]
+	got := expect.Value(st.Sums(t.Context(), a.Head.TenantID, []string{daily.Day(a.Head.ChangedAt)}, a.Head.ChangedAt.Add(time.Hour)))(t)[0]
 	took, _, known := got.Within(0.5)
-	if got.Tasks != 1 || got.Decided(fact.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute || took > 8*time.Minute {
+	if got.Tasks != 1 || got.Decided(daily.Approved) != 1 || got.Spent.Cost != 5 || !known || took < 5*time.Minute || took > 8*time.Minute {
 		t.Errorf("of %d facts: %+v, up to %v", len(facts), got, took)
 	}
 }
@@ -75,22 +75,22 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 func testFoldOnce(t *testing.T, st *taskStore) {
 	day := today(2)
 	late := day.Add(72 * time.Hour)
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(1, day)}))
+	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(1, day)}))
 	if s := sumOf(t, st, day, day); s.Tasks != 1 {
 		t.Errorf("%+v", s)
 	}
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(2, day)}))
+	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(2, day)}))
 	if s := sumOf(t, st, day, day.Add(time.Second)); s.Tasks != 1 {
 		t.Errorf("within a minute it was folded again: %+v", s)
 	}
 	if s := sumOf(t, st, day, late); s.Tasks != 2 {
 		t.Errorf("%+v", s)
 	}
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{counted(3, day)}))
+	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{counted(3, day)}))
 	if s := sumOf(t, st, day, late.Add(time.Hour)); s.Tasks != 2 {
 		t.Errorf("a final sum was folded again: %+v", s)
 	}
-	if all := expect.Value(st.Sums(t.Context(), tenant, []string{fact.Day(late.AddDate(0, 0, 9))}, late))(t); len(all) != 0 {
+	if all := expect.Value(st.Sums(t.Context(), tenant, []string{daily.Day(late.AddDate(0, 0, 9))}, late))(t); len(all) != 0 {
 		t.Errorf("a day to come has a sum: %+v", all)
 	}
 }
@@ -101,10 +101,10 @@ func testFoldRace(t *testing.T, st *taskStore) {
 	for n := range 8 {
 		wait.Go(func() {
 			for i := range 5 {
-				if err := st.PutFacts(t.Context(), []fact.Fact{counted(100*n+i, day)}); err != nil {
+				if err := st.PutFacts(t.Context(), []daily.Fact{counted(100*n+i, day)}); err != nil {
 					t.Error(err)
 				}
-				if _, err := st.fold(t.Context(), tenant, fact.Day(day), day); err != nil {
+				if _, err := st.fold(t.Context(), tenant, daily.Day(day), day); err != nil {
 					t.Error(err)
 				}
 			}
@@ -117,11 +117,11 @@ func testFoldRace(t *testing.T, st *taskStore) {
 }
 
 // countedBy is a fact of a tenant with a little of everything.
-func countedBy(of string, n int, when time.Time) fact.Fact {
+func countedBy(of string, n int, when time.Time) daily.Fact {
 	ms := int64(n) * 1000
-	return fact.Fact{
-		Tenant: of, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: n%2 == 0, Gate: "prompt", Verdict: fact.Approved, Waited: &ms,
-		Tools: map[string]fact.Calls{"mcp:files.read-all": {Failed: 1}}, Spent: &fact.Spent{Calls: 1, Input: 10, Cost: 5},
+	return daily.Fact{
+		Tenant: of, Task: fmt.Sprintf("t%d", n), Source: "01E", At: when, Created: n%2 == 0, Gate: "prompt", Verdict: daily.Approved, Waited: &ms,
+		Tools: map[string]daily.Calls{"mcp:files.read-all": {Failed: 1}}, Spent: &daily.Spent{Calls: 1, Input: 10, Cost: 5},
 	}
 }
 
@@ -138,7 +138,7 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 	const of = "01COUNTED"
 	day := today(25)
 	since(t, st, of, day.AddDate(0, 0, -2))
-	var facts []fact.Fact
+	var facts []daily.Fact
 	for n := range 230 {
 		facts = append(facts, countedBy(of, n, day))
 	}
@@ -154,9 +154,9 @@ func testFactsCounted(t *testing.T, st *taskStore) {
 		})
 	}
 	wait.Wait()
-	days := []string{fact.Day(day), fact.Day(day.AddDate(0, 0, 1)), fact.Day(day.AddDate(0, 0, 9))}
+	days := []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1)), daily.Day(day.AddDate(0, 0, 9))}
 	got := expect.Value(st.Sums(t.Context(), of, days, day.AddDate(0, 0, 1)))(t)
-	want := []fact.Sum{fact.Fold(of, days[0], facts, time.Time{}), fact.Fold(of, days[1], nil, day.AddDate(0, 0, 1))}
+	want := []daily.Sum{daily.Fold(of, days[0], facts, time.Time{}), daily.Fold(of, days[1], nil, day.AddDate(0, 0, 1))}
 	expect.Same(t, want, got)
 	if n := len(rows(t, st, sumsOf(of))); n != 0 {
 		t.Errorf("%d days were folded", n)
@@ -168,7 +168,7 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	const of = "01ONEROW"
 	day := today(27)
 	since(t, st, of, day.AddDate(0, 0, -2))
-	var facts []fact.Fact
+	var facts []daily.Fact
 	for n := range 3 * factsAtOnce {
 		f := countedBy(of, n, day)
 		f.Task, f.Source = fmt.Sprintf("t%d", n%2), fmt.Sprintf("USAGE#%d", n)
@@ -186,11 +186,11 @@ func testFactsOfATaskInOneRow(t *testing.T, st *taskStore) {
 	}
 	wait.Wait()
 	expect.NoError(t, st.PutFacts(t.Context(), facts))
-	want := fact.Fold(of, fact.Day(day), facts, day)
-	got := expect.Value(st.fold(t.Context(), of, fact.Day(day), day))(t)
+	want := daily.Fold(of, daily.Day(day), facts, day)
+	got := expect.Value(st.fold(t.Context(), of, daily.Day(day), day))(t)
 	expect.Same(t, want, got)
 	want.FoldedAt = time.Time{}
-	expect.Same(t, []fact.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}, day))(t))
+	expect.Same(t, []daily.Sum{want}, expect.Value(st.Sums(t.Context(), of, []string{want.Day}, day))(t))
 	if n := len(rows(t, st, factsOf(of, want.Day))); n != 2 {
 		t.Errorf("%d rows for two tasks", n)
 	}
@@ -200,12 +200,12 @@ func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	const of = "01BEGINS"
 	day := today(26)
 	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
-	write(t, st, expect.Value(pack("fact", factsOf(of, fact.Day(day)), early.Key(), early))(t))
+	write(t, st, expect.Value(pack("fact", factsOf(of, daily.Day(day)), early.Key(), early))(t))
 	again := countedBy(of, 4, day.Add(-time.Hour)) // and told once more
-	write(t, st, expect.Value(pack("fact", factsOf(of, fact.Day(day)), again.Key(), again))(t))
+	write(t, st, expect.Value(pack("fact", factsOf(of, daily.Day(day)), again.Key(), again))(t))
 	since(t, st, of, day)
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
-	got := expect.Value(st.Sums(t.Context(), of, []string{fact.Day(day), fact.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
+	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
+	got := expect.Value(st.Sums(t.Context(), of, []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)
 	if len(got) != 2 || got[0].Facts != 3 || got[0].Spent.Cost != 15 || got[1].Facts != 1 {
 		t.Errorf("%+v", got)
 	}
@@ -215,13 +215,13 @@ func testSumsOfATenant(t *testing.T, st *taskStore) {
 	day := today(22)
 	other := counted(1, day)
 	other.Tenant = "01OTHER"
-	expect.NoError(t, st.PutFacts(t.Context(), []fact.Fact{other}))
+	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{other}))
 	if s := sumOf(t, st, day, day); s.Facts != 0 {
 		t.Errorf("another's: %+v", s)
 	}
 	bad := counted(1, day)
 	bad.Task = "x#y"
-	if err := st.PutFacts(t.Context(), []fact.Fact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
+	if err := st.PutFacts(t.Context(), []daily.Fact{bad}); err == nil || !strings.Contains(err.Error(), "fact") {
 		t.Errorf("%v", err)
 	}
 	if _, err := st.Sums(t.Context(), "x#y", []string{"2026-05-22"}, day); err == nil {

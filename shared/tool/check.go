@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/schema"
 )
 
@@ -56,7 +56,7 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	}
 	spec, _ := c.Lookup(name)
 	if broken := spec.broken(a.members, true); broken != nil {
-		return errors.New(failure.Sentence("en", broken.Problem, broken.Args...))
+		return errors.New(failedcall.Sentence("en", broken.Problem, broken.Args...))
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // Under is the catalog of a tenant: without the tools that its permissions forbid (see tenancy.Standing), the
@@ -34,11 +34,11 @@ func (c *Catalog) Under(permissions []tenancy.ToolPermission) (*Catalog, error) 
 // names it, nil when they break none. It also refuses a whole argument of Ringi's own tools that an earlier result made
 // null, with ProblemNoValue: null means all there is, and those who stamped the reference have not seen that. A null
 // that was planned is shown as one; one inside of a list or an object is an empty cell.
-func (s Spec) Hold(r Resolved) *failure.Error {
+func (s Spec) Hold(r Resolved) *failedcall.Error {
 	if s.Pin == nil && len(r.nulls) > 0 {
 		from := r.nulls[0].Path
-		return &failure.Error{
-			Outcome: failure.Failed, Problem: failure.ProblemNoValue,
+		return &failedcall.Error{
+			Outcome: failedcall.Failed, Problem: failedcall.ProblemNoValue,
 			Args: []any{s.Name, dotted(r.nulls[0].At), strings.TrimPrefix(from.StepID, "step-"), dotted(from.Keys)},
 		}
 	}
@@ -47,7 +47,7 @@ func (s Spec) Hold(r Resolved) *failure.Error {
 
 // broken is the first constraint that arguments break, nil when they break none. In
 // planned arguments a reference is skipped: its value is checked before the call.
-func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
+func (s Spec) broken(members map[string]any, planned bool) *failedcall.Error {
 	for _, name := range s.Knows() {
 		if s.Bound[name] == "" {
 			continue
@@ -63,10 +63,10 @@ func (s Spec) broken(members map[string]any, planned bool) *failure.Error {
 	return nil
 }
 
-func (s Spec) breaks(name tenancy.Constraint, v any) *failure.Error {
+func (s Spec) breaks(name tenancy.Constraint, v any) *failedcall.Error {
 	if name == tenancy.MaxRows {
 		if rows, ok := v.([]any); ok && s.Bounds.MaxRows > 0 && len(rows) > s.Bounds.MaxRows {
-			return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
+			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooMany, Args: []any{s.Name, string(name), s.Bounds.MaxRows, len(rows)}}
 		}
 		return nil
 	}
@@ -78,7 +78,7 @@ func (s Spec) breaks(name tenancy.Constraint, v any) *failure.Error {
 }
 
 // NotListed says that a value is none of those that a constraint allows.
-func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failure.Error {
+func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failedcall.Error {
 	shown := listed
 	if len(shown) > maxNamed {
 		shown = append(slices.Clone(shown[:maxNamed]), "…")
@@ -87,7 +87,7 @@ func NotListed(name string, c tenancy.Constraint, v any, listed []string) *failu
 	if !ok {
 		text = kind(v)
 	}
-	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNotListed, Args: []any{name, string(c), brief(text), strings.Join(shown, ", ")}}
 }
 
 // same compares texts, e-mail addresses without regard to the case of A to Z.

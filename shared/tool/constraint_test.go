@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
@@ -72,7 +72,7 @@ func TestArgumentsKeepToConstraints(t *testing.T) {
 				}
 				return
 			}
-			if e == nil || e.Outcome != failure.Failed || !strings.Contains(failure.Sentence("en", e.Problem, e.Args...), test.want) {
+			if e == nil || e.Outcome != failedcall.Failed || !strings.Contains(failedcall.Sentence("en", e.Problem, e.Args...), test.want) {
 				t.Errorf("%v, want a refusal that says %q", e, test.want)
 			}
 		})
@@ -134,7 +134,7 @@ func TestNoReferenceWidensACall(t *testing.T) {
 				expect.NoError(t, err)
 				_, err = c.Check(s.Name, r)
 				unfit := err != nil && strings.Contains(err.Error(), name+": ")
-				if e := s.Hold(r); !unfit && (e == nil || e.Problem != failure.ProblemNoValue) || value == `null` && e == nil {
+				if e := s.Hold(r); !unfit && (e == nil || e.Problem != failedcall.ProblemNoValue) || value == `null` && e == nil {
 					t.Errorf("%s takes %s for %s: %v, %v", s.Name, value, name, err, e)
 				}
 			}

@@ -7,9 +7,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 	"ringi/shared/slack/card"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )
@@ -104,7 +104,7 @@ func (r Reader) attempt(s Source, e *task.Execution) Attempt {
 		t.Took = r.length(e.CompletedAt.Sub(*e.StartedAt))
 	}
 	if e.Error != "" {
-		t.Error = reason.Sentence(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
+		t.Error = ended.Sentence(r.Locale, e.Error, stepName(a, e, e.ErrorDetail))
 	}
 	if e.CancelledAt != nil {
 		t.StoppedBy, t.Completed = r.Person(e.CancelledBy), *e.CancelledAt
@@ -156,7 +156,7 @@ func (r Reader) run(s Source, e *task.Execution, planned task.Step, shown Step) 
 	}
 	out.Late = row.Status == task.StepCompleted && row.CompletedAt != nil && e.CancelledAt != nil && row.CompletedAt.After(*e.CancelledAt)
 	if row.Error != "" {
-		out.Error = reason.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
+		out.Error = ended.Sentence(r.Locale, row.Error, card.OneLine(row.ErrorDetail))
 	}
 	arguments := row.Arguments
 	if v, ok := s.Opened[arguments.S3Key]; ok && v.Err == nil {
@@ -191,7 +191,7 @@ func (r Reader) result(s Source, b *aggregate.Blob) *Result {
 	out := &Result{Bytes: b.Bytes}
 	text := []byte(b.JSON)
 	if v, opened := s.Opened[b.S3Key]; opened && b.S3Key != "" {
-		text, out.Expired = v.JSON, errors.Is(v.Err, result.ErrExpired)
+		text, out.Expired = v.JSON, errors.Is(v.Err, large.ErrExpired)
 		out.Failed = v.Err != nil && !out.Expired
 	}
 	if out.Expired || out.Failed || len(text) == 0 {

@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 	"ringi/shared/slack/card"
 )
 
@@ -116,10 +116,10 @@ func (r Reader) begin(t *Story, a *task.Aggregate) {
 
 func (r Reader) end(t *Story, a *task.Aggregate) {
 	if e := a.Head.Ended; e != nil {
-		t.Ended, t.EndedBy, t.Ending = e.At, r.Person(e.By), reason.Sentence(r.Locale, e.Reason, card.OneLine(e.Detail))
+		t.Ended, t.EndedBy, t.Ending = e.At, r.Person(e.By), ended.Sentence(r.Locale, e.Reason, card.OneLine(e.Detail))
 	}
 	if p := a.Head.Parked; p != nil {
-		t.Parked = reason.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))
+		t.Parked = ended.Sentence(r.Locale, p.Sentence, card.OneLine(p.Detail))
 	}
 	if until := a.Head.PausedUntil; until != nil && r.Now.Before(*until) && a.Head.Ended == nil {
 		t.Waits = *until

@@ -16,7 +16,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/fact"
+	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
@@ -160,14 +160,14 @@ func logged(t *testing.T, n int) {
 // counted keeps the facts of so many days of 2025.
 func counted(t *testing.T, days int) {
 	t.Helper()
-	var all []fact.Fact
+	var all []daily.Fact
 	for day := range days {
 		waited := int64(day+1) * 60_000
-		all = append(all, fact.Fact{
+		all = append(all, daily.Fact{
 			Tenant: aggregate.TenantID(running.Sandbox.TeamID()), Task: fmt.Sprintf("01DAY%021d", day), Source: "all", At: time.Date(2025, 1, 1, 3, 0, 0, 0, time.UTC).AddDate(0, 0, day),
-			Created: true, Gate: "process", Verdict: []fact.Verdict{fact.Approved, fact.Rejected}[day%2], Waited: &waited, Ended: "completed",
-			Tools: map[string]fact.Calls{"list_employees": {Completed: 3, Failed: day % 3}, fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
-			Spent: &fact.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
+			Created: true, Gate: "process", Verdict: []daily.Verdict{daily.Approved, daily.Rejected}[day%2], Waited: &waited, Ended: "completed",
+			Tools: map[string]daily.Calls{"list_employees": {Completed: 3, Failed: day % 3}, fmt.Sprintf("rooms.tool_%d", day%40): {Completed: 1, Unknown: day % 5}},
+			Spent: &daily.Spent{Calls: 3, Input: 12_345, Output: 2_345, Cached: 1_000, Cost: 123_456},
 		})
 	}
 	expect.NoError(t, tasks.New(dynamodb.NewFromConfig(running.AWS), running.TableName).PutFacts(t.Context(), all))

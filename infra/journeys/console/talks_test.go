@@ -15,14 +15,14 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
+	"ringi/shared/store/conversations"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/sessions"
 )
 
 // talk is a conversation in #人事 in which the demo agent proposes to write files, behind so many messages.
 func talk(t *testing.T, messages int) aggregate.Ref {
 	t.Helper()
-	all := sessions.Of(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, kinds.All()...))
+	all := conversations.Of(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, kinds.All()...))
 	now := time.Now()
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
 	in := session.Inbound{Team: running.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "ファイルを作って"}

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/kinds"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // TestAMemberReadsByAToolThatAnAdministratorLists goes the whole way at the console: a tool is allowed and listed, a member of a
@@ -89,7 +89,7 @@ func searched(t *testing.T, s *stack.Stack) (execution string, m submission.Memb
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
 	d.Card("CARD#prompt#0001", "approve_prompt")
 	execution = d.Load().Prompt().Contest.ExecutionID
-	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), result.Store{S3: s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: s.BucketName})
+	rows := contests.Of(kinds.Open(s.AWS, config.Table{TableName: s.TableName}), large.Store{S3: s3.NewFromConfig(s.AWS, func(o *s3.Options) { o.UsePathStyle = true }), Bucket: s.BucketName})
 	record, _, err := rows.LoadRoundHistory(t.Context(), d.Ref.Tenant, execution, "careful", 1)
 	expect.NoError(t, err)
 	if record == nil {

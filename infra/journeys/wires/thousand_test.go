@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 

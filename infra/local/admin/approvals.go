@@ -15,7 +15,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 // approvals says who may stamp, by the rule that a click meets.
@@ -49,7 +49,7 @@ type may func(by aggregate.Actor, p aggregate.Policy) bool
 func (p approvals) asked(ctx context.Context, id string) (from aggregate.Origin, who may, err error) {
 	switch {
 	case session.ValidID(id):
-		a, err := sessions.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, session.RefOf(p.tenant(), id))
+		a, err := conversations.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, session.RefOf(p.tenant(), id))
 		if err != nil {
 			return from, nil, err
 		}

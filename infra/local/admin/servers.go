@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/secret/vault"
 	"ringi/shared/store/tasks"
@@ -110,9 +110,9 @@ func (p servers) Allow(ctx context.Context, by, name, hash, effect string) error
 
 // sentence is an error in words for people.
 func sentence(locale string, err error) string {
-	var e *failure.Error
+	var e *failedcall.Error
 	if errors.As(err, &e) {
-		return failure.Sentence(locale, e.Problem, e.Args...)
+		return failedcall.Sentence(locale, e.Problem, e.Args...)
 	}
 	return err.Error()
 }

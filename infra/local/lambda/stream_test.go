@@ -18,8 +18,8 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
-	client "ringi/shared/runtime/sandbox/invoke"
+	"ringi/shared/runtime/isolated"
+	client "ringi/shared/runtime/isolated/invoke"
 	"ringi/shared/store/versions"
 )
 
@@ -41,15 +41,15 @@ func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Con
 	return s, aws.Config{Region: "us-east-1", BaseEndpoint: &front.URL, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}
 }
 
-func order(script string) sandbox.Order {
-	return sandbox.Order{Action: "01ACTION", Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
+func order(script string) isolated.Order {
+	return isolated.Order{Action: "01ACTION", Type: isolated.ShellCommand, Script: script, TimeoutSeconds: 60, Deadline: time.Now().Add(2 * time.Minute)}
 }
 
 // skipUnlessWithheld skips a test on a laptop whose kernel withholds too little from a command, and fails it where CI is set:
 // what the functions of the sandbox are tested for needs the same of the kernel there.
 func skipUnlessWithheld(t *testing.T, err error) {
 	t.Helper()
-	if !errors.Is(err, sandbox.ErrCannot) {
+	if !errors.Is(err, isolated.ErrCannot) {
 		return
 	}
 	if os.Getenv("CI") != "" {
@@ -64,7 +64,7 @@ func TestACommandsOutputStreams(t *testing.T) {
 	for try := 0; apart < time.Second && try < 5; try++ { // again where the machine stood still between the lines
 		var times []time.Time
 		var text []string
-		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l sandbox.Line) error {
+		end, err := client.New(c, "Sandbox").Run(t.Context(), order("echo one; sleep 1.5; echo two >&2; exit 3"), func(l isolated.Line) error {
 			times, text = append(times, time.Now()), append(text, l.Text)
 			return nil
 		})
@@ -85,19 +85,19 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	s, c := startSandbox(t, 3*time.Second)
 	begun := make(chan bool, 8)
 	run := func(name, script string) error {
-		_, err := client.New(c, name).Run(t.Context(), order(script), func(sandbox.Line) error {
+		_, err := client.New(c, name).Run(t.Context(), order(script), func(isolated.Line) error {
 			begun <- true
 			return nil
 		})
 		return err
 	}
-	if err := run("Nothing", "true"); !errors.Is(err, sandbox.ErrCannot) || !errors.Is(err, sandbox.ErrNotBegun) {
+	if err := run("Nothing", "true"); !errors.Is(err, isolated.ErrCannot) || !errors.Is(err, isolated.ErrNotBegun) {
 		t.Errorf("a function that is not there: %v", err)
 	}
-	if err := run("Plain", "true"); !errors.Is(err, sandbox.ErrCannot) {
+	if err := run("Plain", "true"); !errors.Is(err, isolated.ErrCannot) {
 		t.Errorf("a function that streams nothing: %v", err)
 	}
-	if err := run("Sandbox", ""); !errors.Is(err, sandbox.ErrCannot) || !strings.Contains(err.Error(), "script") {
+	if err := run("Sandbox", ""); !errors.Is(err, isolated.ErrCannot) || !strings.Contains(err.Error(), "script") {
 		t.Errorf("an order without a script: %v", err)
 	}
 	skipUnlessWithheld(t, run("Sandbox", "true"))
@@ -105,7 +105,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 	for try := 1; len(begun) == 0 && try < 10; try++ { // a busy machine may stand still until the time is up
 		late = run("Sandbox", "echo begun; sleep 20")
 	}
-	if err := late; err == nil || errors.Is(err, sandbox.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
+	if err := late; err == nil || errors.Is(err, isolated.ErrNotBegun) || !strings.Contains(err.Error(), "Timedout") {
 		t.Errorf("a function that ran out of time: %v", err)
 	}
 	<-begun
@@ -113,7 +113,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 		<-begun
 		s.Kill("Patient")
 	}()
-	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, sandbox.ErrNotBegun) {
+	if err := run("Patient", "echo begun; sleep 20"); err == nil || errors.Is(err, isolated.ErrNotBegun) {
 		t.Errorf("a function that died: %v", err)
 	}
 	if pids := append(s.PIDs("Sandbox"), s.PIDs("Patient")...); len(pids) > 0 {
@@ -137,7 +137,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")
 	expect.NoError(t, store.Lend(t.Context(), of, version, o.Deadline, &o))
 	var text string
-	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l sandbox.Line) error {
+	end, err := client.New(c, "Sandbox").Run(t.Context(), o, func(l isolated.Line) error {
 		text += l.Text
 		return nil
 	})
@@ -152,7 +152,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 
 	o = order("echo begun; sleep 30")
 	expect.NoError(t, store.Lend(t.Context(), of, next, o.Deadline, &o))
-	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(sandbox.Line) error { return store.Cancel(t.Context(), of, o.Action) })
+	end, err = client.New(c, "Sandbox").Run(t.Context(), o, func(isolated.Line) error { return store.Cancel(t.Context(), of, o.Action) })
 	expect.NoError(t, err)
 	if !end.Cancelled || end.Version != "" {
 		t.Errorf("cancelled: %+v", end)

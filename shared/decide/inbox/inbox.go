@@ -16,7 +16,7 @@ import (
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
-	"ringi/shared/store/sessions"
+	"ringi/shared/store/conversations"
 )
 
 const (
@@ -40,7 +40,7 @@ type Store interface {
 type Sessions interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
 	Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error)
-	Listed(ctx context.Context, tenant string, f sessions.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
+	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
 }
 
 // Inbox is what concerns one person.
@@ -98,7 +98,7 @@ func (x Item) approves(by aggregate.Actor, p aggregate.Policy, now time.Time) bo
 // talks are the open ones among the conversations that a person began last.
 func (r Reader) talks(ctx context.Context, tenant, user string) ([]session.Session, error) {
 	open := func(s session.Session) bool { return s.Status != session.Closed }
-	page, err := r.Sessions.Listed(ctx, tenant, sessions.Filter{Opener: user}, "", mostMine, mostTalks, open)
+	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostMine, mostTalks, open)
 	if err != nil {
 		return nil, fmt.Errorf("list a person's conversations: %w", err)
 	}

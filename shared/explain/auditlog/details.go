@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 )
 
 // Detail is a line of what an entry says: a name and a text.
@@ -100,7 +100,7 @@ func (w Words) said(member string, v any) string {
 			return text
 		}
 		if member == "reason" {
-			if text, ok := reason.Known(w.locale, v); ok {
+			if text, ok := ended.Known(w.locale, v); ok {
 				return text
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 // spoken is a request of a conversation. A server may know only one of the two names of the limit, and may know neither the

@@ -18,7 +18,7 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 // Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire. The vendor is asked to keep

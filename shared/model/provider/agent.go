@@ -11,10 +11,10 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/price"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/secret"
 )
 

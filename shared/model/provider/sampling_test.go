@@ -8,8 +8,8 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"

@@ -8,8 +8,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 )
 
 // A limit of costs can't be held for a model whose price nobody knows. These are all ways by which a deployment opens one.

@@ -7,9 +7,9 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/price"
+	"ringi/shared/model/turn"
 )
 
 // Wires opens the models of conversations by their names, as the files of contests have them.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/provider"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 

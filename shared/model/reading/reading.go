@@ -13,9 +13,9 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
-	"ringi/shared/model/chat"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/legible"
@@ -195,13 +195,13 @@ func checked(s tool.Spec, input json.RawMessage) (tool.Resolved, error) {
 
 // failed is an error as a member reads it. A tool that its server has changed is switched off, as in tasks.
 func (t *Tools) failed(ctx context.Context, p tenancy.ToolPermission, err error) error {
-	var e *failure.Error
+	var e *failedcall.Error
 	if !errors.As(err, &e) {
 		return errors.New("the tool could not be called")
 	}
 	slog.WarnContext(ctx, "a member's tool call failed", "tool", p.ToolName, "problem", e.Problem, "err", e.Err)
 	e.Say(t.locale, t.source.Now())
-	if e.Problem != failure.ProblemChanged {
+	if e.Problem != failedcall.ProblemChanged {
 		return errors.New(legible.Visible(e.Detail))
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), noteWithin)

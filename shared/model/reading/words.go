@@ -2,7 +2,7 @@ package reading
 
 import (
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/words/language"
 )
 
@@ -17,5 +17,5 @@ var words = language.InEach(
 // changed says that a server has another tool now than was allowed.
 func changed(locale, name string) string {
 	server, tool, _ := tenancy.ServerTool(name)
-	return failure.Sentence(locale, failure.ProblemChanged, failure.Provider(tenancy.MCPServer{Name: server}.Provider()), tool)
+	return failedcall.Sentence(locale, failedcall.ProblemChanged, failedcall.Provider(tenancy.MCPServer{Name: server}.Provider()), tool)
 }

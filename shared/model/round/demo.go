@@ -13,8 +13,8 @@ import (
 	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/demo"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/words/language"
 )

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -21,20 +21,20 @@ const (
 
 // Isolated runs members' scripts where agents' commands run, each in a sandbox of its own: without a workspace, and nothing
 // of it is kept. Nobody has read such a script, so it may reach nothing at all.
-func Isolated(r sandbox.Runner) Sandbox { return separate{r} }
+func Isolated(r isolated.Runner) Sandbox { return separate{r} }
 
-type separate struct{ sandbox.Runner }
+type separate struct{ isolated.Runner }
 
-func (separate) About() string { return sandbox.Installed }
+func (separate) About() string { return isolated.Installed }
 
 // Run returns what a script printed and how it ended. An error says why it was not run, or that nobody knows how it ended;
 // it is ErrNoSandbox where scripts can't be run.
 func (s separate) Run(ctx context.Context, script string) (string, error) {
-	if len(script) > sandbox.MaxScript {
-		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), sandbox.MaxScript)
+	if len(script) > isolated.MaxScript {
+		return "", fmt.Errorf("script has %d bytes, the limit is %d", len(script), isolated.MaxScript)
 	}
 	for try := 1; ; try++ {
-		o := sandbox.Order{Action: aggregate.NewID(), Type: sandbox.ShellCommand, Script: script, TimeoutSeconds: scriptSeconds, Deadline: time.Now().Add(scriptSeconds*time.Second + scriptSpare)}
+		o := isolated.Order{Action: aggregate.NewID(), Type: isolated.ShellCommand, Script: script, TimeoutSeconds: scriptSeconds, Deadline: time.Now().Add(scriptSeconds*time.Second + scriptSpare)}
 		if deadline, ok := ctx.Deadline(); ok && deadline.Before(o.Deadline) {
 			o.Deadline = deadline
 			o.TimeoutSeconds = int((time.Until(deadline) - scriptSpare) / time.Second)
@@ -47,13 +47,13 @@ func (s separate) Run(ctx context.Context, script string) (string, error) {
 		switch {
 		case err == nil:
 			return p.ended(end), nil
-		case errors.Is(err, sandbox.ErrCannot):
+		case errors.Is(err, isolated.ErrCannot):
 			return "", ErrNoSandbox
-		case errors.Is(err, sandbox.ErrNotBegun) && try < beginAgain:
+		case errors.Is(err, isolated.ErrNotBegun) && try < beginAgain:
 			if err := sleep.For(ctx, time.Duration(try)*time.Second); err != nil {
 				return "", err
 			}
-		case errors.Is(err, sandbox.ErrNotBegun):
+		case errors.Is(err, isolated.ErrNotBegun):
 			return "", errors.New("the script could not be run")
 		default:
 			return "", errors.New("nobody knows how the script ended")
@@ -67,7 +67,7 @@ type printed struct {
 	more int // lines that found no place
 }
 
-func (p *printed) add(l sandbox.Line) error {
+func (p *printed) add(l isolated.Line) error {
 	if p.text.Len()+len(l.Text) > maxResult-1024 {
 		p.more++
 		return nil
@@ -76,7 +76,7 @@ func (p *printed) add(l sandbox.Line) error {
 	return nil
 }
 
-func (p *printed) ended(end sandbox.End) string {
+func (p *printed) ended(end isolated.End) string {
 	if more := p.more + end.Dropped; more > 0 {
 		fmt.Fprintf(&p.text, "(%d more lines)\n", more)
 	}

@@ -11,35 +11,35 @@ import (
 
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // room is a sandbox that answers what a test says.
 type room struct {
-	orders []sandbox.Order
+	orders []isolated.Order
 	lines  []string
-	end    sandbox.End
+	end    isolated.End
 	errs   []error
 }
 
-func (r *room) Run(_ context.Context, o sandbox.Order, onLine func(sandbox.Line) error) (sandbox.End, error) {
+func (r *room) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	r.orders = append(r.orders, o)
 	if n := len(r.orders); n <= len(r.errs) {
-		return sandbox.End{}, r.errs[n-1]
+		return isolated.End{}, r.errs[n-1]
 	}
 	for _, l := range r.lines {
-		if err := onLine(sandbox.Line{Text: l}); err != nil {
-			return sandbox.End{}, err
+		if err := onLine(isolated.Line{Text: l}); err != nil {
+			return isolated.End{}, err
 		}
 	}
 	return r.end, nil
 }
 
 func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
-	r := &room{lines: []string{"42", "7"}, end: sandbox.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2, Limit: sandbox.EndedByMemory}}
+	r := &room{lines: []string{"42", "7"}, end: isolated.End{ExitCode: 3, TimedOut: true, Missing: "python3", Dropped: 2, Limit: isolated.EndedByMemory}}
 	for range 2 {
 		got := expect.Value(round.Isolated(r).Run(t.Context(), "echo 42"))(t)
-		if want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + sandbox.EndedByMemory + ")\nexit code: 3"; got != want {
+		if want := "42\n7\n(2 more lines)\n(it was ended after its time limit)\n(the tool python3 is not installed)\n(" + isolated.EndedByMemory + ")\nexit code: 3"; got != want {
 			t.Errorf("%q", got)
 		}
 	}
@@ -60,7 +60,7 @@ func TestAMembersScriptGetsNothingAndKeepsNothing(t *testing.T) {
 
 func TestAScriptRunsOnceOrNot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		notYet, never := fmt.Errorf("busy: %w", sandbox.ErrNotBegun), fmt.Errorf("gone: %w: %w", sandbox.ErrCannot, sandbox.ErrNotBegun)
+		notYet, never := fmt.Errorf("busy: %w", isolated.ErrNotBegun), fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
 		for about, tt := range map[string]struct {
 			errs   []error
 			orders int
@@ -87,7 +87,7 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		if _, err := round.Isolated(r).Run(short, "x"); err == nil || len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
-		if _, err := round.Isolated(r).Run(t.Context(), strings.Repeat("x", sandbox.MaxScript+1)); err == nil || len(r.orders) != 1 {
+		if _, err := round.Isolated(r).Run(t.Context(), strings.Repeat("x", isolated.MaxScript+1)); err == nil || len(r.orders) != 1 {
 			t.Errorf("%v", err)
 		}
 	})

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/panics"
 )

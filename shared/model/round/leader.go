@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/words/legible"
 )

@@ -12,8 +12,8 @@ import (
 
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/model/turn"
 	"ringi/shared/words/legible"
 )
 

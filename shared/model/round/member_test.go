@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 type shell struct{}
@@ -158,7 +158,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 			t.Errorf("%.200s %+v", s.Content, s.Usage)
 		}
 	}
-	if kept > result.MaxBytes || len(out.Record.Submissions) != 15 || with < 3 {
+	if kept > large.MaxBytes || len(out.Record.Submissions) != 15 || with < 3 {
 		t.Errorf("%d bytes of %d submissions, %d with what was said", kept, len(out.Record.Submissions), with)
 	}
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
 // shut is a tool that was listed and may not be called any more, and one beside it that may.
@@ -87,7 +87,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 }
 
 func TestAMachineWithoutASandboxIsSaid(t *testing.T) {
-	never := fmt.Errorf("gone: %w: %w", sandbox.ErrCannot, sandbox.ErrNotBegun)
+	never := fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
 	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}})} {
 		out := expect.Value(round.Runner{Models: models{}, Sandbox: box}.Round(t.Context(), play(member("coder", submission.CodeExec))))(t)
 		if s := out.Record.Submissions[0]; s.Status != submission.Error || *s.ErrorMessage != "この環境では、コードを実行できません。" {

@@ -13,9 +13,9 @@ import (
 
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 

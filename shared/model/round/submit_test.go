@@ -8,9 +8,9 @@ import (
 
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )

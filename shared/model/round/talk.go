@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 	"ringi/shared/words/legible"
 )
 

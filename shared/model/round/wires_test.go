@@ -8,11 +8,11 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/submission"
 	"ringi/shared/model/anthropic"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 

@@ -16,9 +16,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/model/turn"
 )
 
 // says is a model that a test speaks for.

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/vault"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -60,7 +60,7 @@ func New(cfg aws.Config, slack *secret.Slack, key config.Credentials, rows vault
 	sealed := vault.New(rows, vault.Envelope{KMS: late(cfg), KeyID: key.CredentialsKeyID})
 	k := &Keys{Deployment: slack, Sealed: sealed.Bot, Now: time.Now}
 	c := slackapi.With(k, timeout)
-	k.Own = home.Home{Slack: c}.Own
+	k.Own = installed.Home{Slack: c}.Own
 	return k, c
 }
 

@@ -17,7 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
-	"ringi/shared/slack/home"
+	"ringi/shared/slack/installed"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -85,7 +85,7 @@ func start(t *testing.T) *world {
 		return "", tenancy.ErrNotConnected{Provider: tenancy.SlackProvider, Status: tenancy.Disconnected}
 	}}
 	w.Client = slackapi.With(keys, time.Minute)
-	keys.Own = home.Home{Slack: w.Client}.Own
+	keys.Own = installed.Home{Slack: w.Client}.Own
 	return w
 }
 
@@ -117,7 +117,7 @@ func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
 	if team := expect.Value(w.Team(slackapi.For(t.Context(), second)))(t); team != "T0SECOND" {
 		t.Error(team)
 	}
-	if own, err := (home.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
+	if own, err := (installed.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
 		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/oauth2"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/lazy"
 )
@@ -95,7 +95,7 @@ var (
 // failed classifies a failed exchange. Of the answer only the error code is kept: its text
 // may repeat the token.
 func (p Provider) failed(err error, a *answer) *Error {
-	name := failure.Provider(p.Name)
+	name := failedcall.Provider(p.Name)
 	said := &oauth2.RetrieveError{}
 	errors.As(err, &said)
 	if !code().MatchString(said.ErrorCode) {
@@ -104,20 +104,20 @@ func (p Provider) failed(err error, a *answer) *Error {
 	switch {
 	case a.status == 0:
 		cause := wire.Broken(name, err)
-		if cause.Outcome == failure.Failed {
+		if cause.Outcome == failedcall.Failed {
 			return &Error{Unspent, cause}
 		}
 		return &Error{Unclear, cause}
 	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized || a.status < 300 && said.ErrorCode != "":
-		return &Error{Refused, &failure.Error{
-			Outcome: failure.Failed, Problem: failure.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
+		return &Error{Refused, &failedcall.Error{
+			Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{name}, Err: fmt.Errorf("HTTP %d %s", a.status, said.ErrorCode),
 		}}
 	case a.status >= 300:
 		cause := wire.Refused(name, a.status, a.header, said.ErrorCode)
-		cause.Outcome = failure.Failed
+		cause.Outcome = failedcall.Failed
 		return &Error{Unspent, cause}
 	}
-	return &Error{Unclear, &failure.Error{
-		Outcome: failure.Failed, Problem: failure.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
+	return &Error{Unclear, &failedcall.Error{
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{name}, Err: errors.New("the answer holds no token"),
 	}}
 }

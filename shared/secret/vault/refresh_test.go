@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
@@ -127,19 +127,19 @@ func testFailures(t *testing.T, base *world) {
 		name     string
 		provider string
 		fault    func(v *vendors.Vendors, endpoint string)
-		problem  failure.Problem           // for now
+		problem  failedcall.Problem        // for now
 		ended    tenancy.IntegrationReason // or for good
 	}{
-		{"429", "freee", fails(429), failure.ProblemRateLimited, ""},
-		{"403, which may be a throttle", "freee", fails(403), failure.ProblemForbidden, ""},
-		{"500", "freee", fails(500), failure.ProblemDown, ""},
-		{"503", "google", fails(503), failure.ProblemDown, ""},
+		{"429", "freee", fails(429), failedcall.ProblemRateLimited, ""},
+		{"403, which may be a throttle", "freee", fails(403), failedcall.ProblemForbidden, ""},
+		{"500", "freee", fails(500), failedcall.ProblemDown, ""},
+		{"503", "google", fails(503), failedcall.ProblemDown, ""},
 		{"401", "freee", fails(401), "", tenancy.CredentialRefused},
 		{"400", "google", fails(400), "", tenancy.CredentialRefused},
 		{"the answer lost", "freee", drops, "", tenancy.CredentialLost},
 		{"half an answer", "freee", halves, "", tenancy.CredentialLost},
-		{"the answer lost, of a token that stays", "google", drops, failure.ProblemLost, ""},
-		{"half an answer, of a token that stays", "google", halves, failure.ProblemBadAnswer, ""},
+		{"the answer lost, of a token that stays", "google", drops, failedcall.ProblemLost, ""},
+		{"half an answer, of a token that stays", "google", halves, failedcall.ProblemBadAnswer, ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			w, p := newWorld(t, base.rows, base.Envelope), test.provider
@@ -151,7 +151,7 @@ func testFailures(t *testing.T, base *world) {
 			w.posts(t, p, 1)
 			w.vendors.Fail(p+"_token", 0, false)
 			later, again := w.Renew(t.Context(), team, p, first.Access)
-			var said *failure.Error
+			var said *failedcall.Error
 			var ended tenancy.ErrNotConnected
 			if test.ended != "" {
 				if !errors.As(err, &ended) || ended.Reason != test.ended || !errors.As(again, &ended) {

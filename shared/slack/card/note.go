@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/refusal"
+	"ringi/shared/explain/refused"
 	"ringi/shared/words/language"
 )
 
@@ -31,22 +31,22 @@ func (m slackMarks) Channel(id string) string {
 	return ""
 }
 
-func (w *words) surface() refusal.Surface {
-	return refusal.Surface{Locale: w.Locale, Marks: slackMarks{w}}
+func (w *words) surface() refused.Surface {
+	return refused.Surface{Locale: w.Locale, Marks: slackMarks{w}}
 }
 
 // Note is refusal.Surface's in mrkdwn, and so are those below.
 func Note(locale string, err error) string {
-	return told(locale, func(s refusal.Surface) string { return s.Note(err) })
+	return told(locale, func(s refused.Surface) string { return s.Note(err) })
 }
 
 // Refused is Note that also names the people who may, when a rule refused.
 func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	return told(set.Locale, func(s refusal.Surface) string { return s.Refused(err, set, o, askers...) })
+	return told(set.Locale, func(s refused.Surface) string { return s.Refused(err, set, o, askers...) })
 }
 
 // told says it in a locale, or one language below the other where the settings that name it could not be read.
-func told(locale string, say func(refusal.Surface) string) string {
+func told(locale string, say func(refused.Surface) string) string {
 	locales := []string{locale}
 	if locale == "" {
 		locales = language.All

@@ -2,13 +2,13 @@ package card
 
 import (
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 )
 
 // Sentence says what happened and what people can do now; see reason.Sentence. The
 // detail can't format, link or mention.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
-	return reason.Sentence(locale, r, inline(detail, maxDetail))
+	return ended.Sentence(locale, r, inline(detail, maxDetail))
 }
 
 func (w *words) sentence(r aggregate.Reason, detail string) string {
@@ -17,5 +17,5 @@ func (w *words) sentence(r aggregate.Reason, detail string) string {
 
 // detail is a reason's detail in brackets.
 func (w *words) detail(r aggregate.Reason, detail string) string {
-	return reason.Detail(w.Locale, r, detail)
+	return ended.Detail(w.Locale, r, detail)
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 const (
@@ -249,7 +249,7 @@ var executionStates = []state{
 	}},
 	{"execution_failed_constraint", executionCard, func(s *story) *story {
 		s = started(s, fiveSteps()).steps(1, 2, 3)
-		why := failure.Sentence("ja", failure.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
+		why := failedcall.Sentence("ja", failedcall.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 	}},
 	{"execution_failed_before_start", executionCard, func(s *story) *story {

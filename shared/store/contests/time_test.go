@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/chat"
 	"ringi/shared/model/round"
+	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/storetest"

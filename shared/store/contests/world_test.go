@@ -20,7 +20,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 	"ringi/shared/store/storetest"
 )
 
@@ -60,7 +60,7 @@ func (b *bucket) Open(_ context.Context, ref aggregate.Ref, x aggregate.Blob) (j
 	if v, ok := b.kept[x.S3Key]; ok && strings.Contains(x.S3Key, ref.ID) {
 		return v, nil
 	}
-	return nil, result.ErrExpired
+	return nil, large.ErrExpired
 }
 
 // world is a table of contests.

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/store/result"
+	"ringi/shared/store/large"
 )
 
 // Bucket stands in for the bucket of results in tests that only draw: large arguments by their key.
@@ -40,7 +40,7 @@ func (s Bucket) Open(_ context.Context, _ aggregate.Ref, b aggregate.Blob) (json
 	if v, ok := s[b.S3Key]; ok {
 		return json.RawMessage(v), nil
 	}
-	return nil, result.ErrExpired
+	return nil, large.ErrExpired
 }
 
 // KeepContest is result.Store's.

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/explain/reason"
+	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 )
@@ -21,7 +21,7 @@ func Kind() aggregate.Kind {
 	k := task.Kind
 	k.Columns = func(r aggregate.Row) map[string]string {
 		if e, ok := r.(*task.Execution); ok && e.Error != "" {
-			return map[string]string{"error": reason.Sentence(e.Terms.Locale, e.Error, e.ErrorDetail)}
+			return map[string]string{"error": ended.Sentence(e.Terms.Locale, e.Error, e.ErrorDetail)}
 		}
 		return nil
 	}

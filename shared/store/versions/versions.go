@@ -16,10 +16,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
 	"ringi/shared/domain/workspace"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 )
 
-// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/store/result);
+// Everything lies below one prefix: it is all that the sandbox's network passes. Versions expire as results do (shared/store/large);
 // what belongs to one action alone is deleted by the bucket after a day.
 const (
 	kept    = "workspaces/versions/"
@@ -100,7 +100,7 @@ func (s *Store) put(ctx context.Context, key string, body []byte) error {
 
 // Lend puts into an order what it needs of the bucket: the version that it begins with, where it looks for a cancel, and
 // where the changed workspace goes. All of it is good until a time, and for this action.
-func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *sandbox.Order) error {
+func (s *Store) Lend(ctx context.Context, of Session, version string, until time.Time, o *isolated.Order) error {
 	left := time.Until(until)
 	if left <= 0 {
 		return fmt.Errorf("lend a workspace: %s is over", until.UTC().Format(time.RFC3339))
@@ -128,7 +128,7 @@ func (s *Store) Lend(ctx context.Context, of Session, version string, until time
 	if err != nil {
 		return fmt.Errorf("sign an upload: %w", err)
 	}
-	o.Upload = sandbox.Form{URL: form.URL, Fields: form.Values}
+	o.Upload = isolated.Form{URL: form.URL, Fields: form.Values}
 	return nil
 }
 

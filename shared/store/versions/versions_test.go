@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/moto"
 	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
-	"ringi/shared/runtime/sandbox"
+	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
 )
 
@@ -33,7 +33,7 @@ func config(endpoint string) aws.Config {
 }
 
 // upload posts a body as the sandbox does.
-func upload(t *testing.T, to sandbox.Form, body []byte) int {
+func upload(t *testing.T, to isolated.Form, body []byte) int {
 	t.Helper()
 	var out bytes.Buffer
 	form := multipart.NewWriter(&out)
@@ -72,7 +72,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	if version != workspace.Version(archive) {
 		t.Errorf("it is kept as %s", version)
 	}
-	o := sandbox.Order{Action: "01ACTION"}
+	o := isolated.Order{Action: "01ACTION"}
 	expect.NoError(t, s.Lend(t.Context(), session, version, time.Now().Add(time.Minute), &o))
 	if status, body := get(t, o.Workspace); status != http.StatusOK || !bytes.Equal(body, archive) {
 		t.Errorf("%d, %d bytes", status, len(body))
@@ -112,7 +112,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 // In AWS the sandbox's network looks up one name, which template.yaml says, and passes one prefix.
 func TestAddressesAreThoseThatTheNetworkPasses(t *testing.T) {
 	s := versions.Open(config(""), "ringi-bucket")
-	var o sandbox.Order
+	var o isolated.Order
 	o.Action = "01ACTION"
 	expect.NoError(t, s.Lend(t.Context(), session, strings.Repeat("a", 64), time.Now().Add(time.Hour), &o))
 	for name, address := range map[string]string{"workspace": o.Workspace, "cancel": o.Cancel, "upload": o.Upload.URL} {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
@@ -111,8 +111,8 @@ func (c *Client) record(ctx context.Context, company int64, year, month int, e E
 		case ok && attempt == 0 && (beside == 1 || beside == -1):
 			paid = paid.AddDate(0, beside, 0)
 		default:
-			return Record{}, &failure.Error{
-				Outcome: failure.Failed, Problem: failure.ProblemPeriod, Args: []any{failure.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
+			return Record{}, &failedcall.Error{
+				Outcome: failedcall.Failed, Problem: failedcall.ProblemPeriod, Args: []any{failedcall.Freee, fmt.Sprint(e.ID), asked.Format("2006-01"), wire.Short(r.StartDate), wire.Short(r.EndDate)},
 				Err: errors.New("a summary is of another month"),
 			}
 		}

@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -89,7 +89,7 @@ func (c *Client) departments(ctx context.Context, company int64) ([]group, error
 const maxNamed = 150
 
 // unknown says that there is no department of a name, and which there are: whoever asks again needs one of them.
-func unknown(name string, all []group) *failure.Error {
+func unknown(name string, all []group) *failedcall.Error {
 	var names []string
 	used := 0
 	for _, d := range all {
@@ -102,7 +102,7 @@ func unknown(name string, all []group) *failure.Error {
 	if left := len(all) - len(names); left > 0 {
 		listed += fmt.Sprintf(" … (+%d)", left)
 	}
-	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemNoDepartment, Args: []any{failure.Freee, wire.Short(name), cmp.Or(listed, "—")}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemNoDepartment, Args: []any{failedcall.Freee, wire.Short(name), cmp.Or(listed, "—")}}
 }
 
 // below are the departments of these names or codes, with all that are below them.
@@ -191,8 +191,8 @@ func pages(name string, read func(offset int) (int, error)) error {
 }
 
 // tooMany says that a list has more than a tool gives.
-func tooMany(name string, limit int) *failure.Error {
-	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
+func tooMany(name string, limit int) *failedcall.Error {
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge, Args: []any{name, fmt.Sprint(limit)}, Err: fmt.Errorf("there are more than %d", limit)}
 }
 
 // today is the date in Japan.

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
@@ -95,5 +95,5 @@ func paidNextMonth(said *string) (bool, error) {
 	case "next_month", "next":
 		return true, nil
 	}
-	return false, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemPayMonth, Args: []any{failure.Freee, wire.Short(*said)}}
+	return false, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemPayMonth, Args: []any{failedcall.Freee, wire.Short(*said)}}
 }

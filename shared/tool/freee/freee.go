@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
@@ -26,7 +26,7 @@ type Client struct {
 func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, error), http wire.HTTP, now func() time.Time) *Client {
 	return &Client{
 		chosen: chosen,
-		wire:   wire.Client{Provider: failure.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain, Throttle: throttle},
+		wire:   wire.Client{Provider: failedcall.Freee, Base: strings.TrimRight(base, "/") + "/api/v1", Tokens: tokens, HTTP: http, Explain: explain, Throttle: throttle},
 		now:    now,
 	}
 }
@@ -36,7 +36,7 @@ func New(base string, tokens wire.Tokens, chosen func(context.Context) (string, 
 func (c *Client) company(ctx context.Context) (int64, error) {
 	chosen, err := c.chosen(ctx)
 	if err != nil {
-		return 0, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemLocked, Args: []any{failure.Freee}, Err: err}
+		return 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemLocked, Args: []any{failedcall.Freee}, Err: err}
 	}
 	var me struct {
 		Companies []struct {
@@ -52,8 +52,8 @@ func (c *Client) company(ctx context.Context) (int64, error) {
 			return company.ID, nil
 		}
 	}
-	return 0, &failure.Error{
-		Outcome: failure.Failed, Problem: failure.ProblemNoCompany, Args: []any{failure.Freee},
+	return 0, &failedcall.Error{
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemNoCompany, Args: []any{failedcall.Freee},
 		Err: fmt.Errorf("none of %d companies is administered by the token's owner; one was chosen: %t", len(me.Companies), chosen != ""),
 	}
 }

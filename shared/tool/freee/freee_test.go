@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/wire"
 )
@@ -34,8 +34,8 @@ func TestAListThatDoesNotEnd(t *testing.T) {
 	defer s.Close()
 	nobody := func(context.Context) (string, error) { return "", nil }
 	_, err := freee.New(s.URL, tokens{}, nobody, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
-	var e *failure.Error
-	if !errors.As(err, &e) || e.Problem != failure.ProblemTooLarge || e.Outcome != failure.Failed || pages != 200 {
+	var e *failedcall.Error
+	if !errors.As(err, &e) || e.Problem != failedcall.ProblemTooLarge || e.Outcome != failedcall.Failed || pages != 200 {
 		t.Errorf("%v after %d pages", err, pages)
 	}
 }

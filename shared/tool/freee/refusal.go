@@ -5,7 +5,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
@@ -37,11 +37,11 @@ func explain(_ int, body []byte) wire.Refusal {
 	for _, kind := range kinds {
 		switch kind {
 		case "expired_access_token", "invalid_access_token", "re_authorization_required":
-			r.Problem = failure.ProblemUnauthorized
+			r.Problem = failedcall.ProblemUnauthorized
 		case "user_do_not_have_permission", "company_not_found", "freee_plan_limit", "source_ip_address_limit":
-			r.Problem = failure.ProblemDenied
+			r.Problem = failedcall.ProblemDenied
 		case "too_many_requests", "rate_limit_exceeded":
-			r.Problem = failure.ProblemRateLimited
+			r.Problem = failedcall.ProblemRateLimited
 		}
 	}
 	return r

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/wire"
@@ -43,7 +43,7 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 		status  int
 		body    map[string]any
 		forever bool // the second token is refused too
-		problem failure.Problem
+		problem failedcall.Problem
 		renewed int
 		ended   int
 		said    string
@@ -51,12 +51,12 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 		"403 as published: the token expired": {403, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
 		"401 with the same body":              {401, api.Example("accessDeniedError", nil), false, "", 1, 0, ""},
 		"401 as published":                    {401, api.Example("unauthorizedError", nil), false, "", 1, 0, ""},
-		"403, and the new token too":          {403, api.Example("accessDeniedError", nil), true, failure.ProblemUnauthorized, 1, 1, ""},
-		"the app asks for more":               {401, flat("re_authorization_required"), true, failure.ProblemUnauthorized, 1, 1, ""},
-		"a person without permission":         {401, flat("user_do_not_have_permission"), true, failure.ProblemDenied, 0, 0, "アクセスする権限がありません"},
-		"a plan without the API":              {403, flat("freee_plan_limit"), true, failure.ProblemDenied, 0, 0, "アクセスする権限がありません"},
-		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), true, failure.ProblemForbidden, 0, 0, ""},
-		"bad arguments":                       {400, api.Example("error", nil), true, failure.ProblemRejected, 0, 0, "リクエストの形式が不正です。"},
+		"403, and the new token too":          {403, api.Example("accessDeniedError", nil), true, failedcall.ProblemUnauthorized, 1, 1, ""},
+		"the app asks for more":               {401, flat("re_authorization_required"), true, failedcall.ProblemUnauthorized, 1, 1, ""},
+		"a person without permission":         {401, flat("user_do_not_have_permission"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"a plan without the API":              {403, flat("freee_plan_limit"), true, failedcall.ProblemDenied, 0, 0, "アクセスする権限がありません"},
+		"403 that tells nothing":              {403, api.Example("forbiddenError", nil), true, failedcall.ProblemForbidden, 0, 0, ""},
+		"bad arguments":                       {400, api.Example("error", nil), true, failedcall.ProblemRejected, 0, 0, "リクエストの形式が不正です。"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -74,14 +74,14 @@ func TestWhatFreeesRefusalsMean(t *testing.T) {
 			defer s.Close()
 			p := &renewableTokens{}
 			_, err := freee.New(s.URL, p, func(context.Context) (string, error) { return "", nil }, wire.NewHTTP(), time.Now).ListEmployees(t.Context(), true, "")
-			var e *failure.Error
-			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failure.Failed) {
+			var e *failedcall.Error
+			if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
 				t.Fatalf("%v", err)
 			}
 			if p.renewed != test.renewed || p.ended != test.ended {
 				t.Errorf("renewed %d times, ended %d times", p.renewed, p.ended)
 			}
-			if test.said != "" && !strings.Contains(failure.Sentence("ja", e.Problem, e.Args...), test.said) {
+			if test.said != "" && !strings.Contains(failedcall.Sentence("ja", e.Problem, e.Args...), test.said) {
 				t.Errorf("%v", e.Args)
 			}
 		})

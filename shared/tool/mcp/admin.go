@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // Rows reads and saves what a tenant's administrators decided.
@@ -114,7 +114,7 @@ func (d Admin) server(ctx context.Context, tenant, name string) (Server, error) 
 	s := Server{MCPServer: settings.MCPServers[i]}
 	s.Secret, err = d.Credentials.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) && ended.Reason == tenancy.CredentialElsewhere {
-		return Server{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
+		return Server{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemElsewhere, Args: []any{s.provider()}, Err: err}
 	}
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return Server{}, fmt.Errorf("read the secret of %s: %w", name, err)

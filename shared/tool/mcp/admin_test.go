@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
@@ -233,7 +233,7 @@ func testAway(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	o.Credentials = secrets{}
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	if e := known(t, err); e.Problem != failure.ProblemNotConnected {
+	if e := known(t, err); e.Problem != failedcall.ProblemNotConnected {
 		t.Errorf("%v", e)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // CallAllowed calls a tenant's tool, named <server>.<tool>, as it was allowed, where it was. A server that was never connected
@@ -18,7 +18,7 @@ func (c Client) CallAllowed(ctx context.Context, of Credentials, tenant, name st
 	var err error
 	s.Secret, err = of.ServerToken(ctx, tenant, s.MCPServer)
 	if ended := (tenancy.ErrNotConnected{}); errors.As(err, &ended) || err != nil && !errors.Is(err, aggregate.ErrNotFound) {
-		return nil, failure.NoToken(s.provider(), err)
+		return nil, failedcall.NoToken(s.provider(), err)
 	}
 	return c.Call(ctx, Call{Server: s, Tool: tool, Hash: pin.Hash, Arguments: arguments})
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/mcp"
 )
 
@@ -97,7 +97,7 @@ func FuzzServer(f *testing.F) {
 		c := mcp.Client{HTTP: &http.Client{Transport: w}}
 		server := mcp.Server{MCPServer: tenancy.MCPServer{Name: "notes", URL: "https://notes.example/mcp"}}
 		tools, err := c.List(ctx, server)
-		classified(t, err, failure.Failed)
+		classified(t, err, failedcall.Failed)
 		if err != nil {
 			return
 		}
@@ -113,7 +113,7 @@ func FuzzServer(f *testing.F) {
 			return
 		}
 		v, err := c.Call(ctx, mcp.Call{Server: server, Tool: tools[0].Name, Hash: tools[0].Hash(), Arguments: json.RawMessage(`{}`)})
-		classified(t, err, failure.Failed, failure.Unknown)
+		classified(t, err, failedcall.Failed, failedcall.Unknown)
 		if b, bad := json.Marshal(v); err == nil && (bad != nil || !json.Valid(b)) {
 			t.Errorf("%v, %v", v, bad)
 		}
@@ -126,22 +126,22 @@ func TestACallThatNeverLeftHasACause(t *testing.T) {
 	if err == nil {
 		t.Fatal("a server that says nothing has tools")
 	}
-	classified(t, err, failure.Failed)
+	classified(t, err, failedcall.Failed)
 }
 
 // classified: an error says what it may have done, and never quotes more than a little.
-func classified(t *testing.T, err error, outcomes ...failure.Outcome) {
+func classified(t *testing.T, err error, outcomes ...failedcall.Outcome) {
 	t.Helper()
 	if err == nil {
 		return
 	}
-	var e *failure.Error
+	var e *failedcall.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("no *Error: %v", err)
 	}
 	for _, o := range outcomes {
 		if e.Outcome == o && !strings.Contains(e.Error(), "PANIC") {
-			if said := failure.Sentence("ja", e.Problem, e.Args...); len(said) > 2000 {
+			if said := failedcall.Sentence("ja", e.Problem, e.Args...); len(said) > 2000 {
 				t.Errorf("it says %d bytes", len(said))
 			}
 			return

@@ -15,7 +15,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // Client calls servers.
@@ -33,7 +33,7 @@ type Server struct {
 	Secret string
 }
 
-func (s Server) provider() failure.Provider { return failure.Provider(s.Provider()) }
+func (s Server) provider() failedcall.Provider { return failedcall.Provider(s.Provider()) }
 
 // Call is one call of a tool.
 type Call struct {
@@ -82,5 +82,5 @@ func (s session) find(ctx context.Context, name, hash string) (Tool, error) {
 }
 
 func changed(s Server, tool string, err error) error {
-	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemChanged, Args: []any{s.provider(), tool}, Err: err}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemChanged, Args: []any{s.provider(), tool}, Err: err}
 }

@@ -11,7 +11,7 @@ import (
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"ringi/infra/local/vendors/rooms"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
@@ -76,7 +76,7 @@ func TestAToolThatAsksForMoreIsNotAskedAgain(t *testing.T) {
 	hash := v.hash(t, "book_room")
 	v.faults["tools/call"] = replying(`{"resultType":"input_required","requestState":"s","content":[]}`)
 	_, err := v.book(t, hash)
-	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected || v.times("tools/call") != 1 {
+	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected || v.times("tools/call") != 1 {
 		t.Errorf("%v after %d calls", e, v.times("tools/call"))
 	}
 }
@@ -93,34 +93,34 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 	}
 	for name, test := range map[string]struct {
 		fault   func(v *vendor) http.HandlerFunc
-		outcome failure.Outcome
-		problem failure.Problem
+		outcome failedcall.Outcome
+		problem failedcall.Problem
 		booked  bool
 	}{
-		"400":                {at(status(400, "bad")), failure.Failed, failure.ProblemRejected, false},
-		"401":                {at(status(401, "")), failure.Failed, failure.ProblemUnauthorized, false},
-		"403":                {at(status(403, "")), failure.Failed, failure.ProblemForbidden, false},
-		"404":                {at(status(404, "")), failure.Failed, failure.ProblemNotFound, false},
-		"429":                {at(status(429, "")), failure.Failed, failure.ProblemRateLimited, false},
-		"500":                {at(status(500, "")), failure.Unknown, failure.ProblemDown, false},
-		"503":                {at(status(503, "<html>")), failure.Unknown, failure.ProblemDown, false},
-		"unknown tool":       {at(rpc("-32602")), failure.Failed, failure.ProblemRejected, false},
-		"a person first":     {at(rpc("-32042")), failure.Failed, failure.ProblemRejected, false},
-		"another version":    {at(rpc("-32022")), failure.Failed, failure.ProblemRejected, false},
-		"internal error":     {at(rpc("-32603")), failure.Unknown, failure.ProblemRejected, false},
-		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, failure.Unknown, failure.ProblemLost, true},
-		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, failure.Unknown, failure.ProblemTimeout, true},
-		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, failure.Unknown, failure.ProblemLost, true},
-		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, failure.Unknown, failure.ProblemDown, true},
-		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), failure.Unknown, failure.ProblemBadAnswer, false},
-		"an empty stream":    {at(answer("text/event-stream", "id: 7\ndata:\n\n")), failure.Unknown, failure.ProblemBadAnswer, false},
-		"HTML":               {at(answer("text/html", "<html>")), failure.Unknown, failure.ProblemBadAnswer, false},
-		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), failure.Unknown, failure.ProblemTimeout, false},
-		"nothing at all":     {at(answer("application/json", ``)), failure.Unknown, failure.ProblemBadAnswer, false},
-		"a huge answer":      {at(huge), failure.Unknown, failure.ProblemBadAnswer, false},
+		"400":                {at(status(400, "bad")), failedcall.Failed, failedcall.ProblemRejected, false},
+		"401":                {at(status(401, "")), failedcall.Failed, failedcall.ProblemUnauthorized, false},
+		"403":                {at(status(403, "")), failedcall.Failed, failedcall.ProblemForbidden, false},
+		"404":                {at(status(404, "")), failedcall.Failed, failedcall.ProblemNotFound, false},
+		"429":                {at(status(429, "")), failedcall.Failed, failedcall.ProblemRateLimited, false},
+		"500":                {at(status(500, "")), failedcall.Unknown, failedcall.ProblemDown, false},
+		"503":                {at(status(503, "<html>")), failedcall.Unknown, failedcall.ProblemDown, false},
+		"unknown tool":       {at(rpc("-32602")), failedcall.Failed, failedcall.ProblemRejected, false},
+		"a person first":     {at(rpc("-32042")), failedcall.Failed, failedcall.ProblemRejected, false},
+		"another version":    {at(rpc("-32022")), failedcall.Failed, failedcall.ProblemRejected, false},
+		"internal error":     {at(rpc("-32603")), failedcall.Unknown, failedcall.ProblemRejected, false},
+		"done, then cut":     {func(v *vendor) http.HandlerFunc { return done(v.next, cut) }, failedcall.Unknown, failedcall.ProblemLost, true},
+		"done, then nothing": {func(v *vendor) http.HandlerFunc { return done(v.next, hang) }, failedcall.Unknown, failedcall.ProblemTimeout, true},
+		"half an answer":     {func(v *vendor) http.HandlerFunc { return done(v.next, half) }, failedcall.Unknown, failedcall.ProblemLost, true},
+		"done, then 500":     {func(v *vendor) http.HandlerFunc { return done(v.next, status(500, "")) }, failedcall.Unknown, failedcall.ProblemDown, true},
+		"half a stream":      {at(answer("text/event-stream", "event: message\ndata: {\"jsonrpc\":")), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
+		"an empty stream":    {at(answer("text/event-stream", "id: 7\ndata:\n\n")), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
+		"HTML":               {at(answer("text/html", "<html>")), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
+		"another's answer":   {at(answer("application/json", `{"jsonrpc":"2.0","id":"x","result":{}}`)), failedcall.Unknown, failedcall.ProblemTimeout, false},
+		"nothing at all":     {at(answer("application/json", ``)), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
+		"a huge answer":      {at(huge), failedcall.Unknown, failedcall.ProblemBadAnswer, false},
 		"a redirect": {at(func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusTemporaryRedirect)
-		}), failure.Failed, failure.ProblemRejected, false},
+		}), failedcall.Failed, failedcall.ProblemRejected, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,10 +138,10 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			if booked := len(s.Bookings()) == 1; booked != test.booked {
 				t.Errorf("booked: %v", booked)
 			}
-			if said := e.Error() + failure.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
+			if said := e.Error() + failedcall.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
 				t.Errorf("it says %s", said)
 			}
-			if e.Problem == failure.ProblemRateLimited && e.RetryAfter != 7*time.Second {
+			if e.Problem == failedcall.ProblemRateLimited && e.RetryAfter != 7*time.Second {
 				t.Errorf("wait %s", e.RetryAfter)
 			}
 		})
@@ -161,7 +161,7 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 				v.faults[method] = fault
 				v.faults["initialize"] = fault
 				_, err := v.book(t, hash)
-				if e := known(t, err); e.Outcome != failure.Failed {
+				if e := known(t, err); e.Outcome != failedcall.Failed {
 					t.Errorf("%v", e)
 				}
 				if v.times("tools/call") != 0 || len(s.Bookings()) != 0 {
@@ -181,7 +181,7 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, v := newRooms(t)
 			_, err := v.call(t, "book_room", v.hash(t, "book_room"), arguments)
-			if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected || len(s.Bookings()) != 0 {
+			if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected || len(s.Bookings()) != 0 {
 				t.Errorf("%v", e)
 			}
 		})
@@ -191,7 +191,7 @@ func TestAToolSaysThatItFailed(t *testing.T) {
 	expect.Value(v.book(t, hash))(t)
 	_, err := v.book(t, hash)
 	e := known(t, err)
-	if said := failure.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
+	if said := failedcall.Sentence("en", e.Problem, e.Args...); !strings.Contains(said, "rooms (MCP)") || !strings.Contains(said, "the room is taken at that time") {
 		t.Errorf("it says %q", said)
 	}
 }
@@ -215,7 +215,7 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			expect.Value(v.call(t, "do", hash, `{}`))(t)
 			c.set(now...)
 			_, err := v.call(t, "do", hash, `{}`)
-			if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemChanged {
+			if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemChanged {
 				t.Errorf("%v", e)
 			}
 			if n := v.times("tools/call"); n != 1 {
@@ -235,7 +235,7 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 		c.ServeHTTP(w, r)
 	}
 	_, err := v.call(t, "do", hash, `{}`)
-	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemRejected {
+	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemRejected {
 		t.Errorf("%v", e)
 	}
 }
@@ -243,14 +243,14 @@ func TestAToolThatGoesBetweenTheListAndTheCallHasFailed(t *testing.T) {
 func TestTheDoor(t *testing.T) {
 	for name, test := range map[string]struct {
 		secret, header, want string
-		problem              failure.Problem
+		problem              failedcall.Problem
 	}{
 		"a token":        {secret: secret, header: "Authorization", want: "Bearer " + secret},
-		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: failure.ProblemUnauthorized},
-		"none":           {header: "Authorization", problem: failure.ProblemNotConnected},
-		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: failure.ProblemUnauthorized},
-		"two lines":      {secret: "a\r\nHost: b", problem: failure.ProblemUnauthorized},
-		"its own":        {secret: "Mcp-Method: tools/call", problem: failure.ProblemUnauthorized},
+		"a whole header": {secret: "X-Api-Key: a b c\n", header: "X-Api-Key", want: "a b c", problem: failedcall.ProblemUnauthorized},
+		"none":           {header: "Authorization", problem: failedcall.ProblemNotConnected},
+		"a wrong one":    {secret: "other", header: "Authorization", want: "Bearer other", problem: failedcall.ProblemUnauthorized},
+		"two lines":      {secret: "a\r\nHost: b", problem: failedcall.ProblemUnauthorized},
+		"its own":        {secret: "Mcp-Method: tools/call", problem: failedcall.ProblemUnauthorized},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, v := newRooms(t)
@@ -272,12 +272,12 @@ func TestTheDoor(t *testing.T) {
 func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	_, v := newRooms(t)
 	_, err := mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemAddress {
+	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	v.URL = strings.Replace(v.URL, "http:", "https:", 1)
 	_, err = mcp.Client{HTTP: outbound.Dialer{}.Client()}.List(t.Context(), v.Server)
-	if e := known(t, err); e.Outcome != failure.Failed || e.Problem != failure.ProblemAddress {
+	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemAddress {
 		t.Errorf("%v", e)
 	}
 	if len(v.asked) != 0 {
@@ -293,7 +293,7 @@ func TestAServerWithTooMuchToSay(t *testing.T) {
 		replying(`{"tools":[],"nextCursor":"c`+strings.Repeat("x", page)+`"}`)(w, r)
 	}
 	_, err := client(v.URL).List(t.Context(), v.Server)
-	if e := known(t, err); e.Problem != failure.ProblemBadAnswer || page > 25 {
+	if e := known(t, err); e.Problem != failedcall.ProblemBadAnswer || page > 25 {
 		t.Errorf("%v after %d pages", e, page)
 	}
 }
@@ -326,7 +326,7 @@ func TestAToolThatNoLongerOnlyReadsIsNotCalled(t *testing.T) {
 	}
 	expect.NoError(t, call())
 	server.DescribeList("Lists the meeting rooms that are free at a time.") // the same words, without the hint
-	if e := known(t, call()); e.Problem != failure.ProblemChanged || e.Outcome != failure.Failed || v.times("tools/call") != 1 {
+	if e := known(t, call()); e.Problem != failedcall.ProblemChanged || e.Outcome != failedcall.Failed || v.times("tools/call") != 1 {
 		t.Errorf("%v after %d calls", e, v.times("tools/call"))
 	}
 }

@@ -8,19 +8,19 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
 // result is a call's result. The structured content is taken from the answer's bytes,
 // because the library's decoded copy has lost digits of large numbers.
-func result(p failure.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
+func result(p failedcall.Provider, answer *sdk.CallToolResult, r *record, declares bool) (any, error) {
 	said := textOf(answer.Content)
 	if answer.NeedsInput() {
-		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, "input_required " + wire.Short(said)}, Err: errors.New("the tool asks for more input")}
 	}
 	if answer.IsError {
-		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, wire.Short(said)}, Err: errors.New("the tool reports an error")}
 	}
 	if m, ok := r.response(); declares && ok && m.Result != nil && len(m.Result.StructuredContent) > 0 {
 		return m.Result.StructuredContent, nil

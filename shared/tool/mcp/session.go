@@ -9,7 +9,7 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/words/lazy"
 )
 
@@ -29,7 +29,7 @@ type session struct {
 func (c Client) open(ctx context.Context, server Server) (session, error) {
 	name, value, err := header(server.Secret)
 	if err != nil {
-		return session{}, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
+		return session{}, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemUnauthorized, Args: []any{server.provider()}, Err: err}
 	}
 	h := *c.HTTP
 	h.Transport = transport{ctx: ctx, next: c.HTTP.Transport, name: name, value: value}
@@ -42,7 +42,7 @@ func (c Client) open(ctx context.Context, server Server) (session, error) {
 		Endpoint: server.URL, HTTPClient: &h, DisableStandaloneSSE: true, MaxRetries: -1,
 	}, nil)
 	if e := r.judge(ctx, server, err); e != nil {
-		e.Outcome = failure.Failed
+		e.Outcome = failedcall.Failed
 		return session{}, e
 	}
 	return session{opened, server}, nil
@@ -69,7 +69,7 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 		r := new(record)
 		page, err := s.ListTools(r.in(ctx), params)
 		if e := r.judge(ctx, s.server, err); e != nil {
-			e.Outcome = failure.Failed
+			e.Outcome = failedcall.Failed
 			return nil, e
 		}
 		for _, t := range page.Tools {
@@ -87,8 +87,8 @@ func (s session) list(ctx context.Context) ([]Tool, error) {
 }
 
 func (s session) tooMany() error {
-	return &failure.Error{
-		Outcome: failure.Failed, Problem: failure.ProblemBadAnswer, Args: []any{s.server.provider()},
+	return &failedcall.Error{
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemBadAnswer, Args: []any{s.server.provider()},
 		Err: fmt.Errorf("the server lists over %d tools or %d pages", maxTools, maxPages),
 	}
 }

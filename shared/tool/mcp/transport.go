@@ -11,7 +11,7 @@ import (
 	"net/http/httptrace"
 	"sync"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/wire"
 )
@@ -147,7 +147,7 @@ var notBegun = map[int]bool{
 }
 
 // judge says what a failed operation may have done; nil when it did not fail.
-func (r *record) judge(ctx context.Context, s Server, err error) *failure.Error {
+func (r *record) judge(ctx context.Context, s Server, err error) *failedcall.Error {
 	if err == nil {
 		return nil
 	}
@@ -157,7 +157,7 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failure.Error 
 	defer r.mu.Unlock()
 	switch {
 	case errors.Is(r.err, outbound.ErrRefused):
-		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemAddress, Args: []any{p}, Err: outbound.ErrRefused}
 	case !r.sent:
 		cause := r.err
 		if cause == nil {
@@ -174,21 +174,21 @@ func (r *record) judge(ctx context.Context, s Server, err error) *failure.Error 
 		}
 		e := wire.Refused(p, r.status, r.header, said)
 		if r.status == http.StatusUnauthorized && s.Secret == "" {
-			e.Problem = failure.ProblemNotConnected
+			e.Problem = failedcall.ProblemNotConnected
 		}
 		return e
 	case answered && m.Error != nil:
-		e := &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
+		e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemRejected, Args: []any{p, fmt.Sprintf("%d %s", m.Error.Code, wire.Short(m.Error.Message))}, Err: errors.New("JSON-RPC error")}
 		if notBegun[m.Error.Code] {
-			e.Outcome = failure.Failed
+			e.Outcome = failedcall.Failed
 		}
 		return e
 	case errors.Is(r.err, outbound.ErrTooLarge):
-		return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
+		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p}, Err: outbound.ErrTooLarge}
 	case ctx.Err() != nil:
 		return wire.Broken(p, ctx.Err())
 	case r.err != nil:
 		return wire.Broken(p, r.err)
 	}
-	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
+	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{p}, Err: errors.New("the answer is not the protocol's")}
 }

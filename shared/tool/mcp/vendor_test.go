@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/local/vendors/rooms"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
@@ -157,9 +157,9 @@ func cut(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-func known(t *testing.T, err error) *failure.Error {
+func known(t *testing.T, err error) *failedcall.Error {
 	t.Helper()
-	var e *failure.Error
+	var e *failedcall.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%v is no *failure.Error", err)
 	}

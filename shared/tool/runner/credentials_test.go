@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/secret/oauth"
 	"ringi/shared/secret/vault"
@@ -100,14 +100,14 @@ func testRefusedWrite(t *testing.T, o *office) {
 
 func testRefusedForEver(t *testing.T, o *office) {
 	o.vendors.Fail("list_employees", 401, true) // though the tokens are good
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemUnauthorized || e.Outcome != failure.Failed {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemUnauthorized || e.Outcome != failedcall.Failed {
 		t.Error(e)
 	}
 	row, err := o.rows.Integration(t.Context(), "T1", "freee")
 	if err != nil || row.Status != tenancy.Broken || row.StatusReason != tenancy.CredentialRefused {
 		t.Errorf("%+v, %v", row, err)
 	}
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemUnauthorized { // without another call
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemUnauthorized { // without another call
 		t.Error(e)
 	}
 	if o.vendors.Calls("list_employees") != 2 || o.vendors.Calls("freee_token") != 1 {
@@ -126,16 +126,16 @@ func testEndings(t *testing.T, o *office) {
 		name       string
 		fault      func()
 		tool, args string
-		problem    failure.Problem
+		problem    failedcall.Problem
 		says       string
 	}{
-		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failure.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
-		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failure.ProblemTokenLost, "connection is lost. Ask an administrator"},
-		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failure.ProblemRevoked, "The token for Slack was revoked"},
-		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failure.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
+		{"the person revoked it", func() { o.vendors.Revoke("freee") }, "list_employees", listArgs, failedcall.ProblemUnauthorized, "no longer accepts our credentials. Ask an administrator"},
+		{"the renewed one was lost", func() { o.vendors.Expire("freee"); o.vendors.Drop("freee_token") }, "list_employees", listArgs, failedcall.ProblemTokenLost, "connection is lost. Ask an administrator"},
+		{"the bot's token was revoked", slackEnds(tenancy.TokensRevoked), "send_slack_dm", dmArgs, failedcall.ProblemRevoked, "The token for Slack was revoked"},
+		{"the app was uninstalled", slackEnds(tenancy.AppUninstalled), sheetTool, sheetArgs, failedcall.ProblemUninstalled, "The app was removed from Slack, so Google Sheets is disconnected"},
 		{"somebody disconnected it", func() {
 			expect.NoError(t, o.vault.Disconnect(t.Context(), "T1", "freee", aggregate.System()))
-		}, "list_employees", listArgs, failure.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
+		}, "list_employees", listArgs, failedcall.ProblemNotConnected, "freee HR is not connected. Ask an administrator"},
 	} {
 		if row, err := o.rows.Integration(t.Context(), "T1", "freee"); err != nil || row.Status != tenancy.Connected {
 			o.connect(t, "freee", time.Hour)
@@ -144,7 +144,7 @@ func testEndings(t *testing.T, o *office) {
 		for range 2 { // the second time without asking the vendor
 			before := o.vendors.Calls("freee_token")
 			e := o.refuse(t, test.tool, test.args)
-			if e.Outcome != failure.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
+			if e.Outcome != failedcall.Failed || e.Problem != test.problem || !strings.Contains(e.Detail, test.says) {
 				t.Errorf("%s: %v %s", test.name, e, e.Detail)
 			}
 			if o.vendors.Calls("freee_token") > before+1 {
@@ -158,7 +158,7 @@ func testEndings(t *testing.T, o *office) {
 func testTokensAway(t *testing.T, o *office) {
 	o.connect(t, "freee", -time.Minute)
 	o.vendors.Fail("freee_token", 503, true)
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemDown || e.Outcome != failure.Failed || o.vendors.Calls("freee_token") != 1 {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemDown || e.Outcome != failedcall.Failed || o.vendors.Calls("freee_token") != 1 {
 		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
 	}
 	if o.vendors.Calls("list_employees") != 0 {
@@ -190,8 +190,8 @@ func testOnlyWhatIsNeeded(t *testing.T, o *office) {
 	if got := slices.Sorted(maps.Keys(o.paths.n)); !slices.Equal(got, want) {
 		t.Errorf("freee was asked for %v", got)
 	}
-	var none *failure.Error
-	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failure.ProblemNotConnected {
+	var none *failedcall.Error
+	if _, err := o.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "list_employees", Arguments: given(listArgs), Locale: "ja"}); !errors.As(err, &none) || none.Problem != failedcall.ProblemNotConnected {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -204,7 +204,7 @@ func testChosenCompany(t *testing.T, o *office) {
 		expect.NoError(t, o.vault.Connect(t.Context(), "T1", "freee", vault.Of(got, o.vendors.Client("freee")), vault.About(got), aggregate.System()))
 	}
 	choose("1884309") // the token's owner does not administer it
-	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
+	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNoCompany || o.vendors.Calls("list_employees") != 0 {
 		t.Errorf("%v", e)
 	}
 	choose("1884310")

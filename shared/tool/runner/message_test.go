@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/tool"
@@ -67,21 +67,21 @@ func TestADirectMessageThatFails(t *testing.T) {
 	post := "chat.postMessage"
 	for name, test := range map[string]struct {
 		fault   webapi.Fault
-		outcome failure.Outcome
-		problem failure.Problem
+		outcome failedcall.Outcome
+		problem failedcall.Problem
 	}{
-		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failure.Failed, failure.ProblemRateLimited},
-		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, failure.Unknown, failure.ProblemDown},
-		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, failure.Failed, failure.ProblemRejected},
-		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, failure.Unknown, failure.ProblemDown},
-		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, failure.Failed, failure.ProblemUnauthorized},
-		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, failure.Unknown, failure.ProblemLost},
-		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, failure.Failed, failure.ProblemDown},
-		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, failure.Failed, failure.ProblemLost},
-		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, failure.Failed, failure.ProblemRejected},
-		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, failure.Failed, failure.ProblemNoRecipient},
-		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, failure.Failed, failure.ProblemNoRecipient},
-		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failure.Failed, failure.ProblemRateLimited},
+		"rate limit":          {webapi.Fault{Method: post, Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failedcall.Failed, failedcall.ProblemRateLimited},
+		"503":                 {webapi.Fault{Method: post, Kind: webapi.Unavailable}, failedcall.Unknown, failedcall.ProblemDown},
+		"refused":             {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "restricted_action"}, failedcall.Failed, failedcall.ProblemRejected},
+		"fatal_error":         {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "fatal_error"}, failedcall.Unknown, failedcall.ProblemDown},
+		"token revoked":       {webapi.Fault{Method: post, Kind: webapi.Refused, Code: "token_revoked"}, failedcall.Failed, failedcall.ProblemUnauthorized},
+		"answer lost":         {webapi.Fault{Method: post, Kind: webapi.Lost}, failedcall.Unknown, failedcall.ProblemLost},
+		"the search fails":    {webapi.Fault{Method: "conversations.history", Kind: webapi.Unavailable}, failedcall.Failed, failedcall.ProblemDown},
+		"the opening fails":   {webapi.Fault{Method: "conversations.open", Kind: webapi.Lost}, failedcall.Failed, failedcall.ProblemLost},
+		"search not allowed":  {webapi.Fault{Method: "conversations.history", Kind: webapi.Refused, Code: "missing_scope"}, failedcall.Failed, failedcall.ProblemRejected},
+		"a disabled account":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"}, failedcall.Failed, failedcall.ProblemNoRecipient},
+		"an unavailable bot":  {webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "cannot_dm_bot"}, failedcall.Failed, failedcall.ProblemNoRecipient},
+		"search rate limited": {webapi.Fault{Method: "conversations.history", Kind: webapi.RateLimited, RetryAfter: 30 * time.Second}, failedcall.Failed, failedcall.ProblemRateLimited},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -178,7 +178,7 @@ func TestAnUnknownRecipient(t *testing.T) {
 	w := newWorld(t)
 	for _, who := range []string{"U0NOBODY", "nobody@example.com"} {
 		e := w.refuse(t, "send_slack_dm", strings.Replace(dmArgs, "U0SANDSATO", who, 1))
-		if e.Outcome != failure.Failed || e.Problem != failure.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
+		if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoRecipient || !strings.Contains(e.Detail, who) {
 			t.Errorf("%s: %v", who, e)
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
@@ -52,7 +52,7 @@ func TestDepartments(t *testing.T) {
 			t.Errorf("%s: %s", args, got)
 		}
 	}
-	if e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`); e.Outcome != failure.Failed || e.Problem != failure.ProblemNoDepartment {
+	if e := w.refuse(t, "list_departments", `{"department":"宇宙部"}`); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoDepartment {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 }
@@ -86,7 +86,7 @@ func TestEmployeesOfADepartment(t *testing.T) {
 		}
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
-	if e.Outcome != failure.Failed || e.Problem != failure.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
+	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 	if n := w.paths.of("/freee/hr/api/v1/companies/1884310/employees"); n != 6 {
@@ -116,8 +116,8 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 	for name, err := range map[string]error{
 		"of another": ask("人事部", hr, development), "unknown to freee": ask("宇宙部", hr), "nobody's": ask("人事部", 1),
 	} {
-		var e *failure.Error
-		if !errors.As(err, &e) || e.Problem != failure.ProblemNotListed || !strings.Contains(e.Detail, "departments of list_attendance does not allow") {
+		var e *failedcall.Error
+		if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotListed || !strings.Contains(e.Detail, "departments of list_attendance does not allow") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -165,8 +165,8 @@ func TestOvertimeOfTheSampleCompany(t *testing.T) {
 		t.Errorf("%+v %d %d %d %d", v, r.Count, r.Over45h, r.Over80h, r.Over100h)
 	}
 	twice := strings.Replace(string(records), "[", "["+string(firstOf(t, records))+",", 1)
-	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != failure.Failed ||
-		e.Problem != failure.ProblemBadData || !strings.Contains(e.Detail, "1 problems") {
+	if e := w.refuse(t, "calculate_overtime", fmt.Sprintf(`{"mode":"validate","records":%s}`, twice)); e.Outcome != failedcall.Failed ||
+		e.Problem != failedcall.ProblemBadData || !strings.Contains(e.Detail, "1 problems") {
 		t.Error(e, e.Detail)
 	}
 }
@@ -190,7 +190,7 @@ func TestOvertimeOverSeveralMonths(t *testing.T) {
 		"calculate": fmt.Sprintf(`{"mode":"calculate","records":%s,"earlier":[%s]}`, months[0], months[0]),
 		"validate":  fmt.Sprintf(`{"mode":"validate","records":%s,"earlier":[[]]}`, months[0]),
 	} {
-		if e := w.refuse(t, "calculate_overtime", args); e.Problem != failure.ProblemBadData || e.Outcome != failure.Failed {
+		if e := w.refuse(t, "calculate_overtime", args); e.Problem != failedcall.ProblemBadData || e.Outcome != failedcall.Failed {
 			t.Errorf("%s: %v", mode, e)
 		}
 	}
@@ -206,17 +206,17 @@ func firstOf(t *testing.T, list json.RawMessage) json.RawMessage {
 func TestReadsThatFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		status  int
-		problem failure.Problem
+		problem failedcall.Problem
 		calls   int
 	}{
-		"403": {403, failure.ProblemForbidden, 1},
-		"429": {429, failure.ProblemRateLimited, 3},
-		"500": {500, failure.ProblemDown, 3},
+		"403": {403, failedcall.ProblemForbidden, 1},
+		"429": {429, failedcall.ProblemRateLimited, 3},
+		"500": {500, failedcall.ProblemDown, 3},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.vendors.Fail("list_employees", test.status, true)
-			if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failure.Failed || e.Problem != test.problem {
+			if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failedcall.Failed || e.Problem != test.problem {
 				t.Error(e)
 			}
 			if n := w.vendors.Calls("list_employees"); n != test.calls {
@@ -250,12 +250,12 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		w.url = s.URL
 		w.equip(t, w.tokens)
 		e := w.refuse(t, "list_employees", listArgs) // the clock there says 2026-04-01 00:00 UTC
-		if e.Problem != failure.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on 1 April") {
+		if e.Problem != failedcall.ProblemRateLimited || !strings.Contains(e.Detail, "Retry after 02:0") || !strings.Contains(e.Detail, "UTC on 1 April") {
 			t.Errorf("%s: %v: %s", name, e, e.Detail)
 		}
 		s.Close()
 	}
-	if at := failure.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)); at != "4月1日 11:01(日本時間)" {
+	if at := failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)); at != "4月1日 11:01(日本時間)" {
 		t.Error(at)
 	}
 }
@@ -288,7 +288,7 @@ func TestAReadThatHangsFails(t *testing.T) {
 	w := newWorld(t)
 	w.vendors.Hang("list_attendance", time.Minute)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":3510008}]}`)
-	if e.Outcome != failure.Failed || e.Problem != failure.ProblemTimeout {
+	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemTimeout {
 		t.Error(e)
 	}
 }
@@ -296,7 +296,7 @@ func TestAReadThatHangsFails(t *testing.T) {
 func TestAnUnknownEmployeeFailsTheWhole(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, "list_attendance", `{"year":2026,"month":3,"employees":[{"id":3510001},{"id":1},{"id":3510008}]}`)
-	if e.Outcome != failure.Failed || e.Problem != failure.ProblemNotFound {
+	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNotFound {
 		t.Error(e)
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool"
 	"ringi/shared/tool/wire"
 )
@@ -88,7 +88,7 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	if err != nil {
 		e := r.known(err, c.Tool)
 		if effect == aggregate.Read {
-			e.Outcome = failure.Failed
+			e.Outcome = failedcall.Failed
 		}
 		r.config.Log.WarnContext(ctx, "tool call failed", "tool", c.Tool, "outcome", e.Outcome, "problem", e.Problem, "err", e.Err)
 		return nil, r.say(c, e)
@@ -97,10 +97,10 @@ func (r *Runner) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) 
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(result); err != nil {
-		return nil, r.say(c, &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{c.Tool}, Err: err})
+		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal, Args: []any{c.Tool}, Err: err})
 	}
 	if spec, known := r.catalog.Lookup(c.Tool); known && effect == aggregate.Read && b.Len() > spec.MaxBytes {
-		return nil, r.say(c, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
+		return nil, r.say(c, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemTooLarge, Args: []any{c.Tool, fmt.Sprintf("%d bytes", spec.MaxBytes)}})
 	}
 	return bytes.TrimSpace(b.Bytes()), nil
 }
@@ -127,19 +127,19 @@ func (r *Runner) find(c tool.Call) (aggregate.Access, function, error) {
 
 // known turns any error into a *failure.Error. One that no client has classified has the
 // outcome Unknown, because it doesn't tell whether the call had an effect.
-func (r *Runner) known(err error, name string) *failure.Error {
-	var e *failure.Error
+func (r *Runner) known(err error, name string) *failedcall.Error {
+	var e *failedcall.Error
 	if errors.As(err, &e) {
 		return e
 	}
-	return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemInternal, Args: []any{name}, Err: err}
+	return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemInternal, Args: []any{name}, Err: err}
 }
 
 // say adds a sentence in the call's language.
-func (r *Runner) say(c tool.Call, e *failure.Error) *failure.Error {
+func (r *Runner) say(c tool.Call, e *failedcall.Error) *failedcall.Error {
 	return e.Say(c.Locale, r.config.Now())
 }
 
-func badArguments(name string, err error) *failure.Error {
-	return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
+func badArguments(name string, err error) *failedcall.Error {
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments, Args: []any{name, err.Error()}, Err: errors.New("arguments do not fit the schema")}
 }

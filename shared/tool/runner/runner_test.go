@@ -19,7 +19,7 @@ import (
 	"ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/runner"
@@ -184,12 +184,12 @@ func (w *world) run(t *testing.T, name, args string, out any) {
 }
 
 // refuse makes a call that must fail.
-func (w *world) refuse(t *testing.T, name, args string) *failure.Error {
+func (w *world) refuse(t *testing.T, name, args string) *failedcall.Error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 	defer cancel()
 	result, err := w.Run(ctx, tool.Call{Tenant: "T1", Tool: name, Arguments: given(args), Key: "p/step-1/1", Locale: "en"})
-	var e *failure.Error
+	var e *failedcall.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("%s, %v", result, err)
 	}
@@ -224,7 +224,7 @@ func TestAResultOverItsLimitIsNotTaken(t *testing.T) {
 	c := expect.Value(tool.NewCatalog(s))(t)
 	w.catalog = c
 	w.arm(t, w.tokens)
-	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failure.Failed || e.Problem != failure.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemTooLarge || !strings.Contains(e.Detail, "100 bytes") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
 }
@@ -237,7 +237,7 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 		"send_slack_dm":              `{"recipient":"#general","text":"x","details":[]}`,
 		"no_such_tool":               `{}`,
 	} {
-		if e := w.refuse(t, name, args); e.Outcome != failure.Failed || e.Problem != failure.ProblemBadArguments {
+		if e := w.refuse(t, name, args); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemBadArguments {
 			t.Errorf("%s: %v", name, e)
 		}
 	}
@@ -249,12 +249,12 @@ func TestNothingIsCalledForBadArguments(t *testing.T) {
 func TestNotConnected(t *testing.T) {
 	w := newWorld(t)
 	delete(w.tokens, "freee")
-	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
+	if e := w.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "freee HR is not connected") {
 		t.Error(e)
 	}
 	_, err := w.Run(t.Context(), tool.Call{Tenant: "T2", Tool: "write_rows_to_google_sheet", Arguments: given(sheetArgs), Locale: "ja"})
-	var e *failure.Error
-	if !errors.As(err, &e) || e.Problem != failure.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
+	var e *failedcall.Error
+	if !errors.As(err, &e) || e.Problem != failedcall.ProblemNotConnected || !strings.Contains(e.Detail, "に接続されていません") {
 		t.Errorf("another tenant: %v", err)
 	}
 }
@@ -263,7 +263,7 @@ func TestRevokedToken(t *testing.T) {
 	w := newWorld(t)
 	w.tokens["freee"], w.tokens["google"] = "old", "old"
 	for name, args := range map[string]string{"list_employees": listArgs, "write_rows_to_google_sheet": sheetArgs} {
-		if e := w.refuse(t, name, args); e.Outcome != failure.Failed || e.Problem != failure.ProblemUnauthorized {
+		if e := w.refuse(t, name, args); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemUnauthorized {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

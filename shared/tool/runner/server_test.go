@@ -14,7 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool"
@@ -39,15 +39,15 @@ func TestTheDoorOfAServer(t *testing.T) {
 	ended := fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Disconnected})
 	for name, test := range map[string]struct {
 		door    staticToken
-		problem failure.Problem
+		problem failedcall.Problem
 		header  string
 		asked   bool
 	}{
-		"with a token":         {staticToken{token: "himitsu"}, failure.ProblemUnauthorized, "Bearer himitsu", true},
-		"never connected":      {staticToken{err: never}, failure.ProblemNotConnected, "", true},
-		"for another address":  {staticToken{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failure.ProblemElsewhere, "", false},
-		"disconnected":         {staticToken{err: ended}, failure.ProblemNotConnected, "", false},
-		"that can't be opened": {staticToken{err: errors.New("no key")}, failure.ProblemLocked, "", false},
+		"with a token":         {staticToken{token: "himitsu"}, failedcall.ProblemUnauthorized, "Bearer himitsu", true},
+		"never connected":      {staticToken{err: never}, failedcall.ProblemNotConnected, "", true},
+		"for another address":  {staticToken{err: fmt.Errorf("open it: %w", tenancy.ErrNotConnected{Provider: "mcp:rooms", Status: tenancy.Connected, Reason: tenancy.CredentialElsewhere})}, failedcall.ProblemElsewhere, "", false},
+		"disconnected":         {staticToken{err: ended}, failedcall.ProblemNotConnected, "", false},
+		"that can't be opened": {staticToken{err: errors.New("no key")}, failedcall.ProblemLocked, "", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var asked atomic.Int32
@@ -68,8 +68,8 @@ func TestTheDoorOfAServer(t *testing.T) {
 			_, err = r.Run(t.Context(), tool.Call{
 				Tenant: "T", Tool: "rooms.book", Arguments: given(`{}`), Locale: "en", Pin: &tenancy.Pin{URL: s.URL, Access: aggregate.Write, Hash: "h"},
 			})
-			var e *failure.Error
-			if !errors.As(err, &e) || e.Outcome != failure.Failed || e.Problem != test.problem || e.Detail == "" {
+			var e *failedcall.Error
+			if !errors.As(err, &e) || e.Outcome != failedcall.Failed || e.Problem != test.problem || e.Detail == "" {
 				t.Errorf("%+v", e)
 			}
 			if (asked.Load() > 0) != test.asked {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
 )
@@ -114,7 +114,7 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 				return
 			}
 			e := w.refuse(t, sheetTool, table(t, test.tab, test.rows, 2))
-			if e.Problem != failure.ProblemSheetFull || e.Outcome != failure.Failed || !strings.Contains(e.Detail, test.wouldHave) {
+			if e.Problem != failedcall.ProblemSheetFull || e.Outcome != failedcall.Failed || !strings.Contains(e.Detail, test.wouldHave) {
 				t.Errorf("%v: %s", e, e.Detail)
 			}
 			if n := w.paths.of("/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate") + w.vendors.Calls(sheetTool); n != 0 {
@@ -127,16 +127,16 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 func TestASheetWriteThatFails(t *testing.T) {
 	for name, test := range map[string]struct {
 		fault   func(w *world)
-		outcome failure.Outcome
-		problem failure.Problem
+		outcome failedcall.Outcome
+		problem failedcall.Problem
 		written bool
 	}{
-		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, failure.Failed, failure.ProblemRejected, false},
-		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, failure.Failed, failure.ProblemDenied, false},
-		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, failure.Failed, failure.ProblemRateLimited, false},
-		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, failure.Unknown, failure.ProblemDown, false},
-		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, failure.Unknown, failure.ProblemLost, true},
-		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, failure.Unknown, failure.ProblemTimeout, false},
+		"400":               {func(w *world) { w.vendors.Fail(sheetTool, 400, true) }, failedcall.Failed, failedcall.ProblemRejected, false},
+		"403":               {func(w *world) { w.vendors.Fail(sheetTool, 403, true) }, failedcall.Failed, failedcall.ProblemDenied, false},
+		"429":               {func(w *world) { w.vendors.Fail(sheetTool, 429, true) }, failedcall.Failed, failedcall.ProblemRateLimited, false},
+		"500":               {func(w *world) { w.vendors.Fail(sheetTool, 500, true) }, failedcall.Unknown, failedcall.ProblemDown, false},
+		"cut":               {func(w *world) { w.vendors.Drop(sheetTool) }, failedcall.Unknown, failedcall.ProblemLost, true},
+		"no answer in time": {func(w *world) { w.vendors.Hang(sheetTool, time.Minute) }, failedcall.Unknown, failedcall.ProblemTimeout, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -157,7 +157,7 @@ func TestASheetWriteThatFails(t *testing.T) {
 func TestAnUnknownSpreadsheet(t *testing.T) {
 	w := newWorld(t)
 	e := w.refuse(t, sheetTool, strings.Replace(sheetArgs, "ringi-demo-sheet", "another", 1))
-	if e.Outcome != failure.Failed || e.Problem != failure.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
+	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNotFound || w.vendors.Calls(sheetTool) != 0 {
 		t.Error(e)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failure"
-	"ringi/shared/slack/home"
+	"ringi/shared/explain/failedcall"
+	"ringi/shared/slack/installed"
 	"ringi/shared/tool"
 )
 
@@ -15,14 +15,14 @@ import (
 type tokens struct {
 	runner   *Runner
 	call     tool.Call
-	provider failure.Provider
+	provider failedcall.Provider
 
 	mu     sync.Mutex
 	token  string
 	failed error // to renew it: asked for once, also when many requests need it
 }
 
-func (r *Runner) tokens(c tool.Call, p failure.Provider) *tokens {
+func (r *Runner) tokens(c tool.Call, p failedcall.Provider) *tokens {
 	return &tokens{runner: r, call: c, provider: p}
 }
 
@@ -70,10 +70,10 @@ func (t *tokens) keep(token string, err error) (string, error) {
 }
 
 // noTokenError is the error for a call that has no token: why, and what people can do.
-func noTokenError(p failure.Provider, err error) *failure.Error {
-	e := failure.NoToken(p, err)
-	if errors.Is(err, home.ErrSilent) && e.Problem == failure.ProblemLocked {
-		e.Problem = failure.ProblemUnreachable
+func noTokenError(p failedcall.Provider, err error) *failedcall.Error {
+	e := failedcall.NoToken(p, err)
+	if errors.Is(err, installed.ErrSilent) && e.Problem == failedcall.ProblemLocked {
+		e.Problem = failedcall.ProblemUnreachable
 	}
 	return e
 }

@@ -7,7 +7,7 @@ import (
 	"errors"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
@@ -33,7 +33,7 @@ func (r *Runner) freee(c tool.Call) *freee.Client {
 		}
 		return r.config.Company(ctx, c.Tenant)
 	}
-	return freee.New(r.config.FreeeURL, r.tokens(c, failure.Freee), chosen, r.http, r.config.Now)
+	return freee.New(r.config.FreeeURL, r.tokens(c, failedcall.Freee), chosen, r.http, r.config.Now)
 }
 
 func (r *Runner) listEmployees(ctx context.Context, c tool.Call) (any, error) {
@@ -89,7 +89,7 @@ func (r *Runner) calculateOvertime(_ context.Context, c tool.Call) (any, error) 
 		}
 	}
 	if len(problems) > 0 {
-		return nil, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemBadData, Args: []any{len(problems), problems[0]}}
+		return nil, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemBadData, Args: []any{len(problems), problems[0]}}
 	}
 	return out, nil
 }
@@ -99,7 +99,7 @@ func (r *Runner) writeRows(ctx context.Context, c tool.Call) (any, error) {
 	if err := read(c, &in); err != nil {
 		return nil, err
 	}
-	return sheets.New(r.config.SheetsURL, r.tokens(c, failure.Google), r.http).Write(ctx, in)
+	return sheets.New(r.config.SheetsURL, r.tokens(c, failedcall.Google), r.http).Write(ctx, in)
 }
 
 func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
@@ -109,8 +109,8 @@ func (r *Runner) sendDM(ctx context.Context, c tool.Call) (any, error) {
 	}
 	in.Locale, in.Thread = c.Locale, c.Thread
 	sent, err := r.send(ctx, c, in)
-	var e *failure.Error
-	if errors.As(err, &e) && e.Problem == failure.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
+	var e *failedcall.Error
+	if errors.As(err, &e) && e.Problem == failedcall.ProblemUnauthorized && r.config.SlackRefused != nil && r.config.SlackRefused(ctx) {
 		return r.send(ctx, c, in) // with the refused token Slack sent nothing
 	}
 	return sent, err
@@ -122,7 +122,7 @@ func (r *Runner) send(ctx context.Context, c tool.Call, m slackdm.Message) (slac
 		err = aggregate.ErrNotFound
 	}
 	if err != nil {
-		return slackdm.Sent{}, noTokenError(failure.Slack, err)
+		return slackdm.Sent{}, noTokenError(failedcall.Slack, err)
 	}
 	return slackdm.New(address, token, r.http).Send(ctx, m, c.Key)
 }

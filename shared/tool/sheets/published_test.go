@@ -13,7 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/local/vendors/published"
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/sheets"
 	"ringi/shared/tool/wire"
@@ -81,8 +81,8 @@ func TestOnlyAnIDNamesASpreadsheet(t *testing.T) {
 	defer s.Close()
 	for _, id := range []string{"", "..", "1AbC/../../other", "1AbC../../../other", "1AbC?x=", "1AbC:batchUpdate", "1AbC%2f", "１ＡｂＣ", strings.Repeat("a", 201)} {
 		_, err := sheets.New(s.URL, tokens{}, wire.NewHTTP()).Write(t.Context(), sheets.Table{SpreadsheetID: id, Sheet: "a", Columns: []sheets.Column{{Key: "n", Title: "N"}}})
-		var e *failure.Error
-		if !errors.As(err, &e) || e.Outcome != failure.Failed || e.Problem != failure.ProblemBadArguments || called {
+		var e *failedcall.Error
+		if !errors.As(err, &e) || e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemBadArguments || called {
 			t.Errorf("%q: %v, called: %t", id, err, called)
 		}
 	}

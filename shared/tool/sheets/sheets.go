@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 	"ringi/shared/words/lazy"
 )
@@ -24,7 +24,7 @@ type Client struct{ wire wire.Client }
 // New makes a client. base is the API's address without /v4.
 func New(base string, tokens wire.Tokens, http wire.HTTP) *Client {
 	return &Client{wire.Client{
-		Provider: failure.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
+		Provider: failedcall.Google, Base: strings.TrimRight(base, "/") + "/v4/spreadsheets", Tokens: tokens, HTTP: http, Explain: explain,
 	}}
 }
 
@@ -58,8 +58,8 @@ type Written struct {
 // Values are stored raw: nothing becomes a formula.
 func (c *Client) Write(ctx context.Context, t Table) (Written, error) {
 	if !idForm().MatchString(t.SpreadsheetID) {
-		return Written{}, &failure.Error{
-			Outcome: failure.Failed, Problem: failure.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
+		return Written{}, &failedcall.Error{
+			Outcome: failedcall.Failed, Problem: failedcall.ProblemBadArguments, Args: []any{"write_rows_to_google_sheet", wire.Short(t.SpreadsheetID) + " is no spreadsheet id"},
 		}
 	}
 	address, height, err := c.tab(ctx, t)
@@ -111,14 +111,14 @@ func explain(status int, body []byte) wire.Refusal {
 	for _, why := range append(e.Error.Details, e.Error.Errors...) {
 		switch why.Reason {
 		case "RATE_LIMIT_EXCEEDED", "RESOURCE_QUOTA_EXCEEDED", "rateLimitExceeded", "userRateLimitExceeded", "quotaExceeded", "dailyLimitExceeded":
-			r.Problem = failure.ProblemRateLimited
+			r.Problem = failedcall.ProblemRateLimited
 		}
 	}
 	switch {
 	case e.Error.Status == "RESOURCE_EXHAUSTED":
-		r.Problem = failure.ProblemRateLimited
+		r.Problem = failedcall.ProblemRateLimited
 	case r.Problem == "" && status == http.StatusForbidden && e.Error.Status == "PERMISSION_DENIED" && r.Said != "":
-		r.Problem = failure.ProblemDenied
+		r.Problem = failedcall.ProblemDenied
 	}
 	return r
 }

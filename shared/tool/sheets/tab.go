@@ -10,7 +10,7 @@ import (
 	"net/url"
 	"strings"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // The grid of a tab that is made, if the table is no larger: Google's own default.
@@ -77,12 +77,12 @@ func (c *Client) tab(ctx context.Context, t Table) (address string, height int, 
 		}}
 	}
 	if cells > MaxCells {
-		return "", 0, &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemSheetFull, Args: []any{failure.Google, cells, MaxCells}}
+		return "", 0, &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemSheetFull, Args: []any{failedcall.Google, cells, MaxCells}}
 	}
 	var done struct{}
 	err = c.wire.Write(ctx, http.MethodPost, path+":batchUpdate", map[string]any{"requests": []any{request}}, &done)
-	if e := (*failure.Error)(nil); errors.As(err, &e) {
-		e.Outcome = failure.Failed
+	if e := (*failedcall.Error)(nil); errors.As(err, &e) {
+		e.Outcome = failedcall.Failed
 	}
 	return s.SpreadsheetURL, height, err
 }

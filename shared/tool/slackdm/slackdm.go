@@ -12,7 +12,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/tool"
@@ -189,35 +189,35 @@ func (c *Client) find(ctx context.Context, channel, key string) (ts string, err 
 // before is an error of the calls that come before the post: nothing was sent.
 func before(err error, recipient string) error {
 	e := classify(err, recipient)
-	e.Outcome = failure.Failed
+	e.Outcome = failedcall.Failed
 	return e
 }
 
 // classify tells what a failed call can have done. Slack says of fatal_error and
 // internal_error that some of the work may have been done.
-func classify(err error, recipient string) *failure.Error {
+func classify(err error, recipient string) *failedcall.Error {
 	var limited *slack.RateLimitedError
 	if errors.As(err, &limited) {
-		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRateLimited, Args: []any{failure.Slack}, RetryAfter: limited.RetryAfter, Err: err}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRateLimited, Args: []any{failedcall.Slack}, RetryAfter: limited.RetryAfter, Err: err}
 	}
 	var status slack.StatusCodeError
 	if errors.As(err, &status) {
-		return wire.Refused(failure.Slack, status.Code, http.Header{}, status.Status)
+		return wire.Refused(failedcall.Slack, status.Code, http.Header{}, status.Status)
 	}
 	var refused slack.SlackErrorResponse
 	if !errors.As(err, &refused) {
-		return wire.Broken(failure.Slack, err)
+		return wire.Broken(failedcall.Slack, err)
 	}
-	e := &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{failure.Slack, refused.Err}, Err: errors.New(refused.Err)}
+	e := &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{failedcall.Slack, refused.Err}, Err: errors.New(refused.Err)}
 	switch refused.Err {
 	case "fatal_error", "internal_error", "service_unavailable":
-		e.Outcome, e.Problem, e.Args = failure.Unknown, failure.ProblemDown, []any{failure.Slack, refused.Err}
+		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{failedcall.Slack, refused.Err}
 	case "invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive":
-		e.Problem, e.Args = failure.ProblemUnauthorized, []any{failure.Slack}
+		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{failedcall.Slack}
 	case "users_not_found", "user_not_found", "user_disabled", "cannot_dm_bot":
-		e.Problem, e.Args = failure.ProblemNoRecipient, []any{recipient}
+		e.Problem, e.Args = failedcall.ProblemNoRecipient, []any{recipient}
 	case "ratelimited":
-		e.Problem, e.Args = failure.ProblemRateLimited, []any{failure.Slack}
+		e.Problem, e.Args = failedcall.ProblemRateLimited, []any{failedcall.Slack}
 	}
 	return e
 }

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // maxSaid is how much of a vendor's own words is shown, in characters.
@@ -21,16 +21,16 @@ const maxSaid = 200
 
 // Broken is the error of a call without an answer. The outcome is Failed only for a
 // request that was never sent, otherwise Unknown.
-func Broken(p failure.Provider, err error) *failure.Error {
-	e := &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemLost, Args: []any{p}, Err: plain(err)}
+func Broken(p failedcall.Provider, err error) *failedcall.Error {
+	e := &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemLost, Args: []any{p}, Err: plain(err)}
 	var notSent *NotSent
 	unsent := errors.As(err, &notSent)
 	if unsent {
-		e.Outcome, e.Problem = failure.Failed, failure.ProblemUnreachable
+		e.Outcome, e.Problem = failedcall.Failed, failedcall.ProblemUnreachable
 	}
 	var timeout net.Error
 	if errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout() {
-		e.Problem = failure.ProblemTimeout
+		e.Problem = failedcall.ProblemTimeout
 	}
 	return e
 }
@@ -55,26 +55,26 @@ func plain(err error) error {
 }
 
 // Refused is a call that was answered with a status of 300 or more.
-func Refused(p failure.Provider, status int, header http.Header, said string) *failure.Error {
-	e := &failure.Error{
-		Outcome: failure.Failed, Problem: failure.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
+func Refused(p failedcall.Provider, status int, header http.Header, said string) *failedcall.Error {
+	e := &failedcall.Error{
+		Outcome: failedcall.Failed, Problem: failedcall.ProblemRejected, Args: []any{p, strings.TrimSpace(strconv.Itoa(status) + " " + Short(said))},
 		RetryAfter: RetryAfter(header, time.Now()), Err: fmt.Errorf("HTTP %d", status),
 	}
 	switch status {
 	case http.StatusUnauthorized:
-		e.Problem, e.Args = failure.ProblemUnauthorized, []any{p}
+		e.Problem, e.Args = failedcall.ProblemUnauthorized, []any{p}
 	case http.StatusForbidden:
-		e.Problem, e.Args = failure.ProblemForbidden, []any{p}
+		e.Problem, e.Args = failedcall.ProblemForbidden, []any{p}
 		if e.RetryAfter > 0 { // freee throttles with 403; this one says that it does
-			e.Problem = failure.ProblemRateLimited
+			e.Problem = failedcall.ProblemRateLimited
 		}
 	case http.StatusNotFound:
-		e.Problem, e.Args = failure.ProblemNotFound, []any{p}
+		e.Problem, e.Args = failedcall.ProblemNotFound, []any{p}
 	case http.StatusTooManyRequests:
-		e.Problem, e.Args = failure.ProblemRateLimited, []any{p}
+		e.Problem, e.Args = failedcall.ProblemRateLimited, []any{p}
 	}
 	if status >= 500 {
-		e.Outcome, e.Problem, e.Args = failure.Unknown, failure.ProblemDown, []any{p, status}
+		e.Outcome, e.Problem, e.Args = failedcall.Unknown, failedcall.ProblemDown, []any{p, status}
 	}
 	return e
 }

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"strings"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 )
 
 // Refusal is what the body of a refusal says in a vendor's own form.
@@ -12,12 +12,12 @@ type Refusal struct {
 	Said string // the vendor's words, for people
 	// Problem is what the body tells that the status doesn't: ProblemUnauthorized,
 	// ProblemDenied or ProblemRateLimited; empty where it tells no more.
-	Problem failure.Problem
+	Problem failedcall.Problem
 }
 
 // refused makes the error of an answer. A vendor that throttles with 403 gives the same status for
 // a missing permission: if the same endpoint was allowed before, the 403 counts as throttling.
-func (c *Client) refused(res *http.Response, path string, body []byte) *failure.Error {
+func (c *Client) refused(res *http.Response, path string, body []byte) *failedcall.Error {
 	var r Refusal
 	if c.Explain != nil {
 		r = c.Explain(res.StatusCode, body)
@@ -25,12 +25,12 @@ func (c *Client) refused(res *http.Response, path string, body []byte) *failure.
 	e := Refused(c.Provider, res.StatusCode, res.Header, r.Said)
 	switch {
 	case res.StatusCode < 400 || res.StatusCode >= 500:
-	case r.Problem == failure.ProblemDenied:
-		e.Problem, e.Args = failure.ProblemDenied, []any{c.Provider, Short(r.Said)}
+	case r.Problem == failedcall.ProblemDenied:
+		e.Problem, e.Args = failedcall.ProblemDenied, []any{c.Provider, Short(r.Said)}
 	case r.Problem != "":
 		e.Problem, e.Args = r.Problem, []any{c.Provider}
-	case e.Problem == failure.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
-		e.Problem, e.RetryAfter = failure.ProblemRateLimited, c.Throttle
+	case e.Problem == failedcall.ProblemForbidden && c.Throttle > 0 && c.allowed(path):
+		e.Problem, e.RetryAfter = failedcall.ProblemRateLimited, c.Throttle
 	}
 	return e
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/wire"
 )
 
@@ -22,8 +22,8 @@ func TestAnAnswerThatCannotBeReadIsNotQuoted(t *testing.T) {
 			Pay  int    `json:"pay"`
 		}
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, &out)
-		var e *failure.Error
-		if !errors.As(err, &e) || e.Problem != failure.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
+		var e *failedcall.Error
+		if !errors.As(err, &e) || e.Problem != failedcall.ProblemBadAnswer || strings.Contains(e.Error(), "45000") || strings.Contains(e.Error(), "0901") {
 			t.Errorf("%s: %v", body, err)
 		}
 	}
@@ -42,18 +42,18 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 	c.Throttle = 10 * time.Minute
 	for _, test := range []struct {
 		path    string
-		problem failure.Problem
+		problem failedcall.Problem
 		wait    time.Duration
 	}{
 		{"/people/7?offset=0", "", 0},
-		{"/people/7?offset=100", failure.ProblemRateLimited, 10 * time.Minute},
-		{"/people/8", failure.ProblemRateLimited, 10 * time.Minute},
-		{"/banks/7", failure.ProblemForbidden, 0},
+		{"/people/7?offset=100", failedcall.ProblemRateLimited, 10 * time.Minute},
+		{"/people/8", failedcall.ProblemRateLimited, 10 * time.Minute},
+		{"/banks/7", failedcall.ProblemForbidden, 0},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second) // nobody has ten minutes
 		err := c.Read(ctx, test.path, new(struct{}))
 		cancel()
-		var e *failure.Error
+		var e *failedcall.Error
 		if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.RetryAfter != test.wait) {
 			t.Errorf("%s: %v", test.path, err)
 		}
@@ -64,21 +64,21 @@ func TestA403AfterAPageIsAThrottle(t *testing.T) {
 func TestTheBodyTellsWhatTheStatusDoesNot(t *testing.T) {
 	for _, test := range []struct {
 		status int
-		says   failure.Problem
-		want   failure.Problem
+		says   failedcall.Problem
+		want   failedcall.Problem
 	}{
-		{403, failure.ProblemDenied, failure.ProblemDenied},
-		{401, failure.ProblemDenied, failure.ProblemDenied},
-		{403, failure.ProblemRateLimited, failure.ProblemRateLimited},
-		{400, failure.ProblemUnauthorized, failure.ProblemUnauthorized},
-		{500, failure.ProblemUnauthorized, failure.ProblemDown},
-		{302, failure.ProblemUnauthorized, failure.ProblemRejected},
+		{403, failedcall.ProblemDenied, failedcall.ProblemDenied},
+		{401, failedcall.ProblemDenied, failedcall.ProblemDenied},
+		{403, failedcall.ProblemRateLimited, failedcall.ProblemRateLimited},
+		{400, failedcall.ProblemUnauthorized, failedcall.ProblemUnauthorized},
+		{500, failedcall.ProblemUnauthorized, failedcall.ProblemDown},
+		{302, failedcall.ProblemUnauthorized, failedcall.ProblemRejected},
 	} {
 		c, _ := client(t, status(test.status, "no"))
 		c.Explain = func(int, []byte) wire.Refusal { return wire.Refusal{Said: "no", Problem: test.says} }
 		err := c.Write(t.Context(), http.MethodPut, "/", map[string]int{}, new(struct{}))
-		var e *failure.Error
-		if !errors.As(err, &e) || test.want != failure.ProblemUnauthorized && e.Problem != test.want {
+		var e *failedcall.Error
+		if !errors.As(err, &e) || test.want != failedcall.ProblemUnauthorized && e.Problem != test.want {
 			t.Errorf("%d, %s: %v", test.status, test.says, err)
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/sleep"
 )
@@ -27,7 +27,7 @@ const maxAttempts = 3
 
 // Client talks to one vendor with JSON.
 type Client struct {
-	Provider failure.Provider
+	Provider failedcall.Provider
 	Base     string // without a slash at the end
 	Tokens   Tokens
 	HTTP     HTTP
@@ -100,7 +100,7 @@ func (c *Client) Read(ctx context.Context, path string, out any) error {
 		if err == nil {
 			return nil
 		}
-		err.Outcome = failure.Failed
+		err.Outcome = failedcall.Failed
 		if attempt == maxAttempts || !again(err) || !sleep.Within(ctx, backoff(attempt, err.RetryAfter)) {
 			return err
 		}
@@ -119,32 +119,32 @@ func (c *Client) Write(ctx context.Context, method, path string, in, out any) er
 // call makes a call with the tenant's token, and once more with another one when
 // the vendor refused it: a call without a valid token does nothing. It returns a nil
 // error of its own type only when out is filled.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) *failure.Error {
+func (c *Client) call(ctx context.Context, method, path string, in, out any) *failedcall.Error {
 	token, err := c.Tokens.Token(ctx)
 	if err != nil {
 		return c.without(err)
 	}
 	refused := c.callAs(ctx, token, method, path, in, out)
-	if refused == nil || refused.Problem != failure.ProblemUnauthorized {
+	if refused == nil || refused.Problem != failedcall.ProblemUnauthorized {
 		return refused
 	}
 	if token, err = c.Tokens.Renew(ctx, token); err != nil {
 		return c.without(err)
 	}
 	refused = c.callAs(ctx, token, method, path, in, out)
-	if refused != nil && refused.Problem == failure.ProblemUnauthorized {
+	if refused != nil && refused.Problem == failedcall.ProblemUnauthorized {
 		c.Tokens.Refused(ctx, token)
 	}
 	return refused
 }
 
 // without is the error of a call that was not made because there is no token.
-func (c *Client) without(err error) *failure.Error {
-	var e *failure.Error
+func (c *Client) without(err error) *failedcall.Error {
+	var e *failedcall.Error
 	if !errors.As(err, &e) {
-		e = &failure.Error{Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		e = &failedcall.Error{Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
-	return &failure.Error{Outcome: failure.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
+	return &failedcall.Error{Outcome: failedcall.Failed, Problem: e.Problem, RetryAfter: e.RetryAfter, Args: e.Args, Err: noToken{e.Err}}
 }
 
 // noToken marks a call that was not made because there is no token; it is not repeated.
@@ -152,18 +152,18 @@ type noToken struct{ error }
 
 func (e noToken) Unwrap() error { return e.error }
 
-func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *failure.Error {
+func (c *Client) callAs(ctx context.Context, token, method, path string, in, out any) *failedcall.Error {
 	var body io.Reader
 	if in != nil {
 		b, err := json.Marshal(in)
 		if err != nil {
-			return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
+			return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
 		}
 		body = bytes.NewReader(b)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.Base+path, body)
 	if err != nil {
-		return &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemInternal, Args: []any{c.Provider}, Err: err}
+		return &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemInternal, Args: []any{c.Provider}, Err: err}
 	}
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Accept", "application/json")
@@ -192,7 +192,7 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 		err = json.Unmarshal(text, out)
 	}
 	if err != nil {
-		return &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
+		return &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemBadAnswer, Args: []any{c.Provider}, Err: plain(err)}
 	}
 	if method == http.MethodGet {
 		c.allow(path)
@@ -201,12 +201,12 @@ func (c *Client) callAs(ctx context.Context, token, method, path string, in, out
 }
 
 // again reports whether a read that failed so may work a moment later.
-func again(e *failure.Error) bool {
+func again(e *failedcall.Error) bool {
 	if errors.As(e.Err, new(noToken)) {
 		return false
 	}
 	switch e.Problem {
-	case failure.ProblemRateLimited, failure.ProblemDown, failure.ProblemTimeout, failure.ProblemUnreachable, failure.ProblemLost, failure.ProblemBadAnswer:
+	case failedcall.ProblemRateLimited, failedcall.ProblemDown, failedcall.ProblemTimeout, failedcall.ProblemUnreachable, failedcall.ProblemLost, failedcall.ProblemBadAnswer:
 		return !errors.Is(e.Err, context.Canceled)
 	}
 	return false

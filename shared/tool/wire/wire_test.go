@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/explain/failure"
+	"ringi/shared/explain/failedcall"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/wire"
 )
@@ -24,7 +24,7 @@ type token string
 func (t token) Token(context.Context) (string, error) { return string(t), nil }
 
 func (t token) Renew(context.Context, string) (string, error) {
-	return "", &failure.Error{Problem: failure.ProblemUnauthorized}
+	return "", &failedcall.Error{Problem: failedcall.ProblemUnauthorized}
 }
 
 func (token) Refused(context.Context, string) {}
@@ -38,7 +38,7 @@ func client(t *testing.T, do http.HandlerFunc) (*wire.Client, *atomic.Int32) {
 		do(w, r)
 	}))
 	t.Cleanup(s.Close)
-	return &wire.Client{Provider: failure.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
+	return &wire.Client{Provider: failedcall.Google, Base: s.URL, Tokens: token("sesame-himitsu"), HTTP: wire.NewHTTP(), Explain: func(_ int, b []byte) wire.Refusal { return wire.Refusal{Said: string(b)} }}, calls
 }
 
 func status(code int, body string) http.HandlerFunc {
@@ -58,22 +58,22 @@ func half(w http.ResponseWriter, _ *http.Request) {
 func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 	for name, test := range map[string]struct {
 		do      http.HandlerFunc
-		outcome failure.Outcome
-		problem failure.Problem
+		outcome failedcall.Outcome
+		problem failedcall.Problem
 	}{
-		"400":                {status(400, "bad"), failure.Failed, failure.ProblemRejected},
-		"401":                {status(401, ""), failure.Failed, failure.ProblemUnauthorized},
-		"403":                {status(403, ""), failure.Failed, failure.ProblemForbidden},
-		"404":                {status(404, ""), failure.Failed, failure.ProblemNotFound},
-		"409":                {status(409, ""), failure.Failed, failure.ProblemRejected},
-		"429":                {status(429, ""), failure.Failed, failure.ProblemRateLimited},
-		"302":                {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, failure.Failed, failure.ProblemRejected},
-		"500":                {status(500, ""), failure.Unknown, failure.ProblemDown},
-		"503":                {status(503, ""), failure.Unknown, failure.ProblemDown},
-		"the connection cut": {cut, failure.Unknown, failure.ProblemLost},
-		"half an answer":     {half, failure.Unknown, failure.ProblemLost},
-		"an answer in HTML":  {status(200, "<html>"), failure.Unknown, failure.ProblemBadAnswer},
-		"no answer in time":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, failure.Unknown, failure.ProblemTimeout},
+		"400":                {status(400, "bad"), failedcall.Failed, failedcall.ProblemRejected},
+		"401":                {status(401, ""), failedcall.Failed, failedcall.ProblemUnauthorized},
+		"403":                {status(403, ""), failedcall.Failed, failedcall.ProblemForbidden},
+		"404":                {status(404, ""), failedcall.Failed, failedcall.ProblemNotFound},
+		"409":                {status(409, ""), failedcall.Failed, failedcall.ProblemRejected},
+		"429":                {status(429, ""), failedcall.Failed, failedcall.ProblemRateLimited},
+		"302":                {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/elsewhere", http.StatusFound) }, failedcall.Failed, failedcall.ProblemRejected},
+		"500":                {status(500, ""), failedcall.Unknown, failedcall.ProblemDown},
+		"503":                {status(503, ""), failedcall.Unknown, failedcall.ProblemDown},
+		"the connection cut": {cut, failedcall.Unknown, failedcall.ProblemLost},
+		"half an answer":     {half, failedcall.Unknown, failedcall.ProblemLost},
+		"an answer in HTML":  {status(200, "<html>"), failedcall.Unknown, failedcall.ProblemBadAnswer},
+		"no answer in time":  {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, failedcall.Unknown, failedcall.ProblemTimeout},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, calls := client(t, func(w http.ResponseWriter, r *http.Request) {
@@ -81,13 +81,13 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 				test.do(w, r)
 			})
 			within := time.Minute
-			if test.problem == failure.ProblemTimeout {
+			if test.problem == failedcall.ProblemTimeout {
 				within = time.Second
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), within)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPut, "/x?secret=id", map[string]int{"a": 1}, new(struct{}))
-			var e *failure.Error
+			var e *failedcall.Error
 			if !errors.As(err, &e) || e.Outcome != test.outcome || e.Problem != test.problem {
 				t.Fatalf("%v, want %s %s", err, test.outcome, test.problem)
 			}
@@ -107,12 +107,12 @@ func TestAWriteThatNeverLeftHasFailed(t *testing.T) {
 	l.Close()
 	for name, base := range map[string]string{"refused": closed, "no TLS": strings.Replace(plainServer(t), "http:", "https:", 1)} {
 		t.Run(name, func(t *testing.T) {
-			c := &wire.Client{Provider: failure.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
+			c := &wire.Client{Provider: failedcall.Google, Base: base, Tokens: token("x"), HTTP: wire.NewHTTP()}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			err := c.Write(ctx, http.MethodPost, "/", map[string]int{}, new(struct{}))
-			var e *failure.Error
-			if !errors.As(err, &e) || e.Outcome != failure.Failed {
+			var e *failedcall.Error
+			if !errors.As(err, &e) || e.Outcome != failedcall.Failed {
 				t.Errorf("%v", err)
 			}
 		})
@@ -146,8 +146,8 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			c, calls := client(t, test.do)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			var e *failure.Error
-			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failure.Failed {
+			var e *failedcall.Error
+			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failedcall.Failed {
 				t.Errorf("%v", err)
 			}
 			if calls.Load() != test.calls {
@@ -217,14 +217,14 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 		err     error  // of the renewal
 		calls   int32
 		renewed string
-		problem failure.Problem // empty: it goes well; unauthorized: with the second one too
+		problem failedcall.Problem // empty: it goes well; unauthorized: with the second one too
 	}{
 		"the first works":         {"one", nil, 1, "", ""},
 		"the second works":        {"two", nil, 2, "one", ""},
-		"none works":              {"never", nil, 2, "one", failure.ProblemUnauthorized},
-		"there is no other":       {"two", &failure.Error{Outcome: failure.Unknown, Problem: failure.ProblemTokenLost}, 1, "one", failure.ProblemTokenLost},
-		"it is not to be had now": {"two", &failure.Error{Outcome: failure.Failed, Problem: failure.ProblemDown}, 1, "one", failure.ProblemDown},
-		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", failure.ProblemInternal},
+		"none works":              {"never", nil, 2, "one", failedcall.ProblemUnauthorized},
+		"there is no other":       {"two", &failedcall.Error{Outcome: failedcall.Unknown, Problem: failedcall.ProblemTokenLost}, 1, "one", failedcall.ProblemTokenLost},
+		"it is not to be had now": {"two", &failedcall.Error{Outcome: failedcall.Failed, Problem: failedcall.ProblemDown}, 1, "one", failedcall.ProblemDown},
+		"nobody knows why not":    {"two", errors.New("sesame-himitsu"), 1, "one", failedcall.ProblemInternal},
 	} {
 		for _, method := range []string{http.MethodGet, http.MethodPut} {
 			t.Run(name+" "+method, func(t *testing.T) {
@@ -247,11 +247,11 @@ func TestARefusedTokenIsRenewedOnce(t *testing.T) {
 				} else {
 					err = c.Write(t.Context(), method, "/", map[string]int{"a": 1}, new(struct{}))
 				}
-				var e *failure.Error
-				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failure.Failed) {
+				var e *failedcall.Error
+				if (test.problem == "") != (err == nil) || err != nil && (!errors.As(err, &e) || e.Problem != test.problem || e.Outcome != failedcall.Failed) {
 					t.Errorf("%v, want %q", err, test.problem)
 				}
-				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == failure.ProblemUnauthorized) {
+				if ended := strings.Join(p.ended, " "); (ended == "two") != (test.problem == failedcall.ProblemUnauthorized) {
 					t.Errorf("ended with %q", ended)
 				}
 				if calls.Load() != test.calls || strings.Join(p.renewed, " ") != test.renewed || p.asked != 1 {
@@ -293,10 +293,10 @@ func TestRateHeaders(t *testing.T) {
 		}
 	}
 	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
-	if e := wire.Refused(failure.Freee, 403, throttled, ""); e.Problem != failure.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
+	if e := wire.Refused(failedcall.Freee, 403, throttled, ""); e.Problem != failedcall.ProblemRateLimited || e.RetryAfter < 9*time.Minute {
 		t.Errorf("a throttle's 403: %v after %s", e, e.RetryAfter)
 	}
-	if e := wire.Refused(failure.Freee, 403, header(remaining, "9000"), ""); e.Problem != failure.ProblemForbidden {
+	if e := wire.Refused(failedcall.Freee, 403, header(remaining, "9000"), ""); e.Problem != failedcall.ProblemForbidden {
 		t.Errorf("an ambiguous 403: %v", e)
 	}
 }

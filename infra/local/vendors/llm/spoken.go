@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"ringi/shared/model"
-	"ringi/shared/model/chat"
+	"ringi/shared/model/turn"
 )
 
 // spokenTo is a request of a conversation, of any vendor.

@@ -1,0 +1,212 @@
+package daily_test
+
+import (
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/daily"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
+)
+
+// at is half past eight in the morning in Japan, and the day before in UTC.
+func at() time.Time { return time.Date(2026, 4, 17, 23, 30, 0, 0, time.UTC) }
+
+func entry(action aggregate.Action, resource string, details aggregate.JSON) aggregate.AuditEntry {
+	return aggregate.AuditEntry{
+		ID: "01ENTRY", TenantID: "01TENANT", Timestamp: at(), ActorType: aggregate.ActorUser, ActorID: "U1", Action: action,
+		ResourceType: resource, ResourceID: "01ROW", AggregateID: "01TASK", Details: details,
+	}
+}
+
+const asked = `{"asked_at":"2026-04-17T23:29:30.000Z","version":1}`
+
+func TestWhatAnEntrySays(t *testing.T) {
+	half := int64(30_000)
+	for name, tt := range map[string]struct {
+		entry aggregate.AuditEntry
+		want  daily.Fact // without what all have
+	}{
+		"a task":             {entry(task.AuditTaskCreated, "task", "{}"), daily.Fact{Created: true}},
+		"an approval":        {entry(task.AuditPromptApproved, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &half}},
+		"of steps":           {entry(task.AuditProcessApproved, "process", asked), daily.Fact{Gate: "process", Verdict: daily.Approved, Waited: &half}},
+		"of one step":        {entry(task.AuditStepApproved, "execution", asked), daily.Fact{Gate: "step", Verdict: daily.Approved, Waited: &half}},
+		"a rejection":        {entry(task.AuditPromptRejected, "prompt", asked), daily.Fact{Gate: "prompt", Verdict: daily.Rejected, Waited: &half}},
+		"an older release's": {entry(task.AuditProcessRejected, "process", `{"version":1}`), daily.Fact{Gate: "process", Verdict: daily.Rejected}},
+		"no details":         {entry(task.AuditStepRejected, "execution", ""), daily.Fact{Gate: "step", Verdict: daily.Rejected}},
+		"nobody came":        {entry(task.AuditTaskExpired, "process", `{"hours":72}`), daily.Fact{Gate: "process", Verdict: daily.Expired}},
+		"nobody saw a step":  {entry(task.AuditTaskExpired, "execution", `{"hours":72}`), daily.Fact{Gate: "step", Verdict: daily.Expired}},
+		"another try":        {entry(task.AuditGenerationRetried, "prompt", "{}"), daily.Fact{Retried: true}},
+		"an execution": {entry(task.AuditExecutionFailed, "execution", `{"tools":{"sheets_append":{"completed":2,"unknown":1}}}`),
+			daily.Fact{Ended: "failed", Tools: map[string]daily.Calls{"sheets_append": {Completed: 2, Unknown: 1}}}},
+		"a cancelled one": {entry(task.AuditExecutionCancelled, "execution", "null"), daily.Fact{Ended: "cancelled"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, ok := daily.OfEntry(tt.entry)
+			tt.want.Tenant, tt.want.Task, tt.want.Source, tt.want.At = "01TENANT", "01TASK", "01ENTRY", at()
+			if diff := cmp.Diff(tt.want, got); diff != "" || !ok {
+				t.Error(ok, diff)
+			}
+		})
+	}
+}
+
+func TestAPickOfAnotherDraftIsNoRejection(t *testing.T) {
+	if f, ok := daily.OfEntry(entry(task.AuditPromptRejected, "prompt", `{"version":1,"picked":"swift"}`)); ok {
+		t.Errorf("it counts as %+v", f)
+	}
+}
+
+func TestWhatIsNoFact(t *testing.T) {
+	system := entry(task.AuditPromptApproved, "prompt", asked)
+	system.ActorType, system.ActorID = aggregate.ActorSystem, ""
+	settings := entry(tenancy.AuditSettingsUpdated, "settings", "{}")
+	settings.AggregateID = ""
+	for name, x := range map[string]aggregate.AuditEntry{
+		"an approval that asked nobody": system, "of no task": settings, "a choice that nobody made": entry(task.AuditTaskExpired, "task", "{}"),
+		"a request that was refused": entry(task.AuditTaskRefused, "task", "{}"), "a start": entry(task.AuditExecutionStarted, "execution", "{}"),
+		"an action of a later release": entry("prompt.read", "prompt", "{}"),
+	} {
+		if f, ok := daily.OfEntry(x); ok {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
+func TestADayIsJapans(t *testing.T) {
+	if got := daily.Day(at()); got != "2026-04-18" {
+		t.Errorf("it is %s", got)
+	}
+	for name, tt := range map[string]struct {
+		from, to string
+		days     int
+	}{
+		"one day": {"2026-04-18", "2026-04-18", 1}, "over a leap day": {"2024-02-28", "2024-03-01", 3}, "the most": {"2026-01-01", "2026-04-02", daily.MaxDays},
+		"too many": {"2026-01-01", "2026-04-03", 0}, "backwards": {"2026-04-18", "2026-04-17", 0}, "no date": {"yesterday", "2026-04-17", 0}, "no end": {"2026-04-17", "2026-04-31", 0},
+	} {
+		days, err := daily.Days(tt.from, tt.to)
+		if field := (aggregate.ErrField{}); len(days) != tt.days || (tt.days == 0) != errors.As(err, &field) {
+			t.Errorf("%s: %d days, %v", name, len(days), err)
+		}
+	}
+}
+
+// facts are of one day, every kind among them.
+func facts(n int) (all []daily.Fact) {
+	for i := range n {
+		f := daily.Fact{Task: "t", Source: strings.Repeat("x", i), At: at()}
+		switch ms := int64(i) * 1000; i % 4 {
+		case 0:
+			f.Gate, f.Verdict, f.Waited = "prompt", daily.Approved, &ms
+		case 1:
+			f.Gate, f.Verdict, f.Waited = "process", daily.Rejected, &ms
+		case 2:
+			f.Ended, f.Tools = "failed", map[string]daily.Calls{"sheets_append": {Failed: 1}, "list_employees": {Completed: i}}
+		default:
+			f.Spent = &daily.Spent{Calls: 1, Input: 10, Output: 2, Cost: 3, Unpriced: i % 2}
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func TestAFoldDependsOnNoOrderAndAddsUp(t *testing.T) {
+	all := facts(100)
+	want := daily.Fold("01TENANT", "2026-04-18", all, at())
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	expect.Same(t, want, daily.Fold("01TENANT", "2026-04-18", all, at()))
+	total := daily.Total([]daily.Sum{daily.Fold("", "", all[:30], at()), daily.Fold("", "", all[30:], at()), {}})
+	total.Tenant, total.Day, total.FoldedAt = want.Tenant, want.Day, want.FoldedAt
+	expect.Same(t, want, total)
+	if want.Facts != 100 || want.Decided(daily.Approved) != 25 || want.SentBack() != 25 || want.Tools["sheets_append"].Failed != 25 || want.Spent.Cost != 75 || want.Spent.Unpriced != 25 {
+		t.Errorf("%+v", want)
+	}
+}
+
+func TestCountsAddUpToTheSumOfAll(t *testing.T) {
+	all, counts := facts(100), map[string]int{}
+	for _, part := range [][]daily.Fact{all[:1], all[1:40], all[40:]} {
+		for name, n := range daily.Fold("01TENANT", "2026-04-18", part, at()).Counts() {
+			counts[name] += n
+		}
+	}
+	counts["a later release's"] = 1
+	want := daily.Fold("01TENANT", "2026-04-18", all, time.Time{})
+	expect.Same(t, want, expect.Value(daily.SumOf("01TENANT", "2026-04-18", counts))(t))
+	for _, odd := range []string{"wait 1000", "wait x"} {
+		if _, err := daily.SumOf("01TENANT", "2026-04-18", map[string]int{odd: 1}); err == nil {
+			t.Errorf("%q is counted", odd)
+		}
+	}
+}
+
+func TestTimesAreSaidUpToTheirBucket(t *testing.T) {
+	sum := func(all ...time.Duration) daily.Sum {
+		var facts []daily.Fact
+		for _, d := range all {
+			ms := d.Milliseconds()
+			facts = append(facts, daily.Fact{Gate: "prompt", Verdict: daily.Approved, Waited: &ms})
+		}
+		return daily.Fold("", "", facts, at())
+	}
+	for name, tt := range map[string]struct {
+		sum          daily.Sum
+		part         float64
+		want         time.Duration
+		ended, known bool
+	}{
+		"none":            {sum(), 0.5, 0, false, false},
+		"at once":         {sum(0), 0.5, 10 * time.Second, true, true},
+		"on the edge":     {sum(10 * time.Second), 0.5, 10 * time.Second, true, true},
+		"behind the edge": {sum(10*time.Second + time.Millisecond), 0.5, 15 * time.Second, true, true},
+		"the middle":      {sum(time.Second, time.Second, time.Hour), 0.5, 10 * time.Second, true, true},
+		"nine in ten":     {sum(time.Second, time.Second, 12*time.Second), 0.9, 15 * time.Second, true, true},
+		"half a year":     {sum(180 * 24 * time.Hour), 0.5, 0, false, true},
+	} {
+		end, ended, known := tt.sum.Within(tt.part)
+		if end != tt.want || ended != tt.ended || known != tt.known {
+			t.Errorf("%s: %v, %v, %v", name, end, ended, known)
+		}
+	}
+	last := time.Duration(0)
+	for i := 0; ; i++ {
+		end, ok := daily.Bound(i)
+		if !ok {
+			break
+		}
+		if i > 0 && (end <= last || end > last*3/2) {
+			t.Errorf("bucket %d ends at %v behind %v", i, end, last)
+		}
+		last = end
+	}
+	if last < 30*24*time.Hour || last > 45*24*time.Hour {
+		t.Errorf("the last bucket ends at %v", last)
+	}
+}
+
+func TestWhenADayIsFoldedAnew(t *testing.T) {
+	begins := expect.Value(daily.Begins("2026-04-18"))(t)
+	over := begins.Add(49*time.Hour + time.Second)
+	for name, tt := range map[string]struct {
+		folded, now  time.Time
+		final, stale bool
+	}{
+		"just now":                 {at(), at().Add(59 * time.Second), false, false},
+		"a minute ago":             {at(), at().Add(time.Minute), false, true},
+		"the day after":            {begins.Add(48 * time.Hour), over, false, true},
+		"when no fact can come":    {over, over.Add(time.Hour), true, false},
+		"a year later, not folded": {at(), at().AddDate(1, 0, 0), false, true},
+	} {
+		s := daily.Sum{Day: "2026-04-18", FoldedAt: tt.folded}
+		if s.Final() != tt.final || s.Stale(tt.now) != tt.stale {
+			t.Errorf("%s: final %v, stale %v", name, s.Final(), s.Stale(tt.now))
+		}
+	}
+}

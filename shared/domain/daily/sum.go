@@ -1,0 +1,205 @@
+package daily
+
+import (
+	"sort"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Sum is what the facts of one day come to, or of several.
+type Sum struct {
+	Tenant   string    `json:"tenant_id"`
+	Day      string    `json:"day"`   // empty of several
+	Facts    int       `json:"facts"` // a day's facts only become more, so a sum of more is the newer one
+	FoldedAt time.Time `json:"folded_at"`
+
+	Tasks    int                        `json:"tasks"`
+	Verdicts map[string]map[Verdict]int `json:"verdicts"` // by what was decided on
+	Waits    []int                      `json:"waits"`    // decisions by how long they took, see Bound
+	Retried  int                        `json:"retried"`
+	Ended    map[string]int             `json:"ended"` // executions by how they ended
+	Tools    map[string]Calls           `json:"tools"`
+	Spent    Spent                      `json:"spent"`
+}
+
+// Times are counted in buckets: the first ends at 10 s, each next one at 1.5 times the one before, the last that has an
+// end at 30 days or just above. A number of a bucket is "up to" its end.
+const (
+	shortest = 10 * time.Second
+	longest  = 30 * 24 * time.Hour
+)
+
+// bounds are the ends of the buckets; one more has no end.
+var bounds = func() (all []time.Duration) {
+	for d := shortest; ; d = d * 3 / 2 {
+		all = append(all, d)
+		if d >= longest {
+			return all
+		}
+	}
+}()
+
+// Bound is the end of bucket i; ok is false for the last one, which has none.
+func Bound(i int) (end time.Duration, ok bool) {
+	if i >= len(bounds) {
+		return 0, false
+	}
+	return bounds[i], true
+}
+
+func bucket(d time.Duration) int {
+	return sort.Search(len(bounds), func(i int) bool { return d <= bounds[i] })
+}
+
+// Fold is the sum of a day's facts, in any order.
+func Fold(tenant, day string, facts []Fact, now time.Time) Sum {
+	s := Sum{Tenant: tenant, Day: day, FoldedAt: now.UTC()}
+	for _, f := range facts {
+		s.add(f)
+	}
+	return s.whole()
+}
+
+// whole is s without a nil map or a missing bucket.
+func (s Sum) whole() Sum {
+	if s.Verdicts == nil {
+		s.Verdicts = map[string]map[Verdict]int{}
+	}
+	if s.Ended == nil {
+		s.Ended = map[string]int{}
+	}
+	if s.Tools == nil {
+		s.Tools = map[string]Calls{}
+	}
+	s.Waits = append(s.Waits, make([]int, max(0, len(bounds)+1-len(s.Waits)))...)
+	return s
+}
+
+func (s *Sum) add(f Fact) {
+	*s = s.whole()
+	s.Facts++
+	if f.Created {
+		s.Tasks++
+	}
+	if f.Retried {
+		s.Retried++
+	}
+	if f.Verdict != "" {
+		s.decided(f.Gate, f.Verdict, 1)
+	}
+	if f.Waited != nil {
+		s.Waits[bucket(time.Duration(*f.Waited)*time.Millisecond)]++
+	}
+	if f.Ended != "" {
+		s.Ended[f.Ended]++
+	}
+	for name, c := range f.Tools {
+		s.Tools[name] = s.Tools[name].plus(c)
+	}
+	if f.Spent != nil {
+		s.Spent = s.Spent.plus(*f.Spent)
+	}
+}
+
+func (s *Sum) decided(gate string, v Verdict, n int) {
+	if s.Verdicts[gate] == nil {
+		s.Verdicts[gate] = map[Verdict]int{}
+	}
+	s.Verdicts[gate][v] += n
+}
+
+// Total is the sum of several days.
+func Total(days []Sum) Sum {
+	t := Sum{}.whole()
+	for _, d := range days {
+		t.Facts, t.Tasks, t.Retried, t.Spent = t.Facts+d.Facts, t.Tasks+d.Tasks, t.Retried+d.Retried, t.Spent.plus(d.Spent)
+		for gate, by := range d.Verdicts {
+			for v, n := range by {
+				t.decided(gate, v, n)
+			}
+		}
+		for i, n := range d.Waits {
+			t.Waits[min(i, len(bounds))] += n
+		}
+		for as, n := range d.Ended {
+			t.Ended[as] += n
+		}
+		for name, c := range d.Tools {
+			t.Tools[name] = t.Tools[name].plus(c)
+		}
+	}
+	return t
+}
+
+// Decided is how many questions ended so, of all kinds.
+func (s Sum) Decided(v Verdict) (n int) {
+	for _, by := range s.Verdicts {
+		n += by[v]
+	}
+	return n
+}
+
+// SentBack is how many policies and steps were made anew because a person rejected the version before.
+func (s Sum) SentBack() int { return s.Verdicts["prompt"][Rejected] + s.Verdicts["process"][Rejected] }
+
+// Within is the end of the bucket in which the given part of all decisions, such as 0.5, was made. known is false without a
+// decision, ended is false when that bucket has no end: it took longer than the longest that is told apart.
+func (s Sum) Within(part float64) (end time.Duration, ended, known bool) {
+	all := 0
+	for _, n := range s.Waits {
+		all += n
+	}
+	if all == 0 {
+		return 0, false, false
+	}
+	need, have := part*float64(all), 0
+	for i, n := range s.Waits {
+		if have += n; float64(have) >= need && have > 0 {
+			end, ended = Bound(i)
+			return end, ended, true
+		}
+	}
+	return 0, false, true
+}
+
+// Latest is how late a fact of a day may still come: what feeds them repeats a row for a day, and clocks differ.
+const latest = 25 * time.Hour
+
+// Final reports whether no fact of its day can have come after it was folded.
+func (s Sum) Final() bool {
+	begins, err := Begins(s.Day)
+	return err == nil && s.FoldedAt.After(begins.Add(24*time.Hour+latest))
+}
+
+// fresh is how long the sum of a day that is not over is good enough to look at.
+const fresh = time.Minute
+
+// Stale reports whether the day must be folded again before people look at its sum.
+func (s Sum) Stale(now time.Time) bool { return !s.Final() && now.Sub(s.FoldedAt) >= fresh }
+
+// MaxDays is the most days that one look spans.
+const MaxDays = 92
+
+// Days are the days from one to another, both included. It returns aggregate.ErrField for what is no day, an order that
+// runs back, or more than MaxDays.
+func Days(from, to string) ([]string, error) {
+	first, err := Begins(from)
+	if err != nil {
+		return nil, aggregate.ErrField{Field: "from", Limit: "must be a date such as 2026-04-18"}
+	}
+	last, err := Begins(to)
+	if err != nil {
+		return nil, aggregate.ErrField{Field: "to", Limit: "must be a date such as 2026-04-18"}
+	}
+	var days []string
+	for d := first; !d.After(last); d = d.AddDate(0, 0, 1) {
+		if days = append(days, d.Format(time.DateOnly)); len(days) > MaxDays {
+			return nil, aggregate.ErrField{Field: "from", Limit: "must be at most 92 days before to"}
+		}
+	}
+	if days == nil {
+		return nil, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+	}
+	return days, nil
+}

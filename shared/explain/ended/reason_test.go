@@ -1,0 +1,101 @@
+package ended
+
+import (
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+)
+
+func TestEveryReasonHasItsOwnSentence(t *testing.T) {
+	for _, locale := range []string{"ja", "en"} {
+		w, seen := wordsOf(locale), map[string]aggregate.Reason{}
+		for _, r := range task.Reasons {
+			text := Sentence(locale, r, "")
+			if w.sentences[r] == "" || text == "" || strings.Contains(text, "{") {
+				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
+			}
+			if other, ok := seen[text]; ok {
+				t.Errorf("%s: %s says the same as %s", locale, r, other)
+			}
+			seen[text] = r
+		}
+		if len(w.sentences) != len(task.Reasons) {
+			t.Errorf("%s: %d sentences, the domain has %d reasons", locale, len(w.sentences), len(task.Reasons))
+		}
+	}
+	ja, en := japanese(), english()
+	for r, text := range ja.sentences {
+		if strings.Contains(text, "{detail}") != strings.Contains(en.sentences[r], "{detail}") {
+			t.Errorf("%s has a detail in one language only", r)
+		}
+	}
+}
+
+func TestASentenceNamesItsDetail(t *testing.T) {
+	for _, c := range []struct {
+		locale string
+		reason aggregate.Reason
+		detail string
+		want   string
+	}{
+		{"ja", task.ReasonTimeout, "360", "制限時間を超えました(360秒)。"},
+		{"en", task.ReasonTimeout, "360", " (360 s)"},
+		{"ja", task.ReasonStepsNotDone, "2, 3", "(ステップ 2, 3)"},
+		{"en", task.ReasonCostLimit, "1.2/1", " (spent $1.2, limit $1)"},
+		{"ja", task.ReasonHourPerson, "10", "上限に達しています(上限 10 件)。"},
+		{"en", task.ReasonOpenTenant, "50", " (at most 50)"},
+		{"ja", task.ReasonTooManyPeople, "500/20", "(500 人、上限 20 人)"},
+		{"en", task.ReasonTooManyPeople, "500/20", " (500 people, the limit is 20)"},
+		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
+		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
+	} {
+		if got := Sentence(c.locale, c.reason, c.detail); !strings.Contains(got, c.want) {
+			t.Errorf("%s: %q, want it to contain %q", c.reason, got, c.want)
+		}
+	}
+}
+
+// A message to an agent has begun a conversation, which stands in lists and in the audit log: only its answer is refused.
+func TestARefusalDoesNotDenyTheConversationItIsIn(t *testing.T) {
+	for locale, says := range map[string][2]string{"ja": {"始めていません", "このメッセージには答えていません"}, "en": {"nothing was begun", "this message is not answered"}} {
+		refused := 0
+		for _, r := range task.Reasons {
+			of, talk := Sentence(locale, r, ""), InTalk(locale, r, "")
+			if strings.Contains(talk, says[0]) || strings.ContainsAny(of+talk, "{}") || strings.Contains(of, says[0]) != strings.Contains(talk, says[1]) {
+				t.Errorf("%s %s: %q, in a conversation %q", locale, r, of, talk)
+			}
+			if strings.Contains(of, says[0]) {
+				refused++
+			}
+		}
+		if refused < 3 {
+			t.Errorf("%s: looked at %d sentences", locale, refused)
+		}
+	}
+}
+
+// A conversation has no buttons to try again with.
+func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
+	models := 0
+	for locale, write := range map[string]string{"ja": "もう一度書", "en": "rite again"} {
+		for _, r := range task.Reasons {
+			ofModel := strings.HasPrefix(string(r), "model_") || r == task.ReasonDayBudget || r == task.ReasonMonthBudget
+			if !ofModel {
+				continue
+			}
+			models++
+			text := InTalk(locale, r, "x")
+			if strings.ContainsAny(text, "🔄[]{}") {
+				t.Errorf("%s %s names what a conversation lacks: %s", locale, r, text)
+			}
+			if strings.Contains(Sentence(locale, r, "x"), "🔄") && !strings.Contains(text, write) {
+				t.Errorf("%s %s does not say how to go on: %s", locale, r, text)
+			}
+		}
+	}
+	if models < 20 {
+		t.Errorf("looked at %d sentences", models)
+	}
+}

@@ -1,0 +1,90 @@
+// Package failedcall says why a call of a tool or a vendor returned no result, whether it can
+// have had an effect, and what people can do about it, in Japanese and English.
+package failedcall
+
+import (
+	"fmt"
+	"time"
+)
+
+// Outcome is what is known of a call that returned no result.
+type Outcome string
+
+const (
+	// Failed: it had no effect.
+	Failed Outcome = "failed"
+	// Unknown: a write was sent, and no answer tells whether it was done.
+	Unknown Outcome = "unknown"
+)
+
+// Error is why a call returned no result.
+type Error struct {
+	Outcome Outcome
+	Problem Problem
+	// Detail is a sentence for people. It holds no credential.
+	Detail string
+	// RetryAfter is how long the vendor asks to wait; 0: it does not say.
+	RetryAfter time.Duration
+	// Args fill in the sentence.
+	Args []any
+	// Err is the cause, for logs.
+	Err error
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("%s (%s): %v", e.Problem, e.Outcome, e.Err)
+	}
+	return fmt.Sprintf("%s (%s)", e.Problem, e.Outcome)
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Problem is the kind of an error; there is a sentence for each in every language.
+type Problem string
+
+const (
+	ProblemNotConnected Problem = "not_connected" // provider
+	ProblemUnauthorized Problem = "unauthorized"  // provider
+	ProblemForbidden    Problem = "forbidden"     // provider
+	ProblemNotFound     Problem = "not_found"     // provider
+	ProblemDenied       Problem = "denied"        // provider, what it said
+	ProblemRateLimited  Problem = "rate_limited"  // provider
+	ProblemLimitedUntil Problem = "limited_until" // provider, until when
+	ProblemRejected     Problem = "rejected"      // provider, what it said
+	ProblemDown         Problem = "down"          // provider, status
+	ProblemTimeout      Problem = "timeout"       // provider
+	ProblemUnreachable  Problem = "unreachable"   // provider
+	ProblemLost         Problem = "lost"          // provider
+	ProblemBadAnswer    Problem = "bad_answer"    // provider
+	ProblemBadArguments Problem = "bad_arguments" // tool, what is wrong
+	ProblemBadData      Problem = "bad_data"      // how many, the first of them
+	ProblemNoRecipient  Problem = "no_recipient"  // recipient
+	ProblemNoCompany    Problem = "no_company"    // provider
+	ProblemTokenLost    Problem = "token_lost"    // provider
+	ProblemUninstalled  Problem = "uninstalled"   // provider
+	ProblemRevoked      Problem = "revoked"       // provider
+	ProblemElsewhere    Problem = "elsewhere"     // provider
+	ProblemLocked       Problem = "locked"        // provider
+	ProblemChanged      Problem = "changed"       // provider, tool
+	ProblemAddress      Problem = "address"       // provider
+	ProblemNotListed    Problem = "not_listed"    // tool, constraint, value, the values that are
+	ProblemNoValue      Problem = "no_value"      // tool, argument, number of the earlier step, where in its result
+	ProblemTooMany      Problem = "too_many"      // tool, constraint, limit, how many
+	ProblemUnbound      Problem = "unbound"       // tool, what is wrong with its constraints
+	ProblemTooLarge     Problem = "too_large"     // tool, limit with its unit
+	ProblemNoDepartment Problem = "no_department" // provider, department, those that there are
+	ProblemPayMonth     Problem = "pay_month"     // provider, what it says
+	ProblemPeriod       Problem = "period"        // provider, employee id, month asked for, first day, last day
+	ProblemSheetFull    Problem = "sheet_full"    // provider, cells it would have, limit
+	ProblemInternal     Problem = "internal"      // tool
+)
+
+// Problems are all of them.
+var Problems = []Problem{
+	ProblemNotConnected, ProblemUnauthorized, ProblemForbidden, ProblemNotFound, ProblemRateLimited, ProblemRejected, ProblemDown,
+	ProblemTimeout, ProblemUnreachable, ProblemLost, ProblemBadAnswer, ProblemBadArguments, ProblemBadData, ProblemNoRecipient,
+	ProblemNoCompany, ProblemTokenLost, ProblemUninstalled, ProblemRevoked, ProblemElsewhere, ProblemLocked, ProblemChanged, ProblemAddress,
+	ProblemNotListed, ProblemNoValue, ProblemTooMany, ProblemUnbound, ProblemTooLarge, ProblemNoDepartment,
+	ProblemPayMonth, ProblemPeriod, ProblemDenied, ProblemLimitedUntil, ProblemSheetFull, ProblemInternal,
+}

@@ -1,0 +1,54 @@
+package failedcall
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/words/language"
+)
+
+// Sentence says to people what went wrong and what they can do, in their language.
+func Sentence(locale string, p Problem, args ...any) string {
+	text, ok := language.InEach(japanese, english).In(locale)[p]
+	if !ok {
+		return string(p)
+	}
+	names := language.InEach(japaneseProviders, englishProviders).In(locale)
+	named := make([]any, len(args))
+	for i, a := range args {
+		named[i] = a
+		if provider, ok := a.(Provider); ok {
+			named[i] = provider.name(names)
+		}
+	}
+	return fmt.Sprintf(text, named...)
+}
+
+// Clock is a time as sentences say it, to the minute that follows: of Japan in Japanese.
+func Clock(locale string, t time.Time) string {
+	t = t.Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
+	return language.InEach(
+		t.In(time.FixedZone("JST", 9*60*60)).Format("1月2日 15:04(日本時間)"),
+		t.UTC().Format("15:04 UTC on 2 January"),
+	).In(locale)
+}
+
+// Provider is a vendor, as integrations name it.
+type Provider string
+
+const (
+	Freee  Provider = "freee"
+	Google Provider = "google"
+	Slack  Provider = "slack"
+)
+
+func (p Provider) name(names map[Provider]string) string {
+	if name, ok := names[p]; ok {
+		return name
+	}
+	if server, ok := strings.CutPrefix(string(p), "mcp:"); ok {
+		return server + " (MCP)"
+	}
+	return string(p)
+}

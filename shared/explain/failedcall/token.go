@@ -1,0 +1,45 @@
+package failedcall
+
+import (
+	"context"
+	"errors"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+)
+
+// NoToken is the error for a call that has no token: why, and what people can do.
+func NoToken(p Provider, err error) *Error {
+	var known *Error
+	if errors.As(err, &known) {
+		return known
+	}
+	e := &Error{Outcome: Failed, Problem: ProblemLocked, Args: []any{p}, Err: err}
+	ended := tenancy.ErrNotConnected{}
+	switch {
+	case errors.As(err, &ended):
+		e.Problem = ending(ended.Reason)
+	case errors.Is(err, aggregate.ErrNotFound):
+		e.Problem = ProblemNotConnected
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		e.Problem = ProblemTimeout
+	}
+	return e
+}
+
+// ending is the problem that tells people why a provider is not connected any more.
+func ending(why tenancy.IntegrationReason) Problem {
+	switch why {
+	case tenancy.CredentialRefused:
+		return ProblemUnauthorized
+	case tenancy.CredentialLost:
+		return ProblemTokenLost
+	case tenancy.AppUninstalled:
+		return ProblemUninstalled
+	case tenancy.TokensRevoked:
+		return ProblemRevoked
+	case tenancy.CredentialElsewhere:
+		return ProblemElsewhere
+	}
+	return ProblemNotConnected
+}

@@ -1,0 +1,152 @@
+package refused
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/language"
+)
+
+// page is a surface that is not Slack.
+type page struct{}
+
+func (page) Person(id string) string     { return "[" + id + "]" }
+func (page) Group(id string) string      { return "[group " + id + "]" }
+func (page) Channel(id string) string    { return "[in " + id + "]" }
+func (page) Time(t time.Time) string     { return t.Format(time.DateOnly) }
+func (page) Text(s string, _ int) string { return s }
+
+// What a page shows has no mark of Slack's.
+func TestAnySurfaceSaysIt(t *testing.T) {
+	en := Surface{"en", page{}}
+	at := time.Date(2026, 4, 18, 0, 0, 0, 0, time.UTC)
+	request := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}
+	listed := tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U2"}, Usergroups: []string{"S1"}}, AllowSelfApproval: true}
+	for got, want := range map[string]string{
+		en.Note(fmt.Errorf("approve: %w", aggregate.ErrDecided{Status: "approved", By: "U1", At: at})): "[U1] already approved this on 2026-04-18.",
+		en.Note(aggregate.ErrFull{Count: aggregate.Count{Reason: task.ReasonOpenTenant, Most: 50}}):    "(at most 50)",
+		en.Note(task.StopError{Reason: task.ReasonToolChanged, Detail: "book"}):                        "(book)",
+		en.Note(aggregate.ErrField{Field: "slug", Limit: "must be short"}):                             "slug must be short",
+		en.Note(errors.New("boom")): "It could not be saved.",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, request):                                                        "\n👥 Can approve or reject: members of [in C1] (not [U1]: nobody",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}, tenancy.Settings{}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}): "only the person who asked",
+		en.Refused(aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}, listed, request):                                                                     "\n👥 Can do this: [U1] / [U2] [group S1]",
+		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
+		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q, want it to contain %q", got, want)
+		}
+	}
+}
+
+// Where nobody but those who asked could approve, who may not, no line sends anybody to another approver.
+func TestNobodyIsSentToAnApproverWhoIsNotThere(t *testing.T) {
+	refused := aggregate.ErrNotAllowed{Rule: aggregate.RuleSelf}
+	list := func(users, groups []string) tenancy.Settings {
+		return tenancy.Settings{Approvers: tenancy.Approvers{Mode: aggregate.ApproversList, Users: users, Usergroups: groups}}
+	}
+	request, direct := aggregate.Origin{User: "U1", Channel: "C1", ChannelType: "channel"}, aggregate.Origin{User: "U1", Channel: "D1", ChannelType: "im"}
+	for _, x := range []struct {
+		name   string
+		set    tenancy.Settings
+		o      aggregate.Origin
+		askers []string
+		nobody bool
+	}{
+		{"a direct message", tenancy.Settings{}, direct, nil, true},
+		{"the only one on the list", list([]string{"U1"}, nil), request, nil, true},
+		{"all on the list asked for it", list([]string{"U1", "U2"}, nil), request, []string{"U2", "U1"}, true},
+		{"a direct message that somebody else asked in", tenancy.Settings{}, direct, []string{"U2"}, false},
+		{"another on the list", list([]string{"U1", "U2"}, nil), request, nil, false},
+		{"a user group", list([]string{"U1"}, []string{"S1"}), request, nil, false},
+		{"a channel", tenancy.Settings{}, request, nil, false},
+		{"their own are theirs", tenancy.Settings{AllowSelfApproval: true}, direct, nil, false},
+	} {
+		for locale, words := range map[string][2]string{"ja": {"承認できる人: 今の設定では、いません", "ほかの承認者に依頼"}, "en": {"Can approve: nobody under the settings of now", "ask another approver"}} {
+			s := Surface{locale, page{}}
+			who, click := s.WhoDecides(x.set, x.o, x.askers...), s.Refused(refused, x.set, x.o, x.askers...)
+			if strings.Contains(who, words[0]) != x.nobody || !strings.Contains(click, who) || strings.Contains(click, words[1]) == x.nobody {
+				t.Errorf("%s, %s: %q, at the click %q", x.name, locale, who, click)
+			}
+		}
+	}
+}
+
+// A person can do something about what has a class, so that "could not be saved" is said of nothing that is known.
+func TestEveryClassHasANote(t *testing.T) {
+	of := map[errorclass.Class]error{
+		errorclass.NotFound: aggregate.ErrNotFound, errorclass.NotAllowed: aggregate.ErrNotAllowed{}, errorclass.Decided: aggregate.ErrDecided{},
+		errorclass.NotLatest: aggregate.ErrNotLatest{}, errorclass.InFlight: aggregate.ErrInFlight, errorclass.Uncovered: aggregate.ErrUncovered,
+		errorclass.NothingToRetry: task.ErrNothingToRetry, errorclass.MaxAttempts: task.ErrMaxAttempts, errorclass.MaxRetries: task.ErrMaxRetries,
+		errorclass.Field: aggregate.ErrField{}, errorclass.Full: aggregate.ErrFull{}, errorclass.Stopped: task.StopError{},
+		errorclass.Unconfirmed: aggregate.ErrUnconfirmed, errorclass.Conflict: aggregate.ErrConflict, errorclass.Changed: aggregate.ErrMoved,
+		errorclass.Superseded: aggregate.ErrSuperseded, errorclass.Unverified: errorclass.ErrUnverified, errorclass.MalformedForm: errorclass.ErrMalformedForm,
+		errorclass.BadInput: nil, errorclass.ModelUnavailable: nil, errorclass.Unavailable: nil, errorclass.Internal: nil, // nothing that a click returns
+	}
+	for _, class := range errorclass.All {
+		err, ok := of[class]
+		if !ok {
+			t.Errorf("%s: is there a note?", class)
+		}
+		for _, locale := range language.All {
+			s := Surface{locale, page{}}
+			if err != nil && (errorclass.Of(err) != class || s.Note(err) == s.Note(errors.New("boom")) || s.Note(err) == "") {
+				t.Errorf("%s: %s has the note of any error", locale, class)
+			}
+		}
+	}
+}
+
+var place = regexp.MustCompile(`\{[a-z]+\}`)
+
+func TestBothLanguagesSayEverything(t *testing.T) {
+	all := func(w *words) map[string]string {
+		texts := map[string]string{
+			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "nobodyElse": w.nobodyElse, "ownRequest": w.ownRequest, "members": w.members,
+			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted, "reasonNotTaken": w.reasonNotTaken,
+		}
+		for k, v := range w.notes {
+			texts["note "+string(k)] = v
+		}
+		for k, v := range w.rules {
+			texts["rule "+string(k)] = v
+		}
+		for k, v := range w.decided {
+			texts["decided "+string(k)] = v
+		}
+		return texts
+	}
+	ja, en := all(japanese()), all(english())
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))); diff != "" {
+		t.Errorf("texts differ (-ja +en)\n%s", diff)
+	}
+	for name, text := range ja {
+		a, b := place.FindAllString(text, -1), place.FindAllString(en[name], -1)
+		slices.Sort(a)
+		slices.Sort(b)
+		if text == "" || en[name] == "" || !slices.Equal(a, b) {
+			t.Errorf("%s: ja %q, en %q", name, text, en[name])
+		}
+	}
+	for _, r := range aggregate.Rules {
+		if ja["rule "+string(r)] == "" {
+			t.Errorf("no sentence for %s", r)
+		}
+	}
+	if len(japanese().rules) != len(aggregate.Rules) {
+		t.Errorf("%d rules, the domain has %d", len(japanese().rules), len(aggregate.Rules))
+	}
+}

@@ -1,0 +1,200 @@
+// Package refused tells a person why what they asked for was not done, who did it before them, and who may do it. It
+// knows no surface: cards, dialogs and pages say how they show people, times and what others wrote.
+package refused
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/ended"
+	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/language"
+)
+
+// Marks are how a surface shows what stands in a sentence. What they return is put in as it is.
+type Marks interface {
+	Person(id string) string        // empty: the system
+	Group(id string) string         // of people
+	Channel(id string) string       // empty when it can't be named
+	Time(t time.Time) string        // also the zero time
+	Text(s string, most int) string // what others wrote, at most so many characters
+}
+
+// Surface is where a person reads it, and in which language.
+type Surface struct {
+	Locale string
+	Marks  Marks
+}
+
+// The most characters of a field's name and of what is said about it.
+const (
+	maxName   = 64
+	maxDetail = 300
+)
+
+// words are the texts of one language. {names} in braces are places for values.
+type words struct {
+	notes   map[errorclass.Class]string // unsaved for a class that is not there
+	unsaved string
+	direct  string // who decides in a direct message, to anybody else
+	reason  string // the note on a reason that won't do
+	rules   map[aggregate.Rule]string
+	decided map[state]string
+
+	ownRequest string // RuleSelf where there is no other approver to ask
+
+	canDecide, may, nobody, nobodyElse, members, membersOfIt, notRequester, andOthers string
+	cancelAccepted, reasonNotTaken                                                    string
+}
+
+// state is how a gate or a task stands when a person decides too late.
+type state string
+
+const (
+	approved     state = "approved"
+	autoApproved state = "approved_automatically"
+	rejected     state = "rejected"
+	picked       state = "picked"
+	asReason     state = "as_reason"
+	asRequest    state = "as_request"
+	cancelled    state = "cancelled"
+	expired      state = "expired"
+	failed       state = "failed"
+	isOver       state = "ended"
+	otherwise    state = "otherwise"
+)
+
+func wordsOf(locale string) *words { return language.InEach(japanese, english).In(locale)() }
+
+// Note is the text for the person alone: who decided and when, or why it was refused, and what to do. It follows from
+// the error's class; any other error is shown as "could not be saved".
+func (s Surface) Note(err error) string {
+	w, class := wordsOf(s.Locale), errorclass.Of(err)
+	text, ok := w.notes[class]
+	switch class {
+	case errorclass.Decided:
+		decided, _ := errors.AsType[aggregate.ErrDecided](err)
+		return s.decided(decided)
+	case errorclass.NotLatest:
+		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
+		return fill(text, "latest", old.Latest)
+	case errorclass.NotAllowed:
+		if rule := w.rules[ruleOf(err)]; rule != "" {
+			return rule
+		}
+	case errorclass.Field:
+		field, _ := errors.AsType[aggregate.ErrField](err)
+		if field.Field == "rejection_reason" {
+			return fill(w.reason, "max", task.MaxReason)
+		}
+		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Limit, maxDetail))
+	case errorclass.Stopped:
+		stop, _ := errors.AsType[task.StopError](err)
+		return s.sentence(stop.Reason, stop.Detail)
+	case errorclass.Full:
+		full, _ := errors.AsType[aggregate.ErrFull](err)
+		return s.sentence(full.Reason, fmt.Sprint(full.Most))
+	case errorclass.MaxAttempts:
+		return fill(text, "max", task.MaxAttempts)
+	case errorclass.MaxRetries:
+		return fill(text, "max", task.MaxRetries)
+	}
+	if !ok {
+		return w.unsaved
+	}
+	return text
+}
+
+func (s Surface) sentence(r aggregate.Reason, detail string) string {
+	return ended.Sentence(s.Locale, r, s.Marks.Text(detail, maxDetail))
+}
+
+// decided says who has decided already, or how the task ended.
+func (s Surface) decided(e aggregate.ErrDecided) string {
+	why := ""
+	if e.Reason != "" {
+		why = s.sentence(e.Reason, "")
+	}
+	return fill(wordsOf(s.Locale).decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At), "why", why)
+}
+
+func stateOf(e aggregate.ErrDecided) state {
+	switch {
+	case e.Reason == task.ReasonByPerson:
+		return cancelled
+	case e.Reason == task.ReasonExpired:
+		return expired
+	case e.Reason != "" && e.Status == string(task.TaskFailed):
+		return failed
+	case e.Reason != "":
+		return isOver
+	case e.Status == string(aggregate.Approved) && e.By == "":
+		return autoApproved
+	case e.Status == string(aggregate.Approved):
+		return approved
+	case e.Status == task.StatusPicked:
+		return picked
+	case e.Status == string(task.AsReason):
+		return asReason
+	case e.Status == string(task.AsRequest):
+		return asRequest
+	case e.Status == string(aggregate.Rejected):
+		return rejected
+	}
+	return otherwise
+}
+
+// CancelledBefore is the note for whoever cancels what they cancelled already.
+func (s Surface) CancelledBefore(by string, at time.Time) string {
+	return s.decided(aggregate.ErrDecided{By: by, At: at, Reason: task.ReasonByPerson})
+}
+
+// CancelAccepted is the note after a task was cancelled where its card is not to be seen.
+func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccepted }
+
+// ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
+func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).reasonNotTaken }
+
+// Why is Note that sends nobody to another approver where the settings leave none.
+func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
+		return wordsOf(s.Locale).ownRequest
+	}
+	return s.Note(err)
+}
+
+// Refused is Why for a click that a rule refused: it also names the people who may, as WhoDecides does.
+func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	text := s.Why(err, set, o, askers...)
+	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
+		return wordsOf(s.Locale).direct
+	}
+	switch ruleOf(err) {
+	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
+		return text + "\n" + s.WhoDecides(set, o, askers...)
+	case aggregate.RuleNotParty:
+		who := s.Either(o.User, s.Approvers(set, o))
+		return text + "\n" + fill(wordsOf(s.Locale).may, "who", who)
+	}
+	return text
+}
+
+// ruleOf is the rule that refused, empty if none did.
+func ruleOf(err error) aggregate.Rule {
+	refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
+	return refused.Rule
+}
+
+// fill puts values in the places of a text. A value is never searched for places.
+func fill(text string, pairs ...any) string {
+	args := make([]string, 0, len(pairs))
+	for i := 0; i+1 < len(pairs); i += 2 {
+		args = append(args, "{"+fmt.Sprint(pairs[i])+"}", fmt.Sprint(pairs[i+1]))
+	}
+	return strings.NewReplacer(args...).Replace(text)
+}

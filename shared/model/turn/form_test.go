@@ -1,0 +1,117 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	sdk "github.com/anthropics/anthropic-sdk-go"
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/responses"
+
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
+)
+
+const formSchema = `{"type":"object","properties":{"score":{"type":"number"}},"required":["score"],"additionalProperties":false}`
+
+// again is a request as the vendor's SDK, which is made from the vendor's schema, reads and writes it.
+func again[T any](t *testing.T, body string) (out any) {
+	t.Helper()
+	var params T
+	expect.NoError(t, json.Unmarshal([]byte(body), &params))
+	expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(params))(t), &out))
+	return out
+}
+
+func decoded(t *testing.T, text string) (out map[string]any) {
+	t.Helper()
+	expect.NoError(t, json.Unmarshal([]byte(text), &out))
+	return out
+}
+
+func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
+	schema := decoded(t, formSchema)
+	forms := map[string]struct {
+		member string
+		want   any
+		read   func(t *testing.T, body string) any
+	}{
+		"anthropic":  {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}, again[sdk.MessageNewParams]},
+		"openai":     {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
+		"compatible": {"response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": schema}}, again[openai.ChatCompletionNewParams]},
+	}
+	onEach(t, func(t *testing.T, w *world) {
+		of := forms[w.name]
+		warm := 0.5
+		for about, tt := range map[string]struct {
+			fails           []llm.Failure
+			formed, sampled bool
+			warmly          bool
+			published       bool
+		}{
+			"taken":                    {nil, true, false, false, true},
+			"refused by name":          {[]llm.Failure{{Status: 400, Param: of.member + ".format"}}, false, true, true, false},
+			"refused without a name":   {[]llm.Failure{{Status: 400}}, false, false, false, false},
+			"taken without sampling":   {[]llm.Failure{{Status: 400}}, true, false, true, false},
+			"refused, as sampling was": {[]llm.Failure{{Status: 400}, {Status: 400}}, false, false, true, false},
+		} {
+			w.Fail(tt.fails...)
+			w.Scripted(llm.Script{Texts: []string{`{"score":80}`}})
+			r := chat.Request{System: "s", Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
+			if tt.warmly {
+				r.Sampling.Temperature = &warm
+			}
+			got, err := w.wire.Say(t.Context(), r, func(string) {})
+			if err != nil || got.Text != `{"score":80}` {
+				t.Fatalf("%s: %+v, %v", about, got, err)
+			}
+			asked := w.Asked()
+			body := decoded(t, asked[len(asked)-1])
+			var want any
+			if tt.formed {
+				want = of.want
+			}
+			expect.Same(t, want, body[of.member])
+			if _, sampled := body["temperature"]; sampled != tt.sampled {
+				t.Errorf("%s: sampled %v", about, sampled)
+			}
+			if tt.published {
+				read := of.read(t, asked[len(asked)-1]).(map[string]any)
+				expect.Same(t, of.want, read[of.member])
+			}
+		}
+		for range 2 { // it is the request that is refused, and not its form
+			w.Fail(llm.Failure{Status: 400})
+		}
+		if _, err := w.wire.Say(t.Context(), chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
+			t.Error("a bad request was answered")
+		}
+	})
+}
+
+// A schema of somebody else's may have optional members and references, which OpenAI's strict form refuses.
+func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
+	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
+	onEach(t, func(t *testing.T, w *world) {
+		w.Scripted(llm.Script{Texts: []string{"はい"}})
+		_, err := w.wire.Say(t.Context(), chat.Request{
+			Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10,
+			Tools: []chat.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
+		}, func(string) {})
+		expect.NoError(t, err)
+		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)
+		if f, ok := tool["function"].(map[string]any); ok {
+			tool = f
+		}
+		for _, at := range []string{"input_schema", "parameters"} {
+			if s, ok := tool[at]; ok {
+				expect.Same(t, any(decoded(t, foreign)), s)
+			}
+		}
+		if tool["strict"] == true {
+			t.Error("it is held to the strict form")
+		}
+	})
+}

@@ -1,0 +1,54 @@
+package chat_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"ringi/infra/local/vendors/llm"
+	"ringi/shared/model"
+	"ringi/shared/model/turn"
+	"ringi/shared/runtime/expect"
+)
+
+func sampled() chat.Request {
+	warm, top, seed := 1.5, 0.9, 7
+	return chat.Request{
+		System: "s", Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10,
+		Sampling: chat.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}},
+	}
+}
+
+func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
+	wants := map[string]map[string]any{
+		"anthropic":  {"temperature": 1.0, "top_p": 0.9, "stop_sequences": []any{"終"}},
+		"openai":     {"temperature": 1.5, "top_p": 0.9},
+		"compatible": {"temperature": 1.5, "top_p": 0.9, "stop": []any{"終"}, "seed": 7.0},
+	}
+	onEach(t, func(t *testing.T, w *world) {
+		for _, refused := range []bool{false, true} {
+			want := map[string]any{}
+			if refused {
+				w.Fail(llm.Failure{Status: 400})
+			} else {
+				want = wants[w.name]
+			}
+			w.Scripted(llm.Script{Texts: []string{"はい"}})
+			got, err := w.wire.Say(t.Context(), sampled(), func(string) {})
+			if err != nil || got.Text != "はい" {
+				t.Fatalf("refused %v: %+v, %v", refused, got, err)
+			}
+			asked := w.Asked()
+			var body map[string]any
+			expect.NoError(t, json.Unmarshal([]byte(asked[len(asked)-1]), &body))
+			for _, name := range []string{"temperature", "top_p", "seed", "stop", "stop_sequences"} {
+				expect.Same(t, want[name], body[name])
+			}
+		}
+		for range 2 { // it is the request that is refused, and not its sampling
+			w.Fail(llm.Failure{Status: 400})
+		}
+		if _, err := w.wire.Say(t.Context(), sampled(), func(string) {}); err == nil {
+			t.Error("a bad request was answered")
+		}
+	})
+}

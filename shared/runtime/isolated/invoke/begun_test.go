@@ -1,0 +1,30 @@
+package invoke
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/aws/smithy-go"
+
+	"ringi/shared/runtime/isolated"
+)
+
+// Where Lambda says that it could not invoke the function, nothing was run: people are not told that the outcome is unknown.
+func TestWhatLambdaCouldNotInvokeHasNotBegun(t *testing.T) {
+	for code, want := range map[string]struct{ notBegun, cannot bool }{
+		"ENINotReadyException":            {true, false},
+		"ResourceNotReadyException":       {true, false},
+		"TooManyRequestsException":        {true, false},
+		"EC2ThrottledException":           {true, false},
+		"InvalidSubnetIDException":        {true, true},
+		"InvalidSecurityGroupIDException": {true, true},
+		"KMSDisabledException":            {true, true},
+		"ResourceNotFoundException":       {true, true},
+		"ServiceException":                {false, false},
+	} {
+		err := begun(&smithy.GenericAPIError{Code: code})
+		if errors.Is(err, isolated.ErrNotBegun) != want.notBegun || errors.Is(err, isolated.ErrCannot) != want.cannot {
+			t.Errorf("%s: %v", code, err)
+		}
+	}
+}

@@ -1,0 +1,129 @@
+// Package isolated is how a command is sent to the place where it runs apart from everything else, and how its output
+// comes back: one order, then a stream of frames, a JSON object a line. What comes back is the word of the command that
+// ran there, and of nobody else: code in a sandbox can forge all of it.
+package isolated
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// The limits of an order and of what it answers.
+const (
+	MaxTimeout = 600       // seconds
+	MaxScript  = 64 << 10  // bytes of a script
+	MaxArgv    = 128 << 10 // bytes of all arguments
+	MaxArgs    = 256       // arguments
+	MaxLine    = 8 << 10   // bytes of a line; what is longer is cut, and says so
+	maxFrame   = 64 << 10  // a line of control characters, each six bytes in JSON, is the longest
+	maxStream  = 128 << 20 // bytes of a whole answer; an honest one has a third of that at most
+)
+
+// The actions that run in a sandbox.
+const (
+	TestRun      = "test_run"
+	ShellCommand = "shell_command"
+)
+
+// Runtime is the managed runtime that commands are executed in. Its tools are those that commands find.
+const Runtime = "nodejs22.x"
+
+// Installed says to a model what commands find there.
+const Installed = "sh, the usual small programs of Linux, and Node.js 22 with npm and npx. There is no network: nothing can be downloaded or installed. A result says which tool is missing."
+
+// Order is what is to be run, and what the command may reach: nothing but these addresses, each good for this
+// action alone.
+type Order struct {
+	Action         string    `json:"action"` // id; no environment serves two
+	Type           string    `json:"type"`   // test_run or shell_command
+	Argv           []string  `json:"argv,omitempty"`
+	Script         string    `json:"script,omitempty"`
+	TimeoutSeconds int       `json:"timeout_seconds"`
+	Deadline       time.Time `json:"deadline"`            // by then everything has ended and is uploaded
+	Workspace      string    `json:"workspace,omitempty"` // presigned GET of the archive; empty for an empty workspace
+	Cancel         string    `json:"cancel,omitempty"`    // presigned GET of an object that is there once somebody cancelled
+	Upload         Form      `json:"upload"`
+}
+
+// Form is where the changed workspace goes: a POST with fields, which a policy signed. No URL keeps nothing.
+type Form struct {
+	URL    string            `json:"url,omitempty"`
+	Fields map[string]string `json:"fields,omitempty"`
+}
+
+// What End.Limit says. EndedEarly stands in an end until all is done; behind NotKept stands why.
+const (
+	EndedEarly    = "the sandbox ended before its work was done"
+	EndedByMemory = "the command's processes used more memory together than they may"
+	EndedByDisk   = "the command wrote more to the disk than it may"
+	NotKept       = "the changed workspace was not kept"
+)
+
+// Line is one of the command's output. Unfinished is the last one, if no line end followed it.
+type Line struct {
+	Text       string `json:"text"`
+	Err        bool   `json:"err,omitempty"` // of the standard error
+	Unfinished bool   `json:"unfinished,omitempty"`
+}
+
+// End is how a command ended.
+type End struct {
+	ExitCode  int      `json:"exit_code"` // -1 when a signal ended it
+	Signal    string   `json:"signal,omitempty"`
+	TimedOut  bool     `json:"timed_out,omitempty"`
+	Cancelled bool     `json:"cancelled,omitempty"`
+	Missing   string   `json:"missing,omitempty"` // the tool that is not installed
+	Dropped   int      `json:"dropped,omitempty"` // lines that came faster than they could be sent; the oldest went
+	Limit     string   `json:"limit,omitempty"`   // what kept the workspace from being kept, or ended the command: one of the sentences above
+	Left      []string `json:"left,omitempty"`    // what is in the workspace and can't be kept
+	Version   string   `json:"version,omitempty"` // sha256 of the uploaded workspace; empty if none was uploaded
+	Held      []string `json:"held,omitempty"`    // the isolation that held, strongest first
+}
+
+// Runner runs an order and hands over its lines as they come. It returns an error wrapping ErrNotBegun if nothing of the
+// command has run, which also wraps ErrCannot if trying again is of no use. Any other error, also one of onLine, leaves open
+// what the command did.
+type Runner interface {
+	Run(ctx context.Context, o Order, onLine func(Line) error) (End, error)
+}
+
+// ErrNotBegun says that nothing of an order was run.
+var ErrNotBegun = errors.New("the command has not begun")
+
+// ErrCannot says that nothing of an order was run, and that it won't be.
+var ErrCannot = errors.New("the sandbox can't run this")
+
+// Validate names the field of an order that is missing or over its limit.
+func (o Order) Validate() error {
+	wrong := func(format string, args ...any) error { return fmt.Errorf("order: "+format, args...) }
+	switch size := 0; {
+	case o.Action == "":
+		return wrong("action is missing")
+	case o.TimeoutSeconds < 1 || o.TimeoutSeconds > MaxTimeout:
+		return wrong("timeout_seconds is %d, it must be 1 to %d", o.TimeoutSeconds, MaxTimeout)
+	case o.Deadline.IsZero():
+		return wrong("deadline is missing")
+	case o.Type == TestRun:
+		for _, a := range o.Argv {
+			size += len(a) + 1
+		}
+		if len(o.Argv) == 0 || o.Argv[0] == "" || o.Script != "" {
+			return wrong("test_run takes argv, and argv only")
+		}
+		if len(o.Argv) > MaxArgs || size > MaxArgv {
+			return wrong("argv has %d elements and %d bytes, the limits are %d and %d", len(o.Argv), size, MaxArgs, MaxArgv)
+		}
+	case o.Type == ShellCommand:
+		if o.Script == "" || len(o.Argv) > 0 {
+			return wrong("shell_command takes script, and script only")
+		}
+		if len(o.Script) > MaxScript {
+			return wrong("script has %d bytes, the limit is %d", len(o.Script), MaxScript)
+		}
+	default:
+		return wrong("type %q runs in no sandbox", o.Type)
+	}
+	return nil
+}

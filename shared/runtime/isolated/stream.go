@@ -1,0 +1,110 @@
+package isolated
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"unicode/utf8"
+)
+
+// frame is one line of an answer; one of its fields is set.
+type frame struct {
+	Begun    *begun    `json:"begun,omitempty"`
+	NotBegun *notBegun `json:"not_begun,omitempty"`
+	Line     *Line     `json:"line,omitempty"`
+	End      *End      `json:"end,omitempty"`
+}
+
+type begun struct {
+	Held []string `json:"held"`
+}
+
+type notBegun struct {
+	Why     string `json:"why"`
+	Lasting bool   `json:"lasting,omitempty"`
+}
+
+// Writer writes an answer. Its methods may be called by many at once.
+type Writer struct {
+	mu  sync.Mutex
+	out *json.Encoder
+}
+
+// NewWriter writes frames to w as they come.
+func NewWriter(w io.Writer) *Writer { return &Writer{out: json.NewEncoder(w)} }
+
+// Begun says that the command is about to start; after it nobody can say any more that nothing was run.
+func (w *Writer) Begun(held []string) error { return w.write(frame{Begun: &begun{held}}) }
+
+// NotBegun ends an answer to an order of which nothing was run. Lasting says that another try would be of no use.
+func (w *Writer) NotBegun(why string, lasting bool) error {
+	return w.write(frame{NotBegun: &notBegun{why, lasting}})
+}
+
+// Line hands over one line.
+func (w *Writer) Line(l Line) error { return w.write(frame{Line: &l}) }
+
+// End ends an answer.
+func (w *Writer) End(e End) error { return w.write(frame{End: &e}) }
+
+func (w *Writer) write(f frame) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.out.Encode(f)
+}
+
+// Read reads an answer to its end, handing over its lines. It believes nothing that a stranger could not say: lines are
+// cut, the whole is bounded, and that nothing has begun is taken from the first frame only.
+func Read(r io.Reader, onLine func(Line) error) (End, error) {
+	in := bufio.NewReaderSize(r, maxFrame)
+	read := 0
+	for first := true; ; first = false {
+		text, err := in.ReadSlice('\n')
+		if read += len(text); read > maxStream {
+			return End{}, fmt.Errorf("sandbox: the answer has more than %d bytes", maxStream)
+		}
+		switch {
+		case errors.Is(err, io.EOF):
+			return End{}, fmt.Errorf("sandbox: the answer ended without an end: %w", io.ErrUnexpectedEOF)
+		case err != nil:
+			return End{}, fmt.Errorf("sandbox: read the answer: %w", err)
+		}
+		var f frame
+		if err := json.Unmarshal(text, &f); err != nil {
+			return End{}, fmt.Errorf("sandbox: the answer can't be read: %w", err)
+		}
+		switch {
+		case f.NotBegun != nil && !first:
+			return End{}, errors.New("sandbox: the answer takes back that the command began")
+		case f.NotBegun != nil && f.NotBegun.Lasting:
+			return End{}, fmt.Errorf("sandbox: %s: %w: %w", Cut(f.NotBegun.Why), ErrCannot, ErrNotBegun)
+		case f.NotBegun != nil:
+			return End{}, fmt.Errorf("sandbox: %s: %w", Cut(f.NotBegun.Why), ErrNotBegun)
+		case f.Line != nil:
+			f.Line.Text = Cut(f.Line.Text)
+			if err := onLine(*f.Line); err != nil {
+				return End{}, fmt.Errorf("sandbox: hand over a line: %w", err)
+			}
+		case f.End != nil:
+			return *f.End, nil
+		}
+	}
+}
+
+// Cut is a text of at most MaxLine bytes, cut between characters; it says what it lacks.
+func Cut(s string) string { return CutMore(s, 0) }
+
+// CutMore is Cut of a text that lacks more bytes already.
+func CutMore(s string, more int) string {
+	if len(s) <= MaxLine && more == 0 {
+		return s
+	}
+	end := min(len(s), MaxLine-64)
+	for end > 0 && end < len(s) && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return fmt.Sprintf("%s … (+%d bytes)", s[:end], len(s)-end+more)
+}

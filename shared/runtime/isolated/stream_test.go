@@ -1,0 +1,130 @@
+package isolated_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/runtime/isolated"
+)
+
+func read(text string) (lines []isolated.Line, end isolated.End, err error) {
+	end, err = isolated.Read(iotest.HalfReader(strings.NewReader(text)), func(l isolated.Line) error {
+		lines = append(lines, l)
+		return nil
+	})
+	return lines, end, err
+}
+
+func TestAnAnswerIsReadAsItWasWritten(t *testing.T) {
+	var out bytes.Buffer
+	w := isolated.NewWriter(&out)
+	want := []isolated.Line{{Text: "ok  \u3042"}, {Text: "warning", Err: true}, {Text: "more", Unfinished: true}}
+	end := isolated.End{ExitCode: -1, Signal: "killed", TimedOut: true, Dropped: 3, Version: "abc", Held: []string{"namespaces"}}
+	expect.NoError(t, w.Begun([]string{"namespaces"}))
+	for _, l := range want {
+		expect.NoError(t, w.Line(l))
+	}
+	expect.NoError(t, w.End(end))
+	lines, got, err := read(out.String())
+	expect.NoError(t, err)
+	expect.Same(t, want, lines)
+	expect.Same(t, end, got)
+}
+
+func TestAnAnswerIsNotBelievedTooMuch(t *testing.T) {
+	const begun, end = `{"begun":{"held":[]}}` + "\n", `{"end":{"exit_code":0}}` + "\n"
+	tests := []struct {
+		name, text string
+		notBegun   bool
+		cannot     bool
+	}{
+		{"nothing has begun", `{"not_begun":{"why":"x"}}` + "\n", true, false},
+		{"nothing ever will", `{"not_begun":{"why":"x","lasting":true}}` + "\n", true, true},
+		{"what began is taken back", begun + `{"not_begun":{"why":"x"}}` + "\n", false, false},
+		{"it is taken back after a line", `{"line":{"text":"x"}}` + "\n" + `{"not_begun":{"why":"x"}}` + "\n", false, false},
+		{"no end", begun, false, false},
+		{"an end that is cut off", begun + strings.TrimSpace(end), false, false},
+		{"no JSON", begun + "hello\n" + end, false, false},
+		{"a frame without an end", begun + `{"line":{"text":"` + strings.Repeat("x", 1<<20) + "\n" + end, false, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, _, err := read(tt.text)
+			if err == nil || errors.Is(err, isolated.ErrNotBegun) != tt.notBegun || errors.Is(err, isolated.ErrCannot) != tt.cannot {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// A sender that never stops is left after a while.
+func TestAnEndlessAnswerIsLeft(t *testing.T) {
+	lines := 0
+	_, err := isolated.Read(endless{}, func(isolated.Line) error { lines++; return nil })
+	if err == nil || lines == 0 {
+		t.Errorf("%d lines, %v", lines, err)
+	}
+}
+
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) {
+	line := []byte(`{"line":{"text":"` + strings.Repeat("x", 4000) + `"}}` + "\n")
+	return copy(p, line[:min(len(line), len(p))]), nil
+}
+
+func TestAForgedLineIsCut(t *testing.T) {
+	long := strings.Repeat("あ", isolated.MaxLine/2)
+	lines, _, err := read(fmt.Sprintf(`{"line":{"text":%q}}`+"\n"+`{"end":{}}`+"\n", long))
+	expect.NoError(t, err)
+	if got := lines[0].Text; len(got) > isolated.MaxLine || !utf8.ValidString(got) || !strings.HasSuffix(got, " bytes)") {
+		t.Errorf("%d bytes, ending %q", len(got), got[len(got)-20:])
+	}
+}
+
+func TestALineThatNobodyTakesEndsTheReading(t *testing.T) {
+	_, err := isolated.Read(strings.NewReader(`{"line":{"text":"x"}}`+"\n"+`{"end":{}}`+"\n"), func(isolated.Line) error { return io.ErrClosedPipe })
+	if !errors.Is(err, io.ErrClosedPipe) || errors.Is(err, isolated.ErrNotBegun) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAnOrderNamesWhatIsWrongWithIt(t *testing.T) {
+	good := func() isolated.Order {
+		return isolated.Order{Action: "a", Type: isolated.TestRun, Argv: []string{"go", "test"}, TimeoutSeconds: 600, Deadline: time.Unix(1, 0)}
+	}
+	tests := map[string]func(*isolated.Order){
+		"":                                 func(*isolated.Order) {},
+		"action is missing":                func(o *isolated.Order) { o.Action = "" },
+		"timeout_seconds is 601":           func(o *isolated.Order) { o.TimeoutSeconds = 601 },
+		"timeout_seconds is 0":             func(o *isolated.Order) { o.TimeoutSeconds = 0 },
+		"deadline is missing":              func(o *isolated.Order) { o.Deadline = time.Time{} },
+		"type \"code_generate\" runs in":   func(o *isolated.Order) { o.Type = "code_generate" },
+		"test_run takes argv":              func(o *isolated.Order) { o.Argv = nil },
+		"test_run takes argv, and":         func(o *isolated.Order) { o.Script = "x" },
+		"shell_command takes script":       func(o *isolated.Order) { o.Type = isolated.ShellCommand },
+		"argv has 257 elements":            func(o *isolated.Order) { o.Argv = make([]string, 257); o.Argv[0] = "x" },
+		"argv has 1 elements and 131074 b": func(o *isolated.Order) { o.Argv = []string{strings.Repeat("x", 131073)} },
+		"script has 65537 bytes": func(o *isolated.Order) {
+			o.Type, o.Argv, o.Script = isolated.ShellCommand, nil, strings.Repeat("x", 65537)
+		},
+	}
+	for want, change := range tests {
+		t.Run(want, func(t *testing.T) {
+			o := good()
+			change(&o)
+			err := o.Validate()
+			if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+// Package conversations is the store of sessions: the table, with the lists that only sessions have.
+package conversations
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/runtime/config"
+	"ringi/shared/store"
+)
+
+// Store reads and writes sessions, and what a tenant owns beside them.
+type Store struct {
+	store.Of[*session.Aggregate]
+	Now func() time.Time
+}
+
+// Open is New for a function, by its environment.
+func Open(cfg aws.Config, env config.Table) *Store {
+	return New(dynamodb.NewFromConfig(cfg), env.TableName)
+}
+
+// New returns a store of the sessions in the table of that name.
+func New(db *dynamodb.Client, table string) *Store { return Of(store.New(db, table, session.Kind)) }
+
+// Of is the store of the sessions among the kinds of s.
+func Of(s *store.Store) *Store {
+	return &Store{Of: store.Of[*session.Aggregate]{Store: s}, Now: time.Now}
+}
+
+// Load is store.Store.Load. One that is forgotten is not found, whatever is left of it.
+func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error) {
+	a, err := s.Of.Load(ctx, ref)
+	if err == nil && a.Head.Forgotten(s.Now()) {
+		return nil, fmt.Errorf("load %s: it is forgotten: %w", ref, aggregate.ErrNotFound)
+	}
+	return a, err
+}
+
+// Head reads the head alone, consistently.
+func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (session.Head, error) {
+	root, err := s.Of.Head(ctx, ref)
+	if err != nil {
+		return session.Head{}, err
+	}
+	return *root.(*session.Head), nil
+}
+
+// Begin opens a session with its first message. It returns store.ErrExists when its thread has one: the message came
+// before, or belongs to that one.
+func (s *Store) Begin(ctx context.Context, c aggregate.Change) error {
+	h := c.Head.(*session.Head)
+	return s.Of.Create(ctx, session.RefOf(h.TenantID, h.SessionID), c)
+}
+
+// Filter narrows a list of sessions to a status, or to those that a person opened; empty fields narrow nothing.
+type Filter struct {
+	Status session.Status
+	Opener string
+}
+
+// Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how many a
+// page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as store.Rows does.
+func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error) {
+	l := store.List{
+		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{session.Kind.Prefix},
+		Index: "GSI1", Partitions: []string{session.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
+	}
+	switch {
+	case f.Opener != "":
+		l.Index, l.Partitions = "GSI3", []string{session.By(tenant, f.Opener)}
+	case f.Status != "":
+		l.Index, l.Partitions = "GSI2", []string{session.In(tenant, f.Status)}
+	}
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x session.Session) bool {
+		return (f.Status == "" || x.Status == f.Status) && (keep == nil || keep(x))
+	})
+}
+
+// Titled are the rows of these sessions by id, for showing; what is not there is left out. At most a hundred are read.
+func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error) {
+	places := make([]store.Place, len(ids))
+	for i, id := range ids {
+		places[i] = store.Place{Ref: session.RefOf(tenant, id), Key: (&session.Session{}).Key()}
+	}
+	rows, err := store.RowsAt[session.Session](ctx, s.Of.Store, places)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]session.Session{}
+	for at, x := range rows {
+		out[at.Ref.ID] = x
+	}
+	return out, nil
+}

@@ -1,0 +1,267 @@
+package large
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+)
+
+const (
+	// pageSize is how many objects one call lists, and deletes; S3 takes no more.
+	pageSize = 1000
+	// placesAtOnce is how many places are looked through side by side, and tasksAtOnce of how many of a page's tasks is read
+	// at once whether they have ended.
+	placesAtOnce, tasksAtOnce = 8, 16
+	// expireSpare: no further page is begun when less than this is left of the caller's time.
+	expireSpare = 5 * time.Second
+)
+
+// Rows are what decides whether a result may go.
+type Rows interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
+}
+
+// Retention deletes results, and prompts, that are older than their tenant's retain_results_days.
+// It stores no cursor and goes on where it stopped: task ids sort by time, so each tenant's listing begins with
+// the oldest results that are left. Those of conversations and contests are all listed, each time from another place on: what there
+// is no time for is listed first another time. One tenant does not take the time of the others.
+type Retention struct {
+	Results Store
+	Rows    Rows
+	Now     func() time.Time
+}
+
+// place is a prefix with results, or prompts, of a tenant. An early release put results and arguments
+// under one prefix (together): there the task's rows tell which is which.
+type place struct {
+	prefix, tenant string
+	together       bool
+}
+
+// Expired is what a run did.
+type Expired struct {
+	Deleted int
+	Lag     time.Duration // how long after its day the oldest object was found that may go
+	Left    bool          // there was no time to look through all
+}
+
+// run is Expired while it is made.
+type run struct {
+	mu sync.Mutex
+	Expired
+}
+
+func (r *run) found(past time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Lag = max(r.Lag, past)
+}
+
+func (r *run) deleted(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Deleted += n
+}
+
+// goesOn reports whether there is time for another page.
+func (r *run) goesOn(ctx context.Context) bool {
+	if deadline, ok := ctx.Deadline(); ctx.Err() == nil && (!ok || time.Until(deadline) > expireSpare) {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Left = true
+	return false
+}
+
+// Expire deletes old results of every tenant, as long as there is time. An error of one tenant does not stop the others; all
+// errors are joined.
+func (r Retention) Expire(ctx context.Context) (Expired, error) {
+	places, err := r.places(ctx)
+	rand.Shuffle(len(places), func(i, j int) { places[i], places[j] = places[j], places[i] })
+	var x run
+	var all errgroup.Group
+	all.SetLimit(placesAtOnce)
+	errs := make([]error, len(places))
+	for i, p := range places {
+		all.Go(func() error {
+			if !x.goesOn(ctx) {
+				return nil
+			}
+			if err := r.expire(ctx, p, &x); err != nil {
+				errs[i] = fmt.Errorf("expire the results of %s: %w", p.tenant, err)
+			}
+			return nil
+		})
+	}
+	_ = all.Wait()
+	return x.Expired, errors.Join(err, errors.Join(errs...))
+}
+
+// places are the prefixes that have objects which may expire.
+func (r Retention) places(ctx context.Context) (list []place, err error) {
+	for _, above := range []string{results, prompts, versions, ""} {
+		pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &above, Delimiter: aws.String("/")})
+		for pages.HasMorePages() {
+			page, err := pages.NextPage(ctx)
+			if err != nil {
+				return list, fmt.Errorf("list the tenants with results: %w", err)
+			}
+			for _, p := range page.CommonPrefixes {
+				prefix := aws.ToString(p.Prefix)
+				if prefix != results && prefix != prompts && prefix != arguments && prefix != exports && prefix != workspaces && prefix != contests && prefix != turns {
+					list = append(list, place{prefix, strings.TrimSuffix(strings.TrimPrefix(prefix, above), "/"), above == ""})
+				}
+			}
+		}
+	}
+	return list, nil
+}
+
+// expire deletes the old results of one place.
+func (r Retention) expire(ctx context.Context, p place, x *run) error {
+	settings, err := r.Rows.Settings(ctx, p.tenant)
+	if err != nil {
+		return err
+	}
+	before := r.Now().AddDate(0, 0, -settings.RetainResultsDays)
+	if err := r.expireFrom(ctx, p, before, p.prefix, "", x); err != nil || !strings.HasPrefix(p.prefix, prompts) {
+		return err
+	}
+	// Prompts are of tasks, whose ids sort by time, and of conversations and contests, whose ids don't and have small letters where
+	// they don't begin with digits: these stand behind the newest task.
+	behind := p.prefix + aggregate.NewID()[:2] + "`"
+	begin := max(behind, fmt.Sprintf("%s%02x", p.prefix, rand.IntN(256)))
+	if err := r.expireFrom(ctx, p, before, begin, "", x); err != nil {
+		return err
+	}
+	return r.expireFrom(ctx, p, before, behind, begin, x)
+}
+
+// expireFrom deletes the old results of one place behind a key, and up to another unless that is empty.
+func (r Retention) expireFrom(ctx context.Context, p place, before time.Time, from, upTo string, x *run) error {
+	pages := s3.NewListObjectsV2Paginator(r.Results.S3, &s3.ListObjectsV2Input{Bucket: &r.Results.Bucket, Prefix: &p.prefix, StartAfter: &from, MaxKeys: aws.Int32(pageSize)})
+	for last := false; !last && pages.HasMorePages() && x.goesOn(ctx); {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return err
+		}
+		if i := slices.IndexFunc(page.Contents, func(o types.Object) bool { return upTo != "" && aws.ToString(o.Key) > upTo }); i >= 0 {
+			page.Contents, last = page.Contents[:i], true
+		}
+		old, done, err := r.old(ctx, p, page.Contents, before)
+		if err != nil {
+			return err
+		}
+		var keys []types.ObjectIdentifier
+		for _, o := range old {
+			keys = append(keys, types.ObjectIdentifier{Key: o.Key})
+			x.found(before.Sub(aws.ToTime(o.LastModified)))
+		}
+		gone, err := r.remove(ctx, keys)
+		if x.deleted(gone); err != nil || done {
+			return err
+		}
+	}
+	return nil
+}
+
+// old are the objects of a page that were stored before a time and may go. done says that all
+// further objects belong to tasks that were created later.
+func (r Retention) old(ctx context.Context, p place, page []types.Object, before time.Time) (list []types.Object, done bool, err error) {
+	of := func(o types.Object) string {
+		id, _, _ := strings.Cut(strings.TrimPrefix(aws.ToString(o.Key), p.prefix), "/")
+		return id
+	}
+	if i := slices.IndexFunc(page, func(o types.Object) bool {
+		begun, ok := aggregate.IDTime(of(o))
+		return ok && begun.After(before)
+	}); i >= 0 {
+		page, done = page[:i], true
+	}
+	page = slices.DeleteFunc(slices.Clone(page), func(o types.Object) bool { return !aws.ToTime(o.LastModified).Before(before) })
+	may := map[string]func(key string) bool{}
+	for _, o := range page {
+		may[of(o)] = nil
+	}
+	var mu sync.Mutex
+	var all errgroup.Group
+	all.SetLimit(tasksAtOnce)
+	for id := range maps.Clone(may) {
+		all.Go(func() error {
+			goes, err := r.mayGo(ctx, p, task.RefOf(p.tenant, id))
+			mu.Lock()
+			defer mu.Unlock()
+			may[id] = goes
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return nil, false, err
+	}
+	return slices.DeleteFunc(page, func(o types.Object) bool { return !may[of(o)](aws.ToString(o.Key)) }), done, nil
+}
+
+// mayGo says which of a task's old objects may be deleted: its prompts, and none of its results while it has not ended,
+// since it may need them. Under a common prefix arguments stay, and everything of a task without rows.
+func (r Retention) mayGo(ctx context.Context, p place, ref aggregate.Ref) (func(key string) bool, error) {
+	if strings.HasPrefix(p.prefix, prompts) || strings.HasPrefix(p.prefix, versions) { // no function needs them, and a session begins anew
+		return func(string) bool { return true }, nil
+	}
+	if !p.together {
+		head, err := r.Rows.Head(ctx, ref)
+		if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+			return nil, err
+		}
+		over := err != nil || head.Ended != nil
+		return func(string) bool { return over }, nil
+	}
+	a, err := r.Rows.Load(ctx, ref)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		return func(string) bool { return false }, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	approved := map[string]bool{}
+	for _, g := range a.Gates {
+		approved[g.Arguments.S3Key] = true
+	}
+	for _, s := range a.Steps {
+		approved[s.Arguments.S3Key] = true
+	}
+	return func(key string) bool { return a.Head.Ended != nil && !approved[key] }, nil
+}
+
+func (r Retention) remove(ctx context.Context, list []types.ObjectIdentifier) (int, error) {
+	if len(list) == 0 {
+		return 0, nil
+	}
+	out, err := r.Results.S3.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &r.Results.Bucket, Delete: &types.Delete{Objects: list, Quiet: aws.Bool(true)}})
+	if err != nil {
+		return 0, err
+	}
+	if len(out.Errors) > 0 {
+		slog.WarnContext(ctx, "results not deleted", "count", len(out.Errors), "code", aws.ToString(out.Errors[0].Code))
+		return len(list) - len(out.Errors), fmt.Errorf("%d results were not deleted: %s", len(out.Errors), aws.ToString(out.Errors[0].Code))
+	}
+	return len(list), nil
+}

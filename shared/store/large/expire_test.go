@@ -1,0 +1,226 @@
+package large_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/workspace"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
+	"ringi/shared/store/versions"
+)
+
+const day = 24 * time.Hour
+
+// world is a tenant with a bucket, and how long it keeps results.
+type world struct {
+	*pipelinetest.World
+	days int
+	down bool
+}
+
+func (k *world) Settings(context.Context, string) (tenancy.Settings, error) {
+	s := tenancy.DefaultSettings()
+	s.RetainResultsDays = k.days
+	if k.down {
+		return s, errors.New("down")
+	}
+	return s, nil
+}
+
+func (k *world) Head(ctx context.Context, ref aggregate.Ref) (task.Head, error) {
+	return k.Store.Head(ctx, ref)
+}
+
+func (k *world) Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+	return k.Store.Load(ctx, ref)
+}
+
+func (k *world) results() large.Store { return large.Store{S3: k.S3(), Bucket: k.Bucket} }
+
+// expire is the work of expire-results so long from now.
+func (k *world) expire(t *testing.T, after time.Duration) int {
+	t.Helper()
+	return expect.Value(large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(after) }}.Expire(t.Context()))(t).Deleted
+}
+
+// keep keeps a result and arguments of a task.
+func (k *world) keep(t *testing.T, ref aggregate.Ref, n int) (of, arguments aggregate.Blob) {
+	t.Helper()
+	of, err := k.results().Keep(t.Context(), ref, text(n))
+	expect.NoError(t, err)
+	if arguments, err = k.results().KeepArguments(t.Context(), ref, text(n), nil); err != nil {
+		t.Fatal(err)
+	}
+	return of, arguments
+}
+
+func TestResultsAndPromptsExpireByTheTenantsDaysAndArgumentsNever(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	of, arguments := k.keep(t, k.Ref, large.MaxInline+1)
+	prompt, err := k.results().Prompts(k.Ref)(t.Context(), text(10))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := k.expire(t, 401*day); n != 1 {
+		t.Errorf("of a task that still runs %d objects were deleted, want its prompt", n)
+	}
+	k.Cancel()
+	for _, tt := range []struct {
+		days  int
+		after time.Duration
+		want  int
+	}{{400, 399 * day, 0}, {500, 401 * day, 0}, {400, 401 * day, 1}, {400, 402 * day, 0}} {
+		k.days = tt.days
+		if n := k.expire(t, tt.after); n != tt.want {
+			t.Errorf("%d results deleted after %s of %d days, want %d", n, tt.after, tt.days, tt.want)
+		}
+	}
+	for name, b := range map[string]aggregate.Blob{"result": of, "prompt": prompt} {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, large.ErrExpired) {
+			t.Errorf("the %s: %v", name, err)
+		}
+	}
+	if _, err := k.results().Open(t.Context(), k.Ref, arguments); err != nil {
+		t.Errorf("the arguments: %v", err)
+	}
+}
+
+// The ids of tasks sort by time, those of conversations and contests don't: what was kept of them stands behind a younger task's.
+func TestPromptsOfConversationsAndContestsExpireThoughATaskIsYounger(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	now := time.Now().Add(31 * day)
+	keep := func(id string) aggregate.Blob {
+		return expect.Value(k.results().Prompts(aggregate.Ref{Tenant: k.Ref.Tenant, ID: id})(t.Context(), text(10)))(t)
+	}
+	var old []aggregate.Blob
+	for _, first := range []string{"00", "019", "01a", "5f", "ff"} {
+		old = append(old, keep((first + "1b2e3a-0000-4000-8000-000000000001")[:36]))
+	}
+	young := keep(aggregate.Derive(now, "task"))
+	if n := k.expire(t, 31*day); n != len(old) {
+		t.Errorf("%d deleted, want %d", n, len(old))
+	}
+	if _, err := k.results().Open(t.Context(), aggregate.Ref{Tenant: k.Ref.Tenant, ID: strings.Split(young.S3Key, "/")[2]}, young); err != nil {
+		t.Errorf("the younger task's: %v", err)
+	}
+}
+
+func TestOneTenantThatCannotBeHandledDelaysNoOther(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400, down: true}
+	k.keep(t, k.Ref, large.MaxInline+1)
+	if x, err := (large.Retention{Results: k.results(), Rows: k, Now: time.Now}).Expire(t.Context()); x.Deleted != 0 || err == nil {
+		t.Errorf("%d deleted, %v", x.Deleted, err)
+	}
+}
+
+// Only what was asked for is looked at: old tasks stand first, so that the listing of
+// those that were begun since ends with its first page.
+func TestExpiringIsBounded(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 1}
+	k.Cancel()
+	for i := range 5 {
+		k.keep(t, k.Ref, large.MaxInline+1+i)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	late := large.Retention{Results: k.results(), Rows: k, Now: func() time.Time { return time.Now().Add(3 * day) }}
+	if x, err := late.Expire(ctx); x.Deleted != 0 || !x.Left || err != nil {
+		t.Errorf("%d deleted without time for it, %v", x.Deleted, err)
+	}
+	if n := k.expire(t, 3*day); n != 5 {
+		t.Errorf("%d deleted, want 5", n)
+	}
+}
+
+// Before results and arguments had places of their own they stood together: there only
+// what was no call's arguments goes, by the same days and not before its task has ended.
+func TestResultsUnderOlderKeysExpireAndTheArgumentsBesideThemStay(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 400}
+	put := func(id, name string) aggregate.Blob {
+		key := k.Ref.Tenant + "/" + id + "/" + name + ".json"
+		expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
+		return blob(key)
+	}
+	of, orphan, asked, given, lost := put(k.Ref.ID, "result"), put(k.Ref.ID, "nobodys"), put(k.Ref.ID, "asked"), put(k.Ref.ID, "given"), put(aggregate.NewID(), "lost")
+	checked := pipelinetest.Step(2, "send_slack_dm", aggregate.Write, "{}")
+	checked.RequiresHumanCheck = true
+	k.Approved(tenancy.DefaultSettings(), pipelinetest.Step(1, "list_employees", aggregate.Read, "{}"), checked)
+	k.Begin()
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.ClaimStep(a.Head.Run, task.Call{
+			Order: 1, Arguments: given, Tool: task.ToolRef{Name: "list_employees"}, Claim: task.Claim{Invocation: "reads", LeaseUntil: k.Now().Add(time.Minute)},
+		}, k.Now())
+	})
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.FinishStep(task.StepKey(1, 1, 1), "reads", task.Outcome{Status: task.StepCompleted, Result: &of}, k.Now())
+	})
+	k.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
+		return a.OpenStepGate(a.Head.Run, 2, asked, "hash", k.Now())
+	})
+	if n := k.expire(t, 401*day); n != 0 {
+		t.Errorf("%d results of a task that still waits were deleted", n)
+	}
+	k.Cancel()
+	for _, tt := range []struct {
+		after time.Duration
+		want  int
+	}{{399 * day, 0}, {401 * day, 2}, {402 * day, 0}} {
+		if n := k.expire(t, tt.after); n != tt.want {
+			t.Errorf("%d deleted after %s, want %d", n, tt.after, tt.want)
+		}
+	}
+	for _, b := range []aggregate.Blob{of, orphan} {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); !errors.Is(err, large.ErrExpired) {
+			t.Errorf("the result %s: %v", b.S3Key, err)
+		}
+	}
+	for _, b := range []aggregate.Blob{asked, given} {
+		if _, err := k.results().Open(t.Context(), k.Ref, b); err != nil {
+			t.Errorf("the arguments %s: %v", b.S3Key, err)
+		}
+	}
+	if _, err := k.S3().HeadObject(t.Context(), &s3.HeadObjectInput{Bucket: &k.Bucket, Key: &lost.S3Key}); err != nil {
+		t.Errorf("what belongs to a task without rows: %v", err)
+	}
+}
+
+func blob(key string) aggregate.Blob { return aggregate.Blob{S3Key: key, Bytes: 2, Preview: "{}"} }
+
+// What was kept before results and arguments had places of their own is still read.
+func TestOlderKeysAreRead(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t)}
+	key := k.Ref.Tenant + "/" + k.Ref.ID + "/old.json"
+	expect.Value(k.S3().PutObject(t.Context(), &s3.PutObjectInput{Bucket: &k.Bucket, Key: &key, Body: strings.NewReader("{}")}))(t)
+	v, err := k.results().Open(t.Context(), k.Ref, aggregate.Blob{S3Key: key})
+	if err != nil || !json.Valid(v) {
+		t.Errorf("%s, %v", v, err)
+	}
+}
+
+// Workspaces of chat sessions are kept as long as results, and no tenant is called after their prefix.
+func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
+	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
+	s, of := versions.Open(k.Config, k.Bucket), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}
+	version := expect.Value(s.Put(t.Context(), of, &workspace.Tree{}))(t)
+	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
+	if n := k.expire(t, 29*day); n != 0 {
+		t.Errorf("%d deleted before their time", n)
+	}
+	if n := k.expire(t, 31*day); n != 1 {
+		t.Errorf("%d deleted, want the version; what an action passes is the bucket's to delete", n)
+	}
+	if _, err := s.Get(t.Context(), of, version); !errors.Is(err, versions.ErrGone) {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,24 @@
+package large
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+)
+
+// FuzzPreview: whatever a tool returned or is to be given, its preview is short text.
+func FuzzPreview(f *testing.F) {
+	for _, s := range []string{`{"recipient":"U1","rows":[{"a":1},2]}`, `{"a":1e99999,"a":{}}`, strings.Repeat("[", 12_000), strings.Repeat(`{"a":[`, 500), "\"\xff\"", `"\ud800"`, "[]x", "", "null", `{"` + strings.Repeat("長", 2000) + `":1}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, v []byte) {
+		got := preview(v)
+		if n := utf8.RuneCountInString(got); n > maxPreview {
+			t.Errorf("%d characters", n)
+		}
+		if json.Valid(v) && !utf8.ValidString(got) {
+			t.Errorf("%q became %q", v, got)
+		}
+	})
+}

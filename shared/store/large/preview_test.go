@@ -1,0 +1,56 @@
+package large
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"ringi/shared/runtime/expect"
+)
+
+func TestPreviewKeepsEveryNameAndWhatIsShort(t *testing.T) {
+	rows := strings.Repeat(`{"name":"`+strings.Repeat("長", 400)+`","hours":1.5},`, 41)
+	got := preview(json.RawMessage(`{"columns":["a"],"rows":[` + rows + `{}],"spreadsheet_id":"<ringi>"}`))
+	for _, want := range []string{`"spreadsheet_id":"<ringi>"`, `"hours":1.5`, `"… +41"`, `"columns":["a"]`} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the preview lacks %s: %s", want, got)
+		}
+	}
+}
+
+func TestPreviewIsBounded(t *testing.T) {
+	for name, v := range map[string]string{
+		"a long name": `{"` + strings.Repeat("長", 5000) + `":1}`,
+		"no JSON":     strings.Repeat("長", 5000),
+		"a long text": `"` + strings.Repeat("長", 5000) + `"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			if n := utf8.RuneCountInString(preview(json.RawMessage(v))); n > maxPreview {
+				t.Errorf("%d characters", n)
+			}
+		})
+	}
+}
+
+func TestPreviewsMaskPersonalData(t *testing.T) {
+	long := strings.Repeat("長", 110)
+	v := json.RawMessage(`{"recipient":"hanako@example.com","text":"` + long + `hanako@example.com に","rows":[{"email":"ichiro@example.com","tel":"090-1234-5678"},{}],"my_number":"123456789018"}`)
+	var members map[string]any
+	expect.NoError(t, json.Unmarshal(v, &members))
+	for name, test := range map[string]struct{ got, recipient string }{
+		"a result": {preview(v), `"h*****@example.com"`}, "arguments": {previewArguments(members), `"hanako@example.com"`},
+	} {
+		if !strings.Contains(test.got, `"recipient":`+test.recipient) {
+			t.Errorf("%s: the recipient is not %s: %s", name, test.recipient, test.got)
+		}
+		for _, leak := range []string{long + "hanako", "ichiro", "090-1234", "123456789018"} {
+			if strings.Contains(test.got, leak) {
+				t.Errorf("%s shows %s: %s", name, leak, test.got)
+			}
+		}
+	}
+	if got := preview(json.RawMessage(`hanako@example.com`)); got != "h*****@example.com" {
+		t.Errorf("no JSON: %s", got)
+	}
+}

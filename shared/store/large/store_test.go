@@ -1,0 +1,159 @@
+package large_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"ringi/shared/decide/pipeline"
+	"ringi/shared/decide/pipeline/pipelinetest"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/store/large"
+)
+
+// text is a JSON value of so many bytes.
+func text(n int) json.RawMessage { return json.RawMessage(`"` + strings.Repeat("x", n-2) + `"`) }
+
+// keep keeps a value of a world's task.
+func keep(t *testing.T, s large.Store, w *pipelinetest.World, v json.RawMessage) aggregate.Blob {
+	t.Helper()
+	return expect.Value(s.Keep(t.Context(), w.Ref, v))(t)
+}
+
+// opens opens what was kept of a world's task, and compares it.
+func opens(t *testing.T, s large.Store, w *pipelinetest.World, b aggregate.Blob, want json.RawMessage) {
+	t.Helper()
+	got, err := s.Open(t.Context(), w.Ref, b)
+	if err != nil || string(got) != string(want) {
+		t.Errorf("%d bytes, %v, want %d", len(got), err, len(want))
+	}
+}
+
+func TestResults(t *testing.T) {
+	w := pipelinetest.Start(t).World(t)
+	s := large.Store{S3: w.S3(), Bucket: w.Bucket}
+	testKept(t, s, w)
+	testKeptOfContests(t, s, w)
+	testOpened(t, s, w)
+}
+
+func testKept(t *testing.T, s large.Store, w *pipelinetest.World) {
+	t.Run("what is small stays in the row", func(t *testing.T) {
+		before := w.Transport.Count("PUT")
+		v := text(large.MaxInline)
+		b := keep(t, s, w, v)
+		if b.S3Key != "" || b.Bytes != len(v) || w.Transport.Count("PUT") != before {
+			t.Errorf("%+v", b)
+		}
+		opens(t, s, w, b, v)
+	})
+	t.Run("what is larger goes to the bucket, once", func(t *testing.T) {
+		v := text(large.MaxInline + 1)
+		b := keep(t, s, w, v)
+		if b.JSON != "" || b.Preview == "" || b.Bytes != len(v) || !strings.HasPrefix(b.S3Key, "results/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
+			t.Errorf("%+v", b)
+		}
+		expect.Same(t, b, keep(t, s, w, v))
+		opens(t, s, w, b, v)
+	})
+	t.Run("what a model was sent goes to the bucket, however small", func(t *testing.T) {
+		v := json.RawMessage(`{"system":"rules"}`)
+		b, err := s.Prompts(w.Ref)(t.Context(), v)
+		want := aggregate.Blob{Bytes: len(v), S3Key: "prompts/" + w.Ref.Tenant + "/" + w.Ref.ID + "/" + aggregate.HashOf(string(v)) + ".json"}
+		expect.NoError(t, err)
+		expect.Same(t, want, b)
+		opens(t, s, w, b, v)
+		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), b); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("another tenant's: %v", err)
+		}
+	})
+	t.Run("what is too large is named so, and not sent", func(t *testing.T) {
+		before := w.Transport.Count("PUT")
+		b, err := s.Keep(t.Context(), w.Ref, text(large.MaxBytes+1))
+		if !errors.Is(err, large.ErrTooLarge) || b.S3Key != "" || b.Preview == "" || w.Transport.Count("PUT") != before {
+			t.Errorf("%+v, %v", b, err)
+		}
+		if _, err := s.Open(t.Context(), w.Ref, b); err == nil {
+			t.Error("a preview was opened as the value")
+		}
+	})
+}
+
+func testKeptOfContests(t *testing.T, s large.Store, w *pipelinetest.World) {
+	t.Run("what a contest came to goes to the bucket beyond what its row takes, and expires never", func(t *testing.T) {
+		small, large := expect.Value(s.KeepContest(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepContest(t.Context(), w.Ref, text(101), 100))(t)
+		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "contests/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") || large.JSON != "" || large.Preview == "" {
+			t.Errorf("%+v %+v", small, large)
+		}
+		opens(t, s, w, small, text(100))
+		opens(t, s, w, large, text(101))
+		for _, other := range []aggregate.Ref{task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, aggregate.NewID())} {
+			if _, err := s.Open(t.Context(), other, large); !errors.Is(err, aggregate.ErrNotFound) {
+				t.Errorf("another's: %v", err)
+			}
+		}
+	})
+	t.Run("an answer that a contest's round goes on from stands by itself, and one that was kept with what stays is found too", func(t *testing.T) {
+		small, large := expect.Value(s.KeepTurn(t.Context(), w.Ref, text(100), 100))(t), expect.Value(s.KeepTurn(t.Context(), w.Ref, text(102), 100))(t)
+		if small.S3Key != "" || !strings.HasPrefix(large.S3Key, "turns/"+w.Ref.Tenant+"/"+w.Ref.ID+"/") {
+			t.Errorf("%+v %+v", small, large)
+		}
+		opens(t, s, w, small, text(100))
+		opens(t, s, w, large, text(102))
+		if _, err := s.Open(t.Context(), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), large); !errors.Is(err, aggregate.ErrNotFound) {
+			t.Errorf("another's: %v", err)
+		}
+	})
+}
+
+func testOpened(t *testing.T, s large.Store, w *pipelinetest.World) {
+	t.Run("another task's value is not opened", func(t *testing.T) {
+		b := keep(t, s, w, text(large.MaxInline+2))
+		for _, ref := range []aggregate.Ref{
+			task.RefOf(w.Ref.Tenant, aggregate.NewID()), task.RefOf(aggregate.TenantID("T0OTHER"), w.Ref.ID), task.RefOf(w.Ref.Tenant, w.Ref.ID[:25]),
+		} {
+			before := w.Transport.Count("GET")
+			if _, err := s.Open(t.Context(), ref, b); !errors.Is(err, aggregate.ErrNotFound) || w.Transport.Count("GET") != before {
+				t.Errorf("%v: %v", ref, err)
+			}
+		}
+	})
+	t.Run("of the steps that waited only the one that is asked about is opened", func(t *testing.T) {
+		a := &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: w.Ref.Tenant}, TaskID: w.Ref.ID}}
+		for n := range 10 {
+			b := keep(t, s, w, text(large.MaxInline+100+n))
+			a.Gates = append(a.Gates, &task.StepGate{ID: fmt.Sprint("01GATE", n), ProcessVersion: 1, Attempt: 1 + n, Order: 1, Arguments: b})
+		}
+		for _, name := range []string{a.Gates[7].ID, a.Gates[7].Key()} {
+			before := w.Transport.Count("GET")
+			drawn, err := s.Opened(t.Context(), a, name)
+			if err != nil || string(drawn.Gates[7].Arguments.JSON) != string(text(large.MaxInline+107)) || a.Gates[7].Arguments.JSON != "" {
+				t.Fatalf("%v, %+v", err, a.Gates[7])
+			}
+			if n := w.Transport.Count("GET") - before; n != 1 {
+				t.Errorf("%d were fetched", n)
+			}
+		}
+		before := w.Transport.Count("GET")
+		if drawn, err := s.Opened(t.Context(), a, "01PROMPT"); err != nil || drawn != a || w.Transport.Count("GET") != before {
+			t.Errorf("a policy has no arguments: %v", err)
+		}
+	})
+	t.Run("a bucket that is down is worth another try", func(t *testing.T) {
+		defer w.Transport.ClearFaults()
+		b := keep(t, s, w, text(large.MaxInline+3))
+		w.Transport.DropCalls("PUT", 99)
+		w.Transport.DropCalls("GET", 99)
+		failed, err := s.Keep(t.Context(), w.Ref, text(large.MaxInline+4))
+		if pipeline.Name(err) != pipeline.Unavailable || failed.S3Key != "" {
+			t.Errorf("keep: %+v, %v", failed, err)
+		}
+		if _, err := s.Open(t.Context(), w.Ref, b); pipeline.Name(err) != pipeline.Unavailable {
+			t.Errorf("open: %v", err)
+		}
+	})
+}
