@@ -27,6 +27,7 @@ func TestAnUnreachablePackageIndexIsSaid(t *testing.T) {
 	script := `#!/bin/sh
 case "$*" in
 *"-m venv "*) for last; do :; done; mkdir -p "$last/bin"; cp "$0" "$last/bin/python" ;;
+"-c "*) echo 0 ;;
 *"-m pip "*) echo "ERROR: No matching distribution found for moto" >&2; exit 1 ;;
 esac
 `
