@@ -3,6 +3,7 @@ package driver
 import (
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"log"
@@ -49,6 +50,9 @@ func Start(ctx context.Context, o stack.Options) (*stack.Stack, error) {
 // Run is a TestMain: it starts one stack for all tests of a package, hands it to
 // use, and returns the exit code. The first start on a machine installs moto and compiles every function.
 func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
+	if LeftOut() {
+		return 0
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	s, err := Start(ctx, o)
@@ -59,6 +63,17 @@ func Run(m *testing.M, o stack.Options, use func(*stack.Stack)) int {
 	defer s.Close()
 	use(s)
 	return m.Run()
+}
+
+// LeftOut reports whether only short tests are asked for, by go test -short, and says that those of this package are not.
+func LeftOut() bool {
+	if !flag.Parsed() {
+		flag.Parse()
+	}
+	if testing.Short() {
+		log.Println("left out by -short: these tests need a stack of their own")
+	}
+	return testing.Short()
 }
 
 // Leave leaves a stack as it was found when the test ends: default settings, and

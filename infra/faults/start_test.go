@@ -41,6 +41,9 @@ func TestMain(m *testing.M) {
 		log.Fatal(err)
 	}
 	os.Exit(func() int {
+		if driver.LeftOut() {
+			return 0
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 		defer cancel()
 		b, err := open(ctx, "", os.Getenv("RINGI_ARTIFACTS"))

@@ -3,6 +3,9 @@
 package journeys
 
 import (
+	"errors"
+	"flag"
+	"log"
 	"os"
 	"testing"
 
@@ -13,7 +16,16 @@ import (
 // running is the one stack of this package's tests; each leaves it as it found it.
 var running *stack.Stack
 
+// short is what is walked where only short tests are asked for: one request, from its message to its end.
+const short = "^TestARequestBecomesDoneWork$"
+
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		if err := errors.Join(flag.Set("test.run", short), flag.Set("test.short", "false")); err != nil {
+			log.Fatal(err)
+		}
+	}
 	os.Exit(driver.Run(m, driver.Options(), func(s *stack.Stack) { running = s }))
 }
 

@@ -37,6 +37,9 @@ var running *stack.Stack
 
 func TestMain(m *testing.M) {
 	os.Exit(func() int {
+		if driver.LeftOut() {
+			return 0
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 		defer cancel()
 		o := stack.Options{Model: "demo", ByHand: true, FunctionLog: io.Discard, Artifacts: os.Getenv("RINGI_ARTIFACTS")}

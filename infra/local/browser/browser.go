@@ -48,6 +48,9 @@ type Tab struct {
 // name server said so.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it opens a browser")
+	}
 	path := installed(t)
 	b, end, err := common.browser(path, names)
 	if err != nil {
