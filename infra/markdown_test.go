@@ -1,12 +1,15 @@
 package infra_test
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"ringi/shared/runtime/expect"
 )
@@ -17,19 +20,33 @@ var (
 	notInSlug       = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// Every relative link of a text in the repository leads to a file, and to a heading if it names one.
-func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
-	links := 0
-	err := filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
+// pages are the texts of the repository; what models are told and what tests edit with are literals, and none of them.
+func pages(t *testing.T) (out []string) {
+	t.Helper()
+	literals := []string{"node_modules", "prompts", "testdata"}
+	expect.NoError(t, filepath.WalkDir(repository, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
-		if hidden := strings.HasPrefix(d.Name(), ".") && path != repository; d.IsDir() && (hidden || d.Name() == "node_modules") {
+		hidden := strings.HasPrefix(d.Name(), ".") && path != repository
+		if d.IsDir() && (hidden || slices.Contains(literals, d.Name())) {
 			return filepath.SkipDir
 		}
-		if filepath.Ext(path) != ".md" {
-			return nil
+		if filepath.Ext(path) == ".md" {
+			out = append(out, path)
 		}
+		return nil
+	}))
+	if len(out) < 10 {
+		t.Fatalf("%d pages", len(out))
+	}
+	return out
+}
+
+// Every relative link of a text in the repository leads to a file, and to a heading if it names one.
+func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
+	links := 0
+	for _, path := range pages(t) {
 		for _, m := range markdownLink.FindAllStringSubmatch(textOf(t, path), -1) {
 			if strings.Contains(m[1], "://") {
 				continue
@@ -37,11 +54,68 @@ func TestLinksBetweenTextsLeadSomewhere(t *testing.T) {
 			links++
 			checkLink(t, path, m[1])
 		}
-		return nil
-	})
-	if err != nil || links < 20 {
-		t.Errorf("%d links, %v", links, err)
 	}
+	if links < 20 {
+		t.Errorf("%d links", links)
+	}
+}
+
+const (
+	mostLine   = 120 // characters of a line, but for rows of tables, literals and addresses
+	mostCell   = 200 // characters of a table's cell; whatever is longer is a list
+	mostReadme = 150 // lines: what an engineer needs later stands beside its code
+)
+
+var address = regexp.MustCompile(`https?://\S+`)
+
+// misshapen are the lines of a page that are too long, and its cells. Tables of measurements are what the bench printed.
+func misshapen(page string) (out []string) {
+	literal, measured := false, false
+	for i, line := range strings.Split(page, "\n") {
+		switch text := strings.TrimSpace(line); {
+		case strings.HasPrefix(text, "```"):
+			literal = !literal
+		case strings.HasPrefix(text, "<!--"):
+			measured = text == "<!-- bench -->"
+		case literal || measured:
+		case strings.HasPrefix(text, "|"):
+			for _, cell := range strings.Split(strings.ReplaceAll(text, `\|`, ""), "|") {
+				if n := utf8.RuneCountInString(strings.TrimSpace(cell)); n > mostCell {
+					out = append(out, fmt.Sprintf("%d: a cell of %d characters", i+1, n))
+				}
+			}
+		case utf8.RuneCountInString(address.ReplaceAllString(line, "")) > mostLine:
+			out = append(out, fmt.Sprintf("%d: %d characters", i+1, utf8.RuneCountInString(line)))
+		}
+	}
+	return out
+}
+
+func TestPagesFitAScreen(t *testing.T) {
+	for _, path := range pages(t) {
+		text := textOf(t, path)
+		for _, line := range misshapen(text) {
+			t.Errorf("%s:%s", path, line)
+		}
+		if n := strings.Count(text, "\n"); path == filepath.Join(repository, "README.md") && n > mostReadme {
+			t.Errorf("%s has %d lines", path, n)
+		}
+	}
+	long := strings.Repeat("a ", 101)
+	page := long + "\n| " + long + "|\n```\n" + long + "\n```\n<!-- bench -->\n| " + long + "|\n<!-- /bench -->\nhttps://" + strings.Repeat("a", 200)
+	if found := misshapen(page); len(found) != 2 {
+		t.Errorf("of a line, a cell, a literal, a measurement and an address %q are found", found)
+	}
+}
+
+// README's map is the tree: each area in a line, in the order in which they import.
+func TestTheMapIsTheTree(t *testing.T) {
+	var mapped []string
+	text := textOf(t, filepath.Join(repository, "README.md"))
+	for _, m := range regexp.MustCompile(`(?m)^shared/(\w+)/ +\S`).FindAllStringSubmatch(text, -1) {
+		mapped = append(mapped, m[1])
+	}
+	expect.Same(t, areas, mapped)
 }
 
 func checkLink(t *testing.T, from, to string) {

@@ -137,8 +137,10 @@ func (f figures) bill() string {
 	t.row("**AWS in all**", "", fmt.Sprintf("**%.2f**", sum))
 	const played, puts = 120.0, 30.0 // GB-seconds of six rounds of 40 s in 512 MB, and prompts that are kept
 	fmt.Fprintf(&t, `
-A contest of three teams and two rounds, measured likewise: %s transitions (%.2f dollars per 1,000 contests), %.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
-A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f). The thirty answers of models of each cost more than a hundred times all of that.
+A contest of three teams and two rounds, measured likewise: %s transitions (%.2f dollars per 1,000 contests),
+%.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
+A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f).
+The thirty answers of models of each cost more than a hundred times all of that.
 `, num(f.ContestTransitions), f.ContestTransitions*perTransition*1000,
 		f.ContestWrite, f.ContestWrite*perWriteUnit*1000, f.ContestRead, f.ContestRead*perReadUnit*1000,
 		num(puts), puts*perPut*1000, num(played), played*perGBSecond*1000)
@@ -200,18 +202,10 @@ func keepCosts(from, page string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	b, err := os.ReadFile(page)
-	if err != nil {
-		return err
-	}
-	text := string(b)
 	for _, part := range [][3]string{{beginBill, endBill, f.bill()}, {beginLimits, endLimits, f.limits()}} {
-		before, rest, ok := strings.Cut(text, part[0])
-		_, after, ok2 := strings.Cut(rest, part[1])
-		if !ok || !ok2 {
-			return fmt.Errorf("%s has no %s and %s after it", page, part[0], part[1])
+		if err := between(page, part[0], part[1], func(string) string { return part[2] }); err != nil {
+			return err
 		}
-		text = before + part[0] + "\n" + part[2] + part[1] + after
 	}
-	return os.WriteFile(page, []byte(text), 0o644)
+	return nil
 }

@@ -20,6 +20,15 @@ func TestTheBillIsOfTheFiguresThatWereMeasured(t *testing.T) {
 	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
 }
 
+// The first page says the baseline's figures, and no older ones.
+func TestTheFirstPageSaysTheBaseline(t *testing.T) {
+	page := string(expect.Value(os.ReadFile("../../" + front))(t))
+	copied := filepath.Join(t.TempDir(), front)
+	expect.NoError(t, os.WriteFile(copied, []byte(page), 0o600))
+	expect.NoError(t, expect.Value(readBaseline("baseline.json"))(t).tell(copied))
+	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
+}
+
 // Nobody raises an amount by hand: later measurements are compared with what the table says was measured.
 func TestTheBaselineIsWhatTheTableSays(t *testing.T) {
 	_, table, _ := strings.Cut(string(expect.Value(os.ReadFile("README.md"))(t)), "\n| **One request,")

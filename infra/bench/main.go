@@ -86,7 +86,7 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	short := flags.Bool("short", false, "measure each thing a few times only")
 	n := flags.Int("n", 0, "requests of latency and throughput; 0 is the usual number")
 	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
-	write := flags.Bool("write", false, "write each part, once it is measured, into the table of "+readme+", into "+ratios+" and, as dollars, into "+costs)
+	write := flags.Bool("write", false, "write each part, once it is measured, into the table of "+readme+", into "+ratios+", its sentence into "+front+" and, as dollars, into "+costs)
 	bill := flags.Bool("bill", false, "measure nothing, and make "+costs+" of the table that stands in "+readme)
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -137,7 +137,11 @@ func (m *Measured) keep() error {
 	if err != nil {
 		return err
 	}
-	if err := m.baseline(before).save(ratios); err != nil {
+	after := m.baseline(before)
+	if err := after.save(ratios); err != nil {
+		return err
+	}
+	if err := after.tell(front); err != nil {
 		return err
 	}
 	return keepCosts(readme, costs)

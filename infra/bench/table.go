@@ -234,14 +234,19 @@ func pieces(table string) []piece {
 // insert puts a table between the marks of a file, with the parts that only the old one
 // there has, so that a part can be measured alone.
 func insert(path, table string) error {
+	return between(path, begin, end, func(old string) string { return merged(strings.TrimPrefix(old, "\n"), table) })
+}
+
+// between replaces what stands between two marks of a file.
+func between(path, open, closing string, text func(old string) string) error {
 	b, err := os.ReadFile(path)
 	if err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(b), begin)
-	old, after, ok2 := strings.Cut(rest, end)
+	before, rest, ok := strings.Cut(string(b), open)
+	old, after, ok2 := strings.Cut(rest, closing)
 	if !ok || !ok2 {
-		return fmt.Errorf("%s has no %s and %s after it", path, begin, end)
+		return fmt.Errorf("%s has no %s and %s after it", path, open, closing)
 	}
-	return os.WriteFile(path, []byte(before+begin+"\n"+merged(strings.TrimPrefix(old, "\n"), table)+end+after), 0o644)
+	return os.WriteFile(path, []byte(before+open+"\n"+text(old)+closing+after), 0o644)
 }

@@ -48,7 +48,7 @@ func edits(t *testing.T) map[string][][2]string {
 			before("| `OPENAI_BASE_URL` |", "variables.md"),
 		},
 		"infra/design.md": {
-			before("| pace | `PACE#<workspace>` |", "rows.md"),
+			before("- **pace**: `PACE#<workspace>`", "rows.md"),
 		},
 		"infra/house_test.go": {
 			after("\t{\"task\", \"teamconfig\"},\n", "\t{\"note\"},\n"),
