@@ -1,4 +1,4 @@
-// Package contests is a sample workspace of contests: teams, a contest's file, an evaluator and a judge.
+// Package contests holds sample files of contests: teams, a contest's file, an evaluator and a judge.
 package contests
 
 import (

@@ -1,4 +1,4 @@
-// Package workspace holds the files that a chat session's actions work on. A version of them is one archive, whose bytes
+// Package workspace holds the files that a conversation's actions work on. A version of them is one archive, whose bytes
 // follow from the files alone; what comes back from where commands run is read as what a stranger sent.
 package workspace
 

@@ -47,7 +47,7 @@ type Results struct {
 
 // Effects is of functions that start runs and have cards drawn.
 type Effects struct {
-	ChatARN         string `env:"CHAT_ARN" doc:"the state machine of sessions with agents"`
+	ChatARN         string `env:"CHAT_ARN" doc:"the state machine of conversations with agents"`
 	ContestARN      string `env:"CONTEST_ARN" doc:"the state machine of contests"`
 	StateMachineARN string `env:"STATE_MACHINE_ARN" doc:"the pipeline"`
 	CardQueueURL    string `env:"CARD_QUEUE_URL" doc:"the queue of cards to draw"`

@@ -1,4 +1,4 @@
-// Package conversations is the store of sessions: the table, with the lists that only sessions have.
+// Package conversations is the store of conversations: the table, with the lists that only conversations have.
 package conversations
 
 import (

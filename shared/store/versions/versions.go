@@ -1,5 +1,5 @@
-// Package versions keeps a chat session's workspaces in the bucket, and makes the addresses by which one action in the
-// sandbox reaches its own and nothing else.
+// Package versions keeps the files of conversations in the bucket, and makes the addresses by which a running
+// command reaches its own files and nothing else.
 package versions
 
 import (

@@ -1,0 +1,92 @@
+package infra_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+// out are words that say nothing to a stranger, or that another word of the glossary (infra/design.md) says already. They
+// stand in no page and in no package's comment, but for what is named beside them.
+var out = []struct{ word, but, instead string }{
+	{`shel(?:f|ves)`, ``, "say what keeps it"},
+	{`rooms?`, `meeting rooms?|(?:no|has|for|want of|is|without) room|lets rooms be booked|rooms to book`, "isolation, package or area"},
+	{`stor(?:y|ies)|telling`, ``, "say what is shown"},
+	{`(?:chat|agents?'?s?|talk) sessions?|sessions? (?:of|with) (?:an )?agents?`, `(?i:managed )session`, "conversation"},
+	{`sessions?`, `(?s:.*\b(?i:managed|web|browser|browsers|console|sign(?:s|ed)? in)\b.*)`, "conversation"},
+	{`chats?`, `Chat Completions|chat\.\w+`, "conversation"},
+	{`(?:a|the|this|every|each|of) talks?`, ``, "conversation"},
+	{`of ours`, ``, "Ringi's"},
+	{`no sandbox|(?:have|tries) the sandbox|sandbox for agents`, ``, "isolation"},
+	{`(?:conversation|agent|action|sample)s?(?:'s|s')? workspaces?|workspace of files`, ``, "files"},
+	{`twins?`, ``, "say what is alike"},
+}
+
+// literal is what a page quotes: code, addresses and what a comment indents.
+var literal = regexp.MustCompile("(?s)```.*?```|`[^`]*`|\\]\\([^)]*\\)|<!-- bench -->.*<!-- /bench -->|(?m:^\t.*$)")
+
+// identifier is what a package's comment begins with.
+var identifier = regexp.MustCompile(`^(?:Package|Command) \S+`)
+
+// misspoken are the words of a text that are out, a paragraph or an item of a list at a time.
+func misspoken(text string) (found []string) {
+	for _, paragraph := range regexp.MustCompile(`\n\s*\n|\n\s*- |\n\| `).Split(literal.ReplaceAllString(text, "…"), -1) {
+		said := strings.Join(strings.Fields(paragraph), " ")
+		for _, o := range out {
+			rest := said
+			if o.but != "" {
+				rest = regexp.MustCompile(o.but).ReplaceAllString(said, "…")
+			}
+			if word := regexp.MustCompile(`(?i)\b(?:` + o.word + `)\b`).FindString(rest); word != "" {
+				found = append(found, word+" ("+o.instead+"): "+said)
+			}
+		}
+	}
+	return found
+}
+
+func TestOneWordHasOneMeaning(t *testing.T) {
+	for _, path := range pages(t) {
+		for _, word := range misspoken(textOf(t, path)) {
+			t.Errorf("%s: %s", path, word)
+		}
+	}
+	packages := 0
+	for _, root := range []string{"shared", "functions", "infra"} {
+		expect.NoError(t, filepath.WalkDir(filepath.Join(repository, root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+			if err != nil || f.Doc == nil {
+				return err
+			}
+			packages++
+			for _, word := range misspoken(identifier.ReplaceAllString(f.Doc.Text(), "")) {
+				t.Errorf("%s: %s", path, word)
+			}
+			return nil
+		}))
+	}
+	if packages < 60 {
+		t.Errorf("%d packages have a comment", packages)
+	}
+}
+
+func TestAWordThatIsOutIsFound(t *testing.T) {
+	for text, wrong := range map[string]bool{
+		"It leaves the room.": true, "There is no room for it.": false, "a chat\nsession": true, "Chat Completions": false,
+		"The session ends.": true, "The managed session ends.": false, "A page reads the web session.": false, "a call of ours": true,
+		"People talk with it.": false, "The talk ends.": true, "`story` is code.": false, "This story ends.": true,
+	} {
+		if found := misspoken(text); (len(found) > 0) != wrong {
+			t.Errorf("%q: %q", text, found)
+		}
+	}
+}
