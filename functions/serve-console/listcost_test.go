@@ -1,15 +1,22 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -20,30 +27,49 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// heard notes which actions of DynamoDB's are called.
+// heard notes which actions of DynamoDB's are called, and how many rows their queries look at.
 type heard struct {
 	mu    sync.Mutex
 	calls []string
+	rows  int
 }
 
 func (h *heard) RoundTrip(r *http.Request) (*http.Response, error) {
-	h.mu.Lock()
-	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
-	h.calls = append(h.calls, action)
-	h.mu.Unlock()
-	return http.DefaultTransport.RoundTrip(r)
-}
-
-func (h *heard) take() []string {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = io.NopCloser(bytes.NewReader(body))
+	var looked struct{ ScannedCount int }
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	out := h.calls
-	h.calls = nil
-	return out
+	_, action, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+	h.calls = append(h.calls, action)
+	if action == "Query" {
+		if err := json.Unmarshal(body, &looked); err != nil {
+			return nil, err
+		}
+		h.rows += looked.ScannedCount
+	}
+	return res, nil
 }
 
-// A page of the list is the session's read and one query, however many requests there are; what its units come to,
-// infra/bench measures.
+// take returns the calls since the last time by their names, and the rows that their queries looked at.
+func (h *heard) take() (calls []string, rows int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	calls, rows = h.calls, h.rows
+	h.calls, h.rows = nil, 0
+	slices.Sort(calls)
+	return calls, rows
+}
+
+// A page of the list is the session's read and one query, however many requests there are.
 func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 	db := storetest.Start(t)
 	for _, n := range []int{10, 400} {
@@ -69,8 +95,7 @@ func TestAListPageIsTheSessionAndOneQuery(t *testing.T) {
 				if got := b.get(path); got.status != http.StatusOK {
 					t.Errorf("%s is answered %d", path, got.status)
 				}
-				got := h.take()
-				slices.Sort(got)
+				got, _ := h.take()
 				expect.Same(t, want, got)
 			}
 		}
@@ -83,6 +108,45 @@ func readers(path string) []string {
 		return []string{workspace.Suzuki}
 	}
 	return []string{workspace.Suzuki, workspace.Sato}
+}
+
+// Whether a list is short or long, and wherever in it a page is: its query looks at the page's rows, and at one more if there are
+// older ones.
+func TestEveryPageOfAListLooksAtItsRowsAlone(t *testing.T) {
+	db := storetest.Start(t)
+	for _, n := range []int{100, 1000} {
+		w, h := newWorld(t, db), &heard{}
+		w.filled(n, func(int) (user, channel, title string) { return workspace.Sato, workspace.HR, "勤怠" })
+		var entries []aggregate.AuditEntry
+		for i := range n {
+			entries = append(entries, aggregate.AuditEntry{
+				TenantID: w.tenant.ID, Timestamp: time.Date(2026, 1, 20, 0, 0, -i, 0, time.UTC), ActorType: aggregate.ActorSystem,
+				Action: task.AuditTaskExpired, ResourceType: "task", ResourceID: fmt.Sprint(i), AggregateID: fmt.Sprint(i), Details: "{}",
+			})
+		}
+		w.record(entries...)
+		cfg := db.Config
+		cfg.HTTPClient = &http.Client{Transport: h}
+		w.c.Store = tasks.New(dynamodb.NewFromConfig(cfg), w.table)
+		b := w.as(workspace.Suzuki)
+		for _, path := range []string{
+			"/console/tasks", "/console/tasks?status=completed", "/console/tasks?person=" + workspace.Sato,
+			"/console/audit?from=2026-01-05&to=2026-01-20", "/console/audit?from=2026-01-05&to=2026-01-20&action=" + string(task.AuditTaskExpired),
+		} {
+			left := n
+			for at := path; at != ""; left -= auditPage {
+				h.take()
+				page := b.get(at)
+				if _, rows := h.take(); page.status != http.StatusOK || rows != min(left, auditPage+1) {
+					t.Errorf("%s of %d, with %d left: %d, and its query looks at %d rows", path, n, left, page.status, rows)
+				}
+				at = page.link("next")
+			}
+			if left != 0 {
+				t.Errorf("%s of %d: %d are on no page", path, n, left)
+			}
+		}
+	}
 }
 
 // The history of contests is the session and one query; the board reads what its rounds were for by one call more, and a team's
@@ -108,8 +172,7 @@ func TestPagesOfContestsReadTheSameHoweverManyThereAre(t *testing.T) {
 		} {
 			h.take()
 			b.get(path).says(t, http.StatusOK, "勤怠の方針")
-			got := h.take()
-			slices.Sort(got)
+			got, _ := h.take()
 			expect.Same(t, want, got)
 		}
 	}
@@ -133,9 +196,11 @@ func TestThePageOfApprovalsReadsTheSameHoweverMuchWaits(t *testing.T) {
 		b := w.as(workspace.Suzuki)
 		h.take()
 		page := b.get("/console/approvals")
-		got := h.take()
-		slices.Sort(got)
+		got, looked := h.take()
 		expect.Same(t, want, got)
+		if looked != n {
+			t.Errorf("%d wait, and the query looks at %d", n, looked)
+		}
 		if rows := strings.Count(page.body, `<li>`); rows != min(n, waitingOfPage) {
 			t.Errorf("%d wait, %d are shown", n, rows)
 		}

@@ -17,8 +17,6 @@ type Baseline struct {
 	Amounts map[string]float64 `json:"amounts"`
 	// Cold are the functions' starts as ratios to a bare handler's, by folder.
 	Cold map[string]float64 `json:"cold"`
-	// Pages are the read units of a page, by list.
-	Pages map[string]float64 `json:"pages"`
 }
 
 // baseline is an earlier one with what was measured since.
@@ -30,12 +28,6 @@ func (m *Measured) baseline(b Baseline) Baseline {
 		b.Cold = map[string]float64{}
 		for _, f := range m.Cold.Functions {
 			b.Cold[f.Name] = f.Ratio
-		}
-	}
-	if m.Growth != nil {
-		b.Pages = map[string]float64{}
-		for _, p := range m.Growth.Pages {
-			b.Pages[p.List] = max(b.Pages[p.List], p.First, p.Middle)
 		}
 	}
 	return b

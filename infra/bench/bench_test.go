@@ -11,8 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/bench/coldstart"
 	"ringi/infra/bench/recorder"
 	"ringi/infra/driver"
@@ -89,25 +87,6 @@ func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 	}
 }
 
-func TestAPageCostsTheSameAtAnySize(t *testing.T) {
-	g, err := measureGrowth(t.Context(), []int{100, 1000}, io.Discard)
-	quiet(t, err)
-	before := stored(t).Pages
-	seen := map[string]float64{}
-	for _, p := range g.Pages {
-		if p.First != p.Middle {
-			t.Errorf("%s at %d rows: the first page costs %v, one half-way %v", p.List, p.Rows, p.First, p.Middle)
-		}
-		if was, ok := seen[p.List]; ok && was != p.First {
-			t.Errorf("%s costs %v at %d rows, %v with fewer", p.List, p.First, p.Rows, was)
-		}
-		seen[p.List] = p.First
-	}
-	if diff := cmp.Diff(before, seen); diff != "" {
-		t.Error("units of a page, baseline and now:", diff)
-	}
-}
-
 func TestWorseSeesWhatGrew(t *testing.T) {
 	before := map[string]float64{"a": 10, "b": 10, "c": 10}
 	got := worse(map[string]float64{"a": 12, "b": 14, "d": 1}, before, 1.2, 0)
@@ -150,20 +129,20 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 
 func TestTheTableGoesBetweenItsMarks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "README.md")
-	m := &Measured{At: "2026-11-20", Growth: &Growth{PageSize: 25, Pages: []Page{{"tasks", 100_000, 2, 2}}}}
+	m := &Measured{At: "2026-11-20", Cold: &coldstart.Report{Functions: []coldstart.Function{{Name: "close-task", Size: 1 << 20}}}}
 	for name, text := range map[string]string{"none": "x", "one": "x " + begin, "turned round": end + begin} {
 		expect.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if err := insert(path, m.markdown()); err == nil {
 			t.Errorf("%s of the marks: it went somewhere", name)
 		}
 	}
-	expect.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"old"+end+"\nafter\n"), 0o600))
+	expect.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"earlier"+end+"\nafter\n"), 0o600))
 	for range 2 {
 		expect.NoError(t, insert(path, m.markdown()))
 	}
 	b := expect.Value(os.ReadFile(path))(t)
 	text := string(b)
-	if !strings.HasPrefix(text, "before\n"+begin+"\nMeasured 2026-11-20") || !strings.HasSuffix(text, "| tasks | 100,000: 2, 2 |  |\n"+end+"\nafter\n") || strings.Contains(text, "old") {
+	if !strings.HasPrefix(text, "before\n"+begin+"\nMeasured 2026-11-20") || !strings.HasSuffix(text, "| 1.0 MiB, 0.0 MiB |\n"+end+"\nafter\n") || strings.Contains(text, "earlier") {
 		t.Errorf("the file is %s", text)
 	}
 }

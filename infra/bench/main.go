@@ -31,24 +31,21 @@ type Measured struct {
 	Cold       *coldstart.Report
 	Latency    *Latency
 	Throughput *Throughput
-	Pace       *Pace
-	Growth     *Growth
 }
 
 // effort is how often each thing is done.
 type effort struct {
-	pipelines, disturbed, spawns, requests, rush int
-	rows                                         []int
-	seed                                         uint64
+	pipelines, disturbed, spawns, requests int
+	seed                                   uint64
 }
 
 var (
-	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200, rush: 30, rows: []int{100, 10_000, 100_000}}
-	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10, rush: 6, rows: []int{100, 1_000}}
+	whole = effort{pipelines: 5, disturbed: 20, spawns: 21, requests: 200}
+	brief = effort{pipelines: 1, disturbed: 4, spawns: 5, requests: 10}
 )
 
 // parts are what can be measured alone, in this order.
-var parts = []string{"calls", "others", "cold", "latency", "throughput", "pace", "growth"}
+var parts = []string{"calls", "others", "cold", "latency", "throughput"}
 
 // measure does one part.
 func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Writer) (err error) {
@@ -63,10 +60,6 @@ func (m *Measured) measure(ctx context.Context, part string, e effort, log io.Wr
 		m.Latency, err = measureLatency(ctx, e.requests)
 	case "throughput":
 		m.Throughput, err = measureThroughput(ctx, e.requests)
-	case "pace":
-		m.Pace, err = measurePace(ctx, e.rush)
-	case "growth":
-		m.Growth, err = measureGrowth(ctx, e.rows, log)
 	}
 	return err
 }

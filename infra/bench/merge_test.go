@@ -13,14 +13,12 @@ func TestAPartMeasuredAloneLeavesTheOthers(t *testing.T) {
 	cold := func(ratio float64, spawns int) *coldstart.Report {
 		return &coldstart.Report{Spawns: spawns, Functions: []coldstart.Function{{Name: "close-task", Pair: coldstart.Pair{Ratio: ratio}}}}
 	}
-	growth := func(units float64) *Growth {
-		return &Growth{PageSize: 25, Pages: []Page{{"tasks", 100, units, units}}}
-	}
+	rush := func(n int) *Throughput { return &Throughput{Tasks: n} }
 	latency := &Latency{FirstCard: Spread{Count: 2}}
-	before := &Measured{At: "2026-11-19", Cold: cold(3, 5), Latency: latency, Growth: growth(2)}
+	before := &Measured{At: "2026-11-19", Cold: cold(3, 5), Latency: latency, Throughput: rush(2)}
 	for name, test := range map[string]struct{ now, want *Measured }{
-		"the first":    {&Measured{At: "2026-11-20", Cold: cold(1, 21)}, &Measured{At: "2026-11-20", Cold: cold(1, 21), Latency: latency, Growth: growth(2)}},
-		"the last":     {&Measured{At: "2026-11-20", Growth: growth(3)}, &Measured{At: "2026-11-20", Cold: cold(3, 5), Latency: latency, Growth: growth(3)}},
+		"the first":    {&Measured{At: "2026-11-20", Cold: cold(1, 21)}, &Measured{At: "2026-11-20", Cold: cold(1, 21), Latency: latency, Throughput: rush(2)}},
+		"the last":     {&Measured{At: "2026-11-20", Throughput: rush(3)}, &Measured{At: "2026-11-20", Cold: cold(3, 5), Latency: latency, Throughput: rush(3)}},
 		"nothing anew": {&Measured{At: "2026-11-19"}, before},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -35,12 +35,7 @@ func open(ctx context.Context, faults lambda.Faults, rates webapi.Rates) (*stack
 
 // ask says something to Ringi in #人事, and looks every poll for what becomes of it.
 func ask(t driver.T, s *stack.Stack, poll time.Duration) *driver.Request {
-	return askIn(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+everyTool, poll)
-}
-
-// askIn is a message of a person's, somewhere.
-func askIn(t driver.T, s *stack.Stack, person, channel, text string, poll time.Duration) *driver.Request {
-	r := driver.Say(t, s, person, channel, text)
+	r := driver.Say(t, s, workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> "+everyTool)
 	r.Timeout, r.Poll = patience, poll
 	return r
 }

@@ -33,8 +33,6 @@ func (m *Measured) markdown() string {
 	m.talkRows(&t)
 	m.coldRows(&t)
 	m.timeRows(&t)
-	m.paceRows(&t)
-	m.growthRows(&t)
 	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, machine(), t.String())
 }
 
@@ -160,24 +158,6 @@ func (m *Measured) timeRows(t *table) {
 		}
 		t.row(fmt.Sprintf("Slack's limits at %s times their pace", num(x.Pace)), strings.Join(done, ", "),
 			fmt.Sprintf("%d turned away and tried later; %d events delivered again", x.RateLimited, x.Redelivered))
-	}
-}
-
-func (m *Measured) growthRows(t *table) {
-	if m.Growth == nil {
-		return
-	}
-	var names []string
-	by := map[string][]string{}
-	for _, p := range m.Growth.Pages {
-		if by[p.List] == nil {
-			names = append(names, p.List)
-		}
-		by[p.List] = append(by[p.List], fmt.Sprintf("%s: %s, %s", thousands(p.Rows), num(p.First), num(p.Middle)))
-	}
-	t.part(fmt.Sprintf("Growth: a page of %d", m.Growth.PageSize), "rows: read units of the first page, of one half-way", "")
-	for _, name := range names {
-		t.row(name, strings.Join(by[name], "; "), "")
 	}
 }
 

@@ -22,7 +22,8 @@ const pace = 20
 // Throughput is many requests made at once, in one channel with Slack's limits. All
 // of them were completed and shown.
 type Throughput struct {
-	Traffic
+	Writes      map[string]int // calls of Slack, by method
+	RateLimited int            // calls that Slack turned away
 	Tasks       int
 	Wall        time.Duration
 	Pace        float64 // of Slack's limits
@@ -37,10 +38,10 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 		return nil, err
 	}
 	defer s.Close()
-	t := &Throughput{Tasks: n, Pace: pace}
+	t := &Throughput{Writes: map[string]int{}, Tasks: n, Pace: pace}
 	began := time.Now()
 	var mu sync.Mutex
-	t.Traffic, err = traffic(ctx, s, func() error {
+	err = t.watch(ctx, s, func() error {
 		return crowd(ctx, n, n, func(people driver.T, _ int) {
 			r := ask(people, s, 250*time.Millisecond)
 			retried := finish(r)
@@ -61,18 +62,10 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 	return t, noDeadLetters(ctx, s)
 }
 
-// Traffic is what the app called of Slack.
-type Traffic struct {
-	Writes      map[string]int // by method
-	RateLimited int            // calls that Slack turned away
-}
-
-// traffic counts the app's calls while people do something, and lets the sweeper look as
-// its schedule would but oftener.
-func traffic(ctx context.Context, s *stack.Stack, people func() error) (Traffic, error) {
+// watch counts the app's calls while people do something, and lets the sweeper look as its schedule would but oftener.
+func (t *Throughput) watch(ctx context.Context, s *stack.Stack, people func() error) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	t := Traffic{Writes: map[string]int{}}
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		for sleep.For(ctx, 20*time.Second) == nil {
@@ -88,11 +81,11 @@ func traffic(ctx context.Context, s *stack.Stack, people func() error) (Traffic,
 	err := people()
 	stop()
 	beside.Wait()
-	return t, err
+	return err
 }
 
 // count adds the calls after a moment, and returns when the newest was.
-func (t *Traffic) count(calls []webapi.Call, last time.Time) time.Time {
+func (t *Throughput) count(calls []webapi.Call, last time.Time) time.Time {
 	newest := last
 	for _, c := range calls {
 		if !c.At.After(last) {

@@ -99,12 +99,6 @@ func (r *Recorder) keep(c Call, err error) {
 	}
 }
 
-// ServeHTTP passes a call of DynamoDB on and records it, for a client that is no function.
-func (r *Recorder) ServeHTTP(w http.ResponseWriter, q *http.Request) {
-	_, operation, _ := strings.Cut(q.Header.Get("X-Amz-Target"), ".")
-	r.measured(w, q, r.meter, operation, Call{Name: "DynamoDB." + operation, At: time.Now()})
-}
-
 func (r *Recorder) measured(w http.ResponseWriter, q *http.Request, m *Meter, operation string, call Call) {
 	body, err := io.ReadAll(q.Body)
 	if err != nil {
