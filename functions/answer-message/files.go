@@ -30,7 +30,7 @@ func (t *turn) attach(ctx context.Context, history []chat.Message) {
 			return nil, err.Error()
 		case err != nil:
 			slog.WarnContext(ctx, "a file is not read", "file", f.ID, "err", err)
-			return nil, chat.NotNow
+			return nil, session.NotNow
 		}
 		return got.Body, ""
 	})

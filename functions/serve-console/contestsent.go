@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/model/round"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -86,7 +85,7 @@ func (t contestSentTexts) call(u *aggregate.Use) contestCall {
 		return call
 	}
 	agent := parts[1]
-	if agent == round.Leader && len(parts) > 3 {
+	if agent == contest.Leader && len(parts) > 3 {
 		agent = "member"
 	}
 	call.Agent = cmp.Or(t.Agents[agent], card.OneLine(agent))

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 	"ringi/shared/words/language"
@@ -258,12 +257,12 @@ func saysWhyNobodyAnswers(t *testing.T, w *world) {
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for i, words := range talkWords {
-		for _, cause := range chat.Causes {
+		for _, cause := range session.Causes {
 			if words.WhyUnread[cause] == "" {
 				t.Errorf("%s has no words for %s", language.All[i], cause)
 			}
 		}
-		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[chat.Unreadable] {
+		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[session.Unreadable] {
 			t.Errorf("%s shows %q", language.All[i], got)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"ringi/shared/domain/session"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
@@ -21,7 +20,7 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 	}
 	r, words := newReadings(said), talkWords.In("ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[chat.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[session.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {

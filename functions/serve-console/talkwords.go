@@ -7,7 +7,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/model/turn"
 	"ringi/shared/words/language"
 )
 
@@ -30,7 +29,7 @@ type talkTexts struct {
 	Act, Confirm, ActAbout                                                                            map[talkAct]string
 	Surface                                                                                           map[aggregate.Surface]string
 	Why                                                                                               map[aggregate.Reason]string
-	WhyUnread                                                                                         map[chat.Cause]string
+	WhyUnread                                                                                         map[session.Cause]string
 }
 
 // unread says why nothing of an attachment was read.
@@ -38,7 +37,7 @@ func (t talkTexts) unread(why string) string {
 	if why == "" {
 		return ""
 	}
-	return t.WhyUnread[chat.CauseOf(why)]
+	return t.WhyUnread[session.CauseOf(why)]
 }
 
 // decided says who was faster.
@@ -85,8 +84,8 @@ var talkJA = talkTexts{
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "会話を終えたため", session.ReasonIdle: "しばらく動きがなかったため", session.ReasonRejected: "却下されたため", session.ReasonExpired: "期限切れ", session.ReasonWithdrawn: "取り消したため",
 	},
-	WhyUnread: map[chat.Cause]string{
-		chat.TooLarge: "大きすぎるため読み取っていません (テキストは 64 KB、画像は 3 MB まで)。", chat.OtherType: "読み取れるのはテキストと画像だけです。", chat.TooMany: "新しいファイルを優先したため、読み取っていません。",
-		chat.Altered: "回答に使った後で変更されたため、読み取っていません。", chat.Silent: "Slack から受け取れませんでした。次の回答のときに、もう一度読み取ります。", chat.Unreadable: "読み取れませんでした。削除されたか、Slack の外にあるファイルの可能性があります。",
+	WhyUnread: map[session.Cause]string{
+		session.TooLarge: "大きすぎるため読み取っていません (テキストは 64 KB、画像は 3 MB まで)。", session.OtherType: "読み取れるのはテキストと画像だけです。", session.TooMany: "新しいファイルを優先したため、読み取っていません。",
+		session.Altered: "回答に使った後で変更されたため、読み取っていません。", session.Silent: "Slack から受け取れませんでした。次の回答のときに、もう一度読み取ります。", session.Unreadable: "読み取れませんでした。削除されたか、Slack の外にあるファイルの可能性があります。",
 	},
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/model/turn"
 )
 
 var talkEN = talkTexts{
@@ -34,8 +33,8 @@ var talkEN = talkTexts{
 	Why: map[aggregate.Reason]string{
 		session.ReasonClosed: "because the conversation was closed", session.ReasonIdle: "because nothing had happened for a while", session.ReasonRejected: "because it was rejected", session.ReasonExpired: "Nobody decided in time", session.ReasonWithdrawn: "because somebody withdrew it",
 	},
-	WhyUnread: map[chat.Cause]string{
-		chat.TooLarge: "Too large to be read: the limit is 64 KB for text and 3 MB for images.", chat.OtherType: "Only text and images are read.", chat.TooMany: "Not read, because newer files came first.",
-		chat.Altered: "Not read, because it was changed after an answer had been made of it.", chat.Silent: "Slack did not give it. The next answer tries again.", chat.Unreadable: "It could not be read. It may have been deleted, or be kept outside of Slack.",
+	WhyUnread: map[session.Cause]string{
+		session.TooLarge: "Too large to be read: the limit is 64 KB for text and 3 MB for images.", session.OtherType: "Only text and images are read.", session.TooMany: "Not read, because newer files came first.",
+		session.Altered: "Not read, because it was changed after an answer had been made of it.", session.Silent: "Slack did not give it. The next answer tries again.", session.Unreadable: "It could not be read. It may have been deleted, or be kept outside of Slack.",
 	},
 }

@@ -202,8 +202,11 @@ type Turn struct {
 	DeleteAfter int64          `json:"delete_after"`
 }
 
-// TurnsList is the list of a team's turns.
-const TurnsList = "TURNS#"
+// TurnsList is the list of a team's turns, Leader the team's leader in their names.
+const (
+	TurnsList = "TURNS#"
+	Leader    = "leader"
+)
 
 // RoundKey is the key of the round with this number.
 func RoundKey(number int) string { return fmt.Sprintf("ROUND#%02d", number) }

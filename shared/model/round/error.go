@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
@@ -34,7 +35,7 @@ type Error struct {
 
 // Agents of a team that can end a round.
 const (
-	Leader    = "leader"
+	Leader    = contest.Leader
 	Evaluator = "evaluator"
 	judge     = "judge"
 )

@@ -1,4 +1,4 @@
-package chat
+package session
 
 import "strings"
 
@@ -22,12 +22,13 @@ var beginnings = []struct {
 	text  string
 	cause Cause
 }{
-	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {onlyRead, OtherType}, {"only the newest ", TooMany}, {altered, Altered}, {NotNow, Silent},
+	{"the image has ", TooLarge}, {"the text has ", TooLarge}, {"it has ", TooLarge}, {OnlyRead, OtherType}, {"only the newest ", TooMany}, {Changed, Altered}, {NotNow, Silent},
 }
 
+// Reasons why nothing was read of a file, as the model is told them.
 const (
-	onlyRead = "only text and images are read"
-	altered  = "it was changed after it had been read"
+	OnlyRead = "only text and images are read"
+	Changed  = "it was changed after it had been read"
 	// NotNow is why a file was not read which may be read for the next answer.
 	NotNow = "Slack did not give it now"
 )
