@@ -44,7 +44,7 @@ type Payloads interface {
 type Handler struct {
 	Store    Store
 	Payloads Payloads
-	Open     func(d agent.Definition, s tenancy.Settings) (chat.Wire, error)
+	Open     func(d agent.Definition, s tenancy.Settings) (model.Wire, error)
 	Prompts  func(ref aggregate.Ref) model.Keep                                                       // keeps what models are sent
 	Who      func(ctx context.Context, ref aggregate.Ref, team, user string) (aggregate.Actor, error) // as Slack says it
 	// Approvable reports, as aggregate.ErrNotAllowed, why nobody may approve what these ask for together there.
@@ -132,7 +132,7 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	if err != nil {
 		return t.failed(ctx, err, session.Answer{})
 	}
-	wire = chat.Keeping(wire, t.Prompts(t.ref))
+	wire = model.Keeping(wire, t.Prompts(t.ref))
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err

@@ -19,7 +19,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/slack/people"
@@ -33,15 +32,15 @@ const root = "1775034000.000100"
 
 // vendor is a wire that says what it is told to.
 type vendor struct {
-	requests []chat.Request
-	says     chat.Response
+	requests []model.Request
+	says     model.Response
 	err      error
 	sends    string // its request
 	asked    func() // while it is asked
 	writes   func(onText func(string))
 }
 
-func (v *vendor) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (v *vendor) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	if v.sends != "" {
 		model.Sent(ctx, []byte(v.sends))
 	}
@@ -103,13 +102,13 @@ func talking(t *testing.T, server *storetest.Server, o session.Opening, change f
 func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o session.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	w := &world{t: t, rows: conversations.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: chat.Response{Text: "hi", Stop: model.StopEnd}}}
+	w := &world{t: t, rows: conversations.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
 	s := tenancy.DefaultSettings()
 	s.Locale = "en"
 	change(&s)
 	w.Handler = &Handler{
 		Store: settled{w.rows, s}, Payloads: shelf{}, Sandbox: true, Now: time.Now,
-		Open:    func(agent.Definition, tenancy.Settings) (chat.Wire, error) { return w.vendor, nil },
+		Open:    func(agent.Definition, tenancy.Settings) (model.Wire, error) { return w.vendor, nil },
 		Prompts: func(aggregate.Ref) model.Keep { return w.keep },
 		Who: func(_ context.Context, _ aggregate.Ref, team, user string) (aggregate.Actor, error) {
 			return aggregate.Actor{Type: aggregate.ActorUser, ID: user, Team: team}, nil
@@ -231,7 +230,7 @@ func testMeanwhile(t *testing.T, w *world) {
 	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
 		t.Fatalf("%+v %v", next, err)
 	}
-	text := func(r chat.Request) string { return string(expect.Value(json.Marshal(r.Said))(t)) }
+	text := func(r model.Request) string { return string(expect.Value(json.Marshal(r.Messages))(t)) }
 	first, then := text(w.vendor.requests[0]), text(w.vendor.requests[1])
 	if strings.Contains(first, "and me") || !strings.Contains(first, "name of U1") || !strings.Contains(then, "name of U2") || strings.Count(then, "hello") != 1 {
 		t.Errorf("first %s\nthen %s", first, then)
@@ -242,7 +241,7 @@ func testMeanwhile(t *testing.T, w *world) {
 }
 
 func testProposal(t *testing.T, w *world, want session.ActionStatus) {
-	w.vendor.says.Calls = []chat.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
+	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.load().Current()
 	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
@@ -254,10 +253,10 @@ func testProposal(t *testing.T, w *world, want session.ActionStatus) {
 }
 
 func testSurplus(t *testing.T, w *world) {
-	call := func(name, script string) chat.Call {
-		return chat.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script + `","timeout_seconds":60,"summary":"` + name + `"}`)}
+	call := func(name, script string) model.Call {
+		return model.Call{ID: name, Name: "shell_command", Input: json.RawMessage(`{"script":"` + script + `","timeout_seconds":60,"summary":"` + name + `"}`)}
 	}
-	w.vendor.says.Calls = []chat.Call{call("first", "ls"), call("second", "pwd"), call("large", strings.Repeat("x", 5000))}
+	w.vendor.says.Calls = []model.Call{call("first", "ls"), call("second", "pwd"), call("large", strings.Repeat("x", 5000))}
 	expect.Value(w.handle())(t)
 	if m := w.said(); len(m.Refused) != 2 || m.Refused[0].Summary != "second" || !strings.Contains(m.Refused[0].Payload, "pwd") || m.Refused[1].Payload != "" || m.Refused[1].Summary != "large" {
 		t.Fatalf("%+v", m)
@@ -266,7 +265,7 @@ func testSurplus(t *testing.T, w *world) {
 	w.tell("1775034001.000100", "U1", "and the other one?")
 	w.wake()
 	expect.Value(w.handle())(t)
-	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Said))(t))
+	then := string(expect.Value(json.Marshal(w.vendor.requests[1].Messages))(t))
 	if !strings.Contains(then, "pwd") || strings.Count(then, "Not taken: one action at a time") != 2 {
 		t.Error(then)
 	}
@@ -308,7 +307,7 @@ func testFiles(t *testing.T, w *world) {
 		if m := w.said(); m.Sender != session.FromAgent || len(m.Attachments) != 0 {
 			t.Errorf("noted again: %+v", m)
 		}
-		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Said))(t))
+		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
 		if strings.Contains(said, "it was changed after") != (now == "two") {
 			t.Errorf("the file has %q now: %s", now, said)
 		}

@@ -46,7 +46,7 @@ func testTried(t *testing.T, w *world) {
 	if n := len(w.vendor.requests) - calls; n != 3 || w.said().Content != "hi" || w.load().Session.TriedError != "" {
 		t.Errorf("%d calls, the last message is %+v", n, w.said())
 	}
-	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Said))(t)), "summary") {
+	if last := w.vendor.requests[calls+2]; !strings.Contains(string(expect.Value(json.Marshal(last.Messages))(t)), "summary") {
 		t.Error("the model was not told the summary")
 	}
 }
@@ -116,7 +116,7 @@ func testQuoted(t *testing.T, w *world) {
 	}))(t)
 	w.wake()
 	expect.Value(w.handle())(t)
-	said := w.vendor.requests[1].Said
+	said := w.vendor.requests[1].Messages
 	result := said[len(said)-1].Parts[0].Result
 	if want := `[{"system":"Action #1 was rejected. The reason: "},{"quoted":"` + reason + `"}]`; result == nil || !strings.Contains(result.Text, want) {
 		t.Errorf("%+v", result)

@@ -21,7 +21,7 @@ import (
 // told is what the model was sent last.
 func (w *world) told() string {
 	w.t.Helper()
-	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Said))(w.t))
+	return string(expect.Value(json.Marshal(w.vendor.requests[len(w.vendor.requests)-1].Messages))(w.t))
 }
 
 // later is Slack's time stamp of that many minutes from now, and half a minute before what the session does next.
@@ -113,7 +113,7 @@ func testLateForTheSummary(t *testing.T, w *world) {
 	before := len(w.vendor.requests)
 	w.tell("1775034000.700000", "U1", "pay invoice 12")
 	w.long(20)
-	summed := string(expect.Value(json.Marshal(w.vendor.requests[before].Said))(t))
+	summed := string(expect.Value(json.Marshal(w.vendor.requests[before].Messages))(t))
 	if s := w.load().Session; s.CollapsedThrough <= folded || strings.Count(summed, "pay invoice") != 3 {
 		t.Errorf("folded through %s, and then through %s: summed up %.300s", folded, s.CollapsedThrough, summed)
 	}

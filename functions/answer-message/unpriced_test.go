@@ -10,7 +10,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -22,7 +21,7 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 		s.FurtherDay = aggregate.USD(5)
 		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of", Capabilities: []agent.Capability{agent.Code}})
 	})
-	w.Open = func(d agent.Definition, s tenancy.Settings) (chat.Wire, error) {
+	w.Open = func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 		if _, err := (provider.Config{}).OpenAgent(d, "", s); err != nil {
 			return nil, err
 		}

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/secret/bots"
@@ -47,7 +46,7 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	names, asking, large := &people.Names{}, &people.Requesters{}, large.Open(cfg, env.Results)
 	return &Handler{
 		Store: rows, Payloads: large, Prompts: func(ref aggregate.Ref) model.Keep { return large.Prompts(ref) }, Allow: strings.Split(env.OutboundAllow, ","), Sandbox: env.Sandbox == "on", Now: time.Now,
-		Open: func(d agent.Definition, s tenancy.Settings) (chat.Wire, error) {
+		Open: func(d agent.Definition, s tenancy.Settings) (model.Wire, error) {
 			return models.OpenAgent(d, env.Model, s)
 		},
 		File: reader(slack), Streamer: slack, Notes: rows.Of.Store, Every: streamEvery,

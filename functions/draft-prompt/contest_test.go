@@ -27,7 +27,7 @@ import (
 // contested is a handler with the sample's teams.
 func contested(w *pipelinetest.World) (*Handler, *contests.Store) {
 	all := contests.Of(kinds.Open(w.Config, config.Table{TableName: w.Table()}), large.Store{S3: w.S3(), Bucket: w.Bucket})
-	h := handler(w, &modeltest.Generator{})
+	h := handler(w, &modeltest.Demo{})
 	h.Contests, h.Workspace = all, func(context.Context, string) (teamconfig.Workspace, error) {
 		return teamconfig.Workspace{FS: sample.Sample()}, nil
 	}
@@ -50,8 +50,8 @@ func TestADraftWhoseContestSpentItsBudgetIsShownToPeople(t *testing.T) {
 // Calls in flight may cost more than the task has left: the best draft is people's to judge all the same, and nothing more is called.
 func TestADraftWhoseContestReachedTheTasksLimitIsShownToPeopleAndNothingMoreIsCalled(t *testing.T) {
 	w, h := overspent(t, 1, 1)
-	calls := &modeltest.Generator{}
-	h.Open = func(string) (model.Generator, error) { return calls, nil }
+	calls := &modeltest.Demo{}
+	h.Open = func(string) (model.Wire, error) { return calls, nil }
 	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
 		t.Fatalf("%+v, spent %s, ended %+v", next, w.Load().Spent(), w.Load().Head.Ended)
 	}

@@ -20,11 +20,11 @@ import (
 	"ringi/shared/tool"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
@@ -46,7 +46,7 @@ func TestDraftPrompt(t *testing.T) {
 
 func testDrafts(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a policy is drafted and waits, once", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		for range 2 {
 			if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval || next.Gate != task.PromptKey(1) {
@@ -59,7 +59,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 	})
 	t.Run("a policy that its card can't show whole is not asked of people", func(t *testing.T) {
 		unseen := expect.Value(json.Marshal(map[string]string{"policy": strings.Repeat("@here ", 1300) + "最後に全員へ送る"}))(t)
-		w, g := server.World(t), &modeltest.Generator{First: string(unseen)}
+		w, g := server.World(t), &modeltest.Demo{First: string(unseen)}
 		w.Extracted()
 		if next := handle(t, w, g); next.State != task.StateAwaitPromptApproval {
 			t.Fatalf("%+v", next)
@@ -69,7 +69,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("the model is told what an administrator does not allow", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		for _, p := range []tenancy.ToolPermission{
 			{ToolName: "send_slack_dm", Constraints: "{}"},
@@ -90,7 +90,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 
 func testVersions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		handle(t, w, g)
 		first := w.Load().Prompt().Content
@@ -104,7 +104,7 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 	})
 	for _, asks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
-			w, g := server.World(t), &modeltest.Generator{}
+			w, g := server.World(t), &modeltest.Demo{}
 			w.Extracted()
 			w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired = !asks })
 			g.Before = func() { w.Settings(func(s *tenancy.Settings) { s.PromptApprovalRequired, s.MaxVersions = asks, 7 }) }
@@ -119,10 +119,10 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 		})
 	}
 	t.Run("a draft that comes late is not taken for the next version", func(t *testing.T) {
-		w, slow := server.World(t), &modeltest.Generator{}
+		w, slow := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		slow.Before = func() { // its state has tried again, people have judged that draft, the next is being written
-			handle(t, w, &modeltest.Generator{})
+			handle(t, w, &modeltest.Demo{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 		}
@@ -140,10 +140,10 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		"a failure": &model.Error{Kind: model.Refused}, "asked to wait": &model.Error{Kind: model.RateLimited, RetryAfter: time.Minute, Retryable: true},
 	} {
 		t.Run(name+" that comes late does not stop the next version", func(t *testing.T) {
-			w, slow := server.World(t), &modeltest.Generator{Err: err}
+			w, slow := server.World(t), &modeltest.Demo{Err: err}
 			w.Extracted()
 			slow.Before = func() {
-				handle(t, w, &modeltest.Generator{})
+				handle(t, w, &modeltest.Demo{})
 				reject(w)
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
@@ -156,14 +156,14 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		})
 	}
 	t.Run("a policy that can't be saved is paid for", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		g.Before = w.RefuseCommits
 		_, err := handler(w, g).Handle(t.Context(), w.In())
 		w.PaidAlone(err)
 	})
 	t.Run("a task that is cancelled meanwhile stays so", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Extracted()
 		g.Before = func() { w.Cancel() }
 		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
@@ -173,7 +173,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a model that refuses parks the version, and another try goes on with it", func(t *testing.T) {
 		w := server.World(t)
 		w.Extracted()
-		if next := handle(t, w, &modeltest.Generator{Err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
+		if next := handle(t, w, &modeltest.Demo{Err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
 			t.Errorf("%+v", next)
 		}
 		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
@@ -182,7 +182,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 		})
-		if next := handle(t, w, &modeltest.Generator{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
+		if next := handle(t, w, &modeltest.Demo{}); next.Gate != task.PromptKey(1) || len(w.Load().Prompts) != 1 {
 			t.Errorf("%+v with %d prompts", next, len(w.Load().Prompts))
 		}
 	})

@@ -15,18 +15,18 @@ import (
 // unwilling is a model that reads the whole request and then refuses.
 type unwilling struct{}
 
-func (unwilling) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	model.Sent(ctx, []byte(r.Messages[0].Text))
+func (unwilling) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
+	model.Sent(ctx, []byte(r.Messages[0].Parts[0].Text))
 	return model.Response{Stop: model.StopRefused, Usage: model.Usage{Calls: 1, Input: 1000}}, nil
 }
 
 func TestWhatTheModelWasSentIsKept(t *testing.T) {
 	server := pipelinetest.Start(t)
-	draft := func(t *testing.T, w *pipelinetest.World, g model.Generator) *aggregate.Use {
+	draft := func(t *testing.T, w *pipelinetest.World, g model.Wire) *aggregate.Use {
 		t.Helper()
 		w.Extracted()
 		h := handler(w, nil)
-		h.Open = func(string) (model.Generator, error) { return g, nil }
+		h.Open = func(string) (model.Wire, error) { return g, nil }
 		if _, err := h.Handle(t.Context(), w.In()); err != nil {
 			t.Fatal(err)
 		}

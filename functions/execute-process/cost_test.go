@@ -67,7 +67,7 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.limited(3)
 		w.approved(w.read(1))
 		asked := 0
-		w.h.Open = func(string) (model.Generator, error) { asked++; return model.Demonstration{}, nil }
+		w.h.Open = func(string) (model.Wire, error) { asked++; return model.Demonstration{}, nil }
 		w.tools.before = func(tool.Call) { w.spend("1", 3) }
 		w.run()
 		if e := w.ends(task.ExecutionCompleted, "", task.StepCompleted); e.Summary == "" || e.Usage != nil || asked != 0 {
@@ -86,7 +86,7 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 	t.Run("a summary that can't be saved is paid for", func(t *testing.T) {
 		w := newWorld(t, server)
 		w.approved(w.read(1))
-		g := &modeltest.Generator{Before: w.RefuseCommits}
+		g := &modeltest.Demo{Before: w.RefuseCommits}
 		w.h.Open = g.Open
 		_, err := w.try(functionTime)
 		w.PaidAlone(err)

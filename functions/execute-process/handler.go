@@ -67,7 +67,7 @@ type Handler struct {
 	Results Results
 	Tools   Tools
 	Catalog *tool.Catalog
-	Open    func(name string) (model.Generator, error)
+	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's, when not empty
 	Now     func() time.Time
 	NewID   func() string

@@ -222,14 +222,14 @@ func testSlowArguments(t *testing.T, w *world) {
 
 type broken struct{}
 
-func (broken) Generate(context.Context, model.Request) (model.Response, error) {
+func (broken) Say(context.Context, model.Request, func(string)) (model.Response, error) {
 	panic(pipelinetest.Text)
 }
 
 func testNoWords(t *testing.T, w *world) {
-	for name, open := range map[string]func(string) (model.Generator, error){
-		"no such model":      func(string) (model.Generator, error) { return nil, &model.Error{Kind: model.UnknownModel} },
-		"a model that fails": func(string) (model.Generator, error) { return broken{}, nil },
+	for name, open := range map[string]func(string) (model.Wire, error){
+		"no such model":      func(string) (model.Wire, error) { return nil, &model.Error{Kind: model.UnknownModel} },
+		"a model that fails": func(string) (model.Wire, error) { return broken{}, nil },
 	} {
 		w := &world{World: w.Another(), h: w.h, vendors: w.vendors, tools: w.tools}
 		w.h.Open = open

@@ -94,7 +94,7 @@ func newWorld(t *testing.T, server *pipelinetest.Server) *world {
 	w.tools = &tools{Tools: real}
 	w.h = &Handler{
 		Store: w.StoreOverTransport(), Results: large.Store{S3: w.S3(), Bucket: w.Bucket}, Tools: w.tools, Catalog: catalog,
-		Open: func(string) (model.Generator, error) { return model.Demonstration{}, nil },
+		Open: func(string) (model.Wire, error) { return model.Demonstration{}, nil },
 		Approvable: func(ctx context.Context, _ aggregate.Ref, o aggregate.Origin, s tenancy.Settings, asker string) error {
 			return w.asking.Somebody(ctx, workspace{}, o, s, time.Now(), asker)
 		},

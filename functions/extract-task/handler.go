@@ -25,7 +25,7 @@ type Store interface {
 // Handler makes tasks of messages, the first layer.
 type Handler struct {
 	Store   Store
-	Open    func(name string) (model.Generator, error)
+	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's, when not empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Threads Threads

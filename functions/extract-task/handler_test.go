@@ -19,14 +19,14 @@ import (
 	"ringi/shared/store/large"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
 func TestExtractTask(t *testing.T) {
 	server := pipelinetest.Start(t)
 	t.Run("a message becomes a task, once", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		for range 2 {
 			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt {
 				t.Fatalf("%+v, %v", next, err)
@@ -38,7 +38,7 @@ func TestExtractTask(t *testing.T) {
 	})
 	t.Run("what is no task gets a plain reply: nobody is asked for a stamp, and it is recorded", func(t *testing.T) {
 		w := server.World(t)
-		g := &modeltest.Generator{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
+		g := &modeltest.Demo{First: `{"kind":"unsupported","sentence":"請求書は作成できません。","title":"","description":"","priority":"medium","task_type":"standard"}`}
 		for range 2 {
 			if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateFinish || next.Outcome != "answered" {
 				t.Fatalf("%+v, %v", next, err)
@@ -57,7 +57,7 @@ func TestExtractTask(t *testing.T) {
 		}
 	})
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		g.Before = func() { w.Cancel() }
 		if _, err := handler(w, g).Handle(t.Context(), w.In()); !errors.Is(err, aggregate.ErrSuperseded) {
 			t.Errorf("%v, want ErrSuperseded", err)
@@ -67,7 +67,7 @@ func TestExtractTask(t *testing.T) {
 		}
 	})
 	t.Run("a run that is not the head's asks nobody", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		in := w.In()
 		w.Restart()
 		if _, err := handler(w, g).Handle(t.Context(), in); !errors.Is(err, aggregate.ErrSuperseded) || g.Calls != 0 {
@@ -75,13 +75,13 @@ func TestExtractTask(t *testing.T) {
 		}
 	})
 	t.Run("a task that can't be saved is paid for", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.RefuseCommits()
 		_, err := handler(w, g).Handle(t.Context(), w.In())
 		w.PaidAlone(err)
 	})
 	t.Run("a commit whose answer is lost counts", func(t *testing.T) {
-		w, g := server.World(t), &modeltest.Generator{}
+		w, g := server.World(t), &modeltest.Demo{}
 		w.Transport.DropAnswers("TransactWriteItems", 3)
 		if next, err := handler(w, g).Handle(t.Context(), w.In()); err != nil || next.State != task.StateDraftPrompt || w.Load().Head.Rev != 2 {
 			t.Errorf("%+v, %v", next, err)
@@ -103,7 +103,7 @@ func TestAModelThatFails(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := server.World(t)
-			next, err := handler(w, &modeltest.Generator{Err: tt.err}).Handle(t.Context(), w.In())
+			next, err := handler(w, &modeltest.Demo{Err: tt.err}).Handle(t.Context(), w.In())
 			if next.State != tt.state || !errors.Is(err, tt.want) {
 				t.Errorf("%+v, %v, want %q, %v", next, err, tt.state, tt.want)
 			}
@@ -122,7 +122,7 @@ func TestABudgetThatIsSpent(t *testing.T) {
 		"more is left": {2.51, 2.51, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, g := server.World(t), &modeltest.Generator{}
+			w, g := server.World(t), &modeltest.Demo{}
 			s := expect.Value(w.Store.Settings(t.Context(), w.Ref.Tenant))(t)
 			s.MaxCostDayUSD, s.MaxCostMonthUSD, s.Model = tt.day, tt.month, "claude-sonnet-4-6"
 			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)

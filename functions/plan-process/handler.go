@@ -26,7 +26,7 @@ type Store interface {
 type Handler struct {
 	Store   Store
 	Tools   func() (*tool.Catalog, error)
-	Open    func(name string) (model.Generator, error)
+	Open    func(name string) (model.Wire, error)
 	Model   string // overrides the tenant's, when not empty
 	Prompts func(ref aggregate.Ref) model.Keep
 	Now     func() time.Time

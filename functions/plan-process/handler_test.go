@@ -18,11 +18,11 @@ import (
 	"ringi/shared/tool"
 )
 
-func handler(w *pipelinetest.World, g *modeltest.Generator) *Handler {
+func handler(w *pipelinetest.World, g *modeltest.Demo) *Handler {
 	return &Handler{Store: w.StoreOverTransport(), Tools: tool.Builtin, Open: g.Open, Model: "demo", Now: w.Now, Prompts: large.Store{S3: w.S3(), Bucket: w.Bucket}.Prompts}
 }
 
-func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Generator) aggregate.Next {
+func handle(t *testing.T, w *pipelinetest.World, g *modeltest.Demo) aggregate.Next {
 	t.Helper()
 	return expect.Value(handler(w, g).Handle(t.Context(), w.In()))(t)
 }
@@ -51,7 +51,7 @@ func TestPlanProcess(t *testing.T) {
 
 func testPlans(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps are planned and wait, once", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Generator{}
+		w, g := approved(t, server), &modeltest.Demo{}
 		for range 2 {
 			if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval || next.Gate != task.ProcessKey(1) {
 				t.Fatalf("%+v", next)
@@ -71,7 +71,7 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 			})
 		}
 		unseen := expect.Value(json.Marshal(map[string]any{"steps": steps, "missing": []any{}, "remarks": ""}))(t)
-		w, g := approved(t, server), &modeltest.Generator{First: string(unseen)}
+		w, g := approved(t, server), &modeltest.Demo{First: string(unseen)}
 		if next := handle(t, w, g); next.State != task.StateAwaitProcessApproval {
 			t.Fatalf("%+v", next)
 		}
@@ -80,7 +80,7 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("the next version sees what was rejected, and why", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Generator{}
+		w, g := approved(t, server), &modeltest.Demo{}
 		handle(t, w, g)
 		before := len(w.Load().Process().Steps)
 		reject(w)
@@ -95,7 +95,7 @@ func testPlans(t *testing.T, server *pipelinetest.Server) {
 
 func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a tool that the tenant forbids is not offered, and what needs it is said", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Generator{}
+		w, g := approved(t, server), &modeltest.Demo{}
 		for name, allowed := range map[string]bool{"send_slack_dm": false, "list_employees": true} {
 			p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: name, Allowed: allowed, Constraints: "{}"}
 			expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now()))(t)
@@ -109,7 +109,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("a tool's constraints are told, and nothing takes the place of what they leave out", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Generator{}
+		w, g := approved(t, server), &modeltest.Demo{}
 		p := tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: "list_employees", Allowed: true, Constraints: `{"departments":["人事部"]}`}
 		expect.Value(w.Store.SaveToolPermission(t.Context(), p, aggregate.System(), w.Now(), tenancy.OnlyDepartments))(t)
 		handle(t, w, g)
@@ -122,7 +122,7 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 	})
 	for _, asks := range []bool{true, false} {
 		t.Run(fmt.Sprintf("approvals switched to %v while the model thinks are honoured", asks), func(t *testing.T) {
-			w, g := approved(t, server), &modeltest.Generator{}
+			w, g := approved(t, server), &modeltest.Demo{}
 			w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired = !asks })
 			g.Before = func() { w.Settings(func(s *tenancy.Settings) { s.ProcessApprovalRequired, s.MaxVersions = asks, 7 }) }
 			handle(t, w, g)
@@ -139,9 +139,9 @@ func testPermissions(t *testing.T, server *pipelinetest.Server) {
 
 func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 	t.Run("steps that come late are not taken for the next version", func(t *testing.T) {
-		w, slow := approved(t, server), &modeltest.Generator{}
+		w, slow := approved(t, server), &modeltest.Demo{}
 		slow.Before = func() { // its state has tried again, people have judged those steps, the next are being planned
-			handle(t, w, &modeltest.Generator{})
+			handle(t, w, &modeltest.Demo{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
@@ -153,15 +153,15 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 		}
 	})
 	t.Run("steps that can't be saved are paid for", func(t *testing.T) {
-		w, g := approved(t, server), &modeltest.Generator{}
+		w, g := approved(t, server), &modeltest.Demo{}
 		g.Before = w.RefuseCommits
 		_, err := handler(w, g).Handle(t.Context(), w.In())
 		w.PaidAlone(err)
 	})
 	t.Run("a failure that comes late does not stop the next version", func(t *testing.T) {
-		w, slow := approved(t, server), &modeltest.Generator{Err: &model.Error{Kind: model.Refused}}
+		w, slow := approved(t, server), &modeltest.Demo{Err: &model.Error{Kind: model.Refused}}
 		slow.Before = func() {
-			handle(t, w, &modeltest.Generator{})
+			handle(t, w, &modeltest.Demo{})
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}

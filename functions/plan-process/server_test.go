@@ -31,7 +31,7 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 		"elsewhere":           {permission: tenancy.ToolPermission{Allowed: true, Pin: &tenancy.Pin{URL: "https://else.invalid/", Input: `{"type":"object"}`, Access: aggregate.Read}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, g := approved(t, server), &modeltest.Generator{}
+			w, g := approved(t, server), &modeltest.Demo{}
 			s := tenancy.DefaultSettings()
 			s.MCPServers = []tenancy.MCPServer{{Name: "rooms", URL: url}}
 			expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, s, pipelinetest.Approver(), w.Now()))(t)

@@ -32,7 +32,7 @@ func planned(t *testing.T, w *pipelinetest.World, s tenancy.Settings, to string)
 	answer := expect.Value(json.Marshal(map[string]any{"missing": []any{}, "remarks": "", "steps": []model.StepData{{
 		StepID: "step-1", Order: 1, Title: "通知", Tool: "send_slack_dm", ToolInput: string(input), Description: "x", ExpectedOutput: "x",
 	}}}))(t)
-	handle(t, w, &modeltest.Generator{First: string(answer)})
+	handle(t, w, &modeltest.Demo{First: string(answer)})
 	return w.Load().Process().Steps[0]
 }
 
@@ -62,7 +62,7 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.Approve(a.Prompt().ID, aggregate.System(), pipelinetest.Policy(), w.Now())
 		})
-		handle(t, w, &modeltest.Generator{})
+		handle(t, w, &modeltest.Demo{})
 		for _, step := range w.Load().Process().Steps {
 			if asked := step.RequiresHumanCheck; asked != (step.Tool == "write_rows_to_google_sheet") {
 				t.Errorf("%v: %s %s", asked, step.Tool, step.ToolInput)

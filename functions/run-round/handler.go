@@ -17,7 +17,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
@@ -152,12 +151,12 @@ type keeping struct {
 }
 
 // Open is that of the models.
-func (k keeping) Open(name string) (chat.Wire, error) {
+func (k keeping) Open(name string) (model.Wire, error) {
 	w, err := k.Models.Open(name)
 	if err != nil {
 		return nil, err
 	}
-	return chat.Keeping(w, k.keep), nil
+	return model.Keeping(w, k.keep), nil
 }
 
 // next is the round that the team plays next.

@@ -17,7 +17,6 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests/conteststest"
 	"ringi/shared/store/storetest"
@@ -29,12 +28,12 @@ type meanwhile struct {
 	do    func(ctx context.Context, call int32) error
 }
 
-func (m *meanwhile) Open(string) (chat.Wire, error) { return m, nil }
+func (m *meanwhile) Open(string) (model.Wire, error) { return m, nil }
 
-func (m *meanwhile) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (m *meanwhile) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	if n := m.calls.Add(1); m.do != nil {
 		if err := m.do(ctx, n); err != nil {
-			return chat.Response{}, err
+			return model.Response{}, err
 		}
 	}
 	return round.Demo{}.Say(ctx, r, onText)

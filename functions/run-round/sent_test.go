@@ -13,16 +13,15 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
 // saying is the demo's model at a price.
 type saying struct{ round.Demo }
 
-func (s saying) Open(string) (chat.Wire, error) { return s, nil }
+func (s saying) Open(string) (model.Wire, error) { return s, nil }
 
-func (s saying) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (s saying) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	out, err := s.Demo.Say(ctx, r, onText)
 	out.Usage.Calls, out.Usage.Cost = 1, 1000
 	return out, err

@@ -31,7 +31,7 @@ func refused(why string) must {
 		told := ""
 		for _, r := range w.model.asked {
 			if len(r.Messages) > 2 {
-				told += strings.NewReplacer(`\"`, `"`, `\u003c`, "<", `\u003e`, ">").Replace(r.Messages[2].Text)
+				told += strings.NewReplacer(`\"`, `"`, `\u003c`, "<", `\u003e`, ">").Replace(r.Messages[2].Parts[0].Text)
 			}
 		}
 		if !strings.Contains(told, why) {
@@ -117,7 +117,7 @@ func (w *walk) fenced(calm *walk) {
 		turns := []string{r.Standing}
 		for _, m := range r.Messages {
 			if m.Role == model.User {
-				turns = append(turns, m.Text)
+				turns = append(turns, m.Parts[0].Text)
 			}
 		}
 		for _, text := range turns {

@@ -2,18 +2,14 @@ package model
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"embed"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/model/price"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
@@ -39,13 +35,13 @@ type question struct {
 
 // ask makes the call, and if the answer is unusable a second one that lists its problems.
 // usage holds the calls that were made, also beside an error.
-func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) {
+func ask(ctx context.Context, w Wire, q question) (usage Usage, err error) {
 	defer func() {
 		if usage.Calls > 0 {
 			usage.ID = aggregate.NewID()
 		}
 	}()
-	ctx, cancel := within(ctx)
+	ctx, cancel := WithSpare(ctx)
 	defer cancel()
 	shape, compiled, err := shapeOf(q.purpose)
 	if err != nil {
@@ -59,7 +55,7 @@ func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) 
 	if err != nil {
 		return Usage{}, fmt.Errorf("write the data for %s: %w", q.purpose, err)
 	}
-	first, err := call(ctx, g, r, p)
+	first, err := Say(ctx, w, r, p.Name(), nil)
 	if err != nil {
 		return first.Usage, fmt.Errorf("%s: %w", q.purpose, err)
 	}
@@ -72,9 +68,9 @@ func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) 
 		return first.Usage, fmt.Errorf("write the problems of %s: %w", q.purpose, err)
 	}
 	r.Messages = append(r.Messages,
-		Message{Role: Assistant, Text: repeated(first.Text)},
-		Message{Role: User, Text: "The answer can't be used. What is wrong with it:\n" + again + "\nAnswer again, completely, as JSON of the schema alone."})
-	second, err := call(ctx, g, r, p)
+		Words(Assistant, repeated(first.Text)),
+		Words(User, "The answer can't be used. What is wrong with it:\n"+again+"\nAnswer again, completely, as JSON of the schema alone."))
+	second, err := Say(ctx, w, r, p.Name(), nil)
 	usage = first.Usage.Plus(second.Usage)
 	if err != nil {
 		return usage, fmt.Errorf("%s, asked again: %w", q.purpose, err)
@@ -94,7 +90,7 @@ func ask(ctx context.Context, g Generator, q question) (usage Usage, err error) 
 }
 
 func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
-	r := Request{Purpose: q.purpose, Try: max(1, q.try), System: p.Text, MaxTokens: q.tokens, Schema: shape}
+	r := Request{Purpose: q.purpose, Try: max(1, q.try), System: p.Text, MaxTokens: q.tokens, Once: true, Schema: shape}
 	data, err := fenced(q.data)
 	if err != nil {
 		return r, err
@@ -104,56 +100,9 @@ func (q question) request(p Prompt, shape json.RawMessage) (Request, error) {
 			return r, err
 		}
 	}
-	r.Messages = []Message{{Role: User, Text: data}}
+	r.Messages = []Message{Words(User, data)}
 	return r, nil
 }
-
-// call makes one call and logs what it was, without any of its content.
-func call(ctx context.Context, g Generator, r Request, p Prompt) (Response, error) {
-	began := time.Now()
-	answer, err := g.Generate(ctx, r)
-	u := &answer.Usage
-	*u = u.Counted()
-	u.Prompt, u.MS = p.Name(), time.Since(began).Milliseconds()
-	Charge(u, Named(answer.Answered))
-	level, failed := slog.LevelInfo, ""
-	if err != nil {
-		level, failed = slog.LevelWarn, err.Error()
-	}
-	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", u.Prompt, "try", r.Try, "turn", len(r.Messages),
-		"stop", answer.Stop, "input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
-	return answer, err
-}
-
-// Charge adds what a call cost, by the price of the model named in the answer, or if that is not
-// known of the model that was asked, since a gateway may report a name of its own.
-func Charge(u *Usage, answered string) {
-	asked := u.Model
-	u.Model = cmp.Or(answered, asked)
-	cost, known := price.Cost(*u)
-	if !known {
-		by := *u
-		by.Model = asked
-		cost, known = price.Cost(by)
-	}
-	u.Cost += cost // the demo model has set a cost of its own
-	if !known {
-		u.Unpriced = u.Calls
-	}
-}
-
-// within leaves a twelfth of the caller's time, to commit the outcome of a call that
-// takes too long.
-func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithTimeout(ctx, unbounded)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
-}
-
-// unbounded is how long a model may take when the caller has no deadline.
-const unbounded = 2 * time.Minute
 
 // repeated is an answer as a turn of the conversation: not blank, which vendors refuse,
 // and cut to maxRepeated.

@@ -8,13 +8,13 @@ import (
 // Within opens the model of that name; what it is sent is kept. It returns an *Error of kind Unpriced when the
 // settings limit costs and the model's price is not known, because the limit could
 // not be enforced.
-func Within(s tenancy.Settings, open func(name string) (Generator, error), name string, keep Keep) (Generator, error) {
+func Within(s tenancy.Settings, open func(name string) (Wire, error), name string, keep Keep) (Wire, error) {
 	if s.CostsLimited() && !price.Known(name) {
 		return nil, &Error{Provider: "none", Model: name, Kind: Unpriced}
 	}
-	g, err := open(name)
+	w, err := open(name)
 	if err != nil {
 		return nil, err
 	}
-	return kept{g, keep}, nil
+	return Keeping(w, keep), nil
 }

@@ -13,8 +13,8 @@ import (
 // the message alone, and are checked like any other model's.
 type Demonstration struct{}
 
-// Generate answers with JSON of the purpose's schema.
-func (Demonstration) Generate(ctx context.Context, r Request) (Response, error) {
+// Say answers with JSON of the purpose's schema.
+func (Demonstration) Say(ctx context.Context, r Request, _ func(string)) (Response, error) {
 	usage := Usage{Provider: "demo", Model: "demo", Calls: 1}
 	if err := ctx.Err(); err != nil {
 		return Response{Usage: usage}, err
@@ -24,7 +24,7 @@ func (Demonstration) Generate(ctx context.Context, r Request) (Response, error) 
 		return Response{Usage: usage}, err
 	}
 	Sent(ctx, body)
-	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Text}
+	q := demo.Question{Purpose: string(r.Purpose), Try: r.Try, Repair: len(r.Messages) > 1, Text: r.Standing + r.Messages[0].Parts[0].Text}
 	text, err := demo.Answer(q)
 	if errors.Is(err, demo.ErrAsked) {
 		return Response{Usage: usage}, &Error{Provider: "demo", Model: "demo", Kind: Demo, Err: err}

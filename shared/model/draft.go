@@ -65,9 +65,9 @@ type Version struct {
 }
 
 // Draft writes the policy that people approve. Its errors are as Extract's.
-func Draft(ctx context.Context, g Generator, in DraftInput) (string, Usage, error) {
+func Draft(ctx context.Context, w Wire, in DraftInput) (string, Usage, error) {
 	var policy, crowded string
-	usage, err := ask(ctx, g, question{
+	usage, err := ask(ctx, w, question{
 		purpose: Drafting, locale: in.Locale, try: in.Try, tokens: 8192,
 		data: in.data(),
 		accept: func(answer []byte) (problems []string) {

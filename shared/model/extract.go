@@ -57,9 +57,9 @@ func moreTools(lines []string) []string {
 
 // Extract makes a task of a message, or says in a sentence why it is none. It returns an *OutputError when the model's
 // answer stays unusable, an *Error when there is none.
-func Extract(ctx context.Context, g Generator, in ExtractInput) (task.Extract, Usage, error) {
+func Extract(ctx context.Context, w Wire, in ExtractInput) (task.Extract, Usage, error) {
 	var out task.Extract
-	usage, err := ask(ctx, g, question{
+	usage, err := ask(ctx, w, question{
 		purpose: Extracting, locale: in.Locale, try: in.Try, tokens: 4096,
 		data: ExtractData{Message: in.Text, Thread: recent(in.Thread), Tools: moreTools(in.Tools), Now: stamp(in.Now), Locale: in.Locale},
 		accept: func(answer []byte) (problems []string) {

@@ -59,7 +59,7 @@ func TestASummarySaysWhichDaysWereCounted(t *testing.T) {
 // answering says one summary; one that is empty fails.
 type answering string
 
-func (a answering) Generate(context.Context, model.Request) (model.Response, error) {
+func (a answering) Say(context.Context, model.Request, func(string)) (model.Response, error) {
 	if a == "" {
 		return model.Response{}, errors.New("down")
 	}
@@ -86,8 +86,8 @@ func TestModelsSeeWhatPeopleSee(t *testing.T) {
 // recording keeps what it is asked.
 type recording struct{ text string }
 
-func (r *recording) Generate(_ context.Context, q model.Request) (model.Response, error) {
-	r.text = q.Messages[0].Text
+func (r *recording) Say(_ context.Context, q model.Request, _ func(string)) (model.Response, error) {
+	r.text = q.Messages[0].Parts[0].Text
 	return model.Response{}, errors.New("down")
 }
 

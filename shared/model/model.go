@@ -7,10 +7,11 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Generator makes one call of a model. It does not loop, run tools or retry for
-// long. Its errors are *Error.
-type Generator interface {
-	Generate(ctx context.Context, r Request) (Response, error)
+// Wire is a vendor's model. Say makes one call: it does not loop, run tools or retry for long. onText gets all of the
+// answer's text so far, whenever there is more; for a request that is asked once it may be nil. Errors are *Error, and the
+// response beside one has the usage of what was sent.
+type Wire interface {
+	Say(ctx context.Context, r Request, onText func(string)) (Response, error)
 }
 
 // Request is one call.
@@ -20,18 +21,89 @@ type Request struct {
 	System  string  `json:"system"`
 	// Standing is fenced data that is the same in many calls, such as the tools. It is
 	// sent before the messages, so that vendors can cache it.
-	Standing  string    `json:"standing,omitempty"`
+	Standing string `json:"standing,omitempty"`
+	// Messages begin with one of the user's and end with one; the two speakers alternate, and each call is answered by a
+	// result at the beginning of the next message.
 	Messages  []Message `json:"messages"`
+	Tools     []Tool    `json:"tools,omitempty"`
 	MaxTokens int       `json:"max_tokens"`
-	// Schema is the JSON Schema of the answer, in the subset that all vendors
-	// take: every property required, no additional ones, no bounds.
-	Schema json.RawMessage `json:"schema"`
+	// Once says that nothing follows: no call continues this one, so that only what is the same in many calls is cached,
+	// and nobody reads the answer before it is whole.
+	Once bool `json:"once,omitempty"`
+	// Parallel lets the model call several tools in one answer.
+	Parallel bool     `json:"parallel,omitempty"`
+	Sampling Sampling `json:"sampling,omitzero"`
+	// Schema is the JSON Schema of an answer that is JSON, in the subset that all vendors take: every property required,
+	// none beside them, no bounds; nil: words. A model that takes none is asked without it, so the words of the request
+	// must ask for the same, and the answer must be checked.
+	Schema json.RawMessage `json:"schema,omitempty"`
 }
 
-// Message is one turn of the conversation.
+// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor takes:
+// Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A model that
+// refuses the rest is asked again without it.
+type Sampling struct {
+	Temperature   *float64
+	TopP          *float64
+	Seed          *int
+	StopSequences []string
+}
+
+// Set reports whether anything of it is the caller's.
+func (s Sampling) Set() bool {
+	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.StopSequences) > 0
+}
+
+// Message is what one speaker says at a time.
 type Message struct {
-	Role Role   `json:"role"`
-	Text string `json:"text"`
+	Role  Role   `json:"role"`
+	Parts []Part `json:"parts"`
+}
+
+// Words is a message of one text.
+func Words(r Role, text string) Message { return Message{r, []Part{{Text: text}}} }
+
+// Part is one of the four.
+type Part struct {
+	Text   string  `json:"text,omitempty"`
+	Image  *Image  `json:"image,omitempty"`
+	Call   *Call   `json:"call,omitempty"`
+	Result *Result `json:"result,omitempty"`
+}
+
+// Image is one that the model is shown.
+type Image struct {
+	Type string // MIME
+	Data []byte
+}
+
+// Call is a tool's, by the model.
+type Call struct {
+	ID, Name string
+	Input    json.RawMessage
+}
+
+// Object is a call's input as vendors take it back: an object, also where the model wrote none.
+func (c Call) Object() json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(c.Input, &members) != nil || members == nil {
+		return json.RawMessage("{}")
+	}
+	return c.Input
+}
+
+// Result is what a call came to.
+type Result struct {
+	CallID, Text string
+	Failed       bool
+}
+
+// Tool is one that the model may call.
+type Tool struct {
+	Name, Description string
+	Schema            json.RawMessage // every property required, none beside them
+	// Foreign says that the schema is somebody else's, and may be any.
+	Foreign bool
 }
 
 // Role is who speaks.
@@ -55,6 +127,7 @@ const (
 // Response is what a model said.
 type Response struct {
 	Text  string
+	Calls []Call
 	Stop  Stop
 	Usage Usage
 	// Answered is the model's name in the answer, empty if it has none: a snapshot of the requested model, or another
@@ -71,6 +144,6 @@ const (
 	StopRefused Stop = "refused"
 )
 
-// Usage is what calls used; Generate leaves the cost empty, and this package computes it. The alias spares the vendors'
-// clients an import of the domain.
+// Usage is what calls used; a wire leaves the cost empty, and Say computes it. The alias spares the vendors' clients an
+// import of the domain.
 type Usage = aggregate.Usage

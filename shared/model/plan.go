@@ -40,9 +40,9 @@ type PlanVersion struct {
 // they are now. Its errors are as Extract's; a *LackError says that what the policy
 // needs can't be done, and what. remarks say what became of the reasons for which earlier
 // steps were rejected, as the model says it.
-func Plan(ctx context.Context, g Generator, in PlanInput) (steps []task.Step, remarks string, usage Usage, err error) {
+func Plan(ctx context.Context, w Wire, in PlanInput) (steps []task.Step, remarks string, usage Usage, err error) {
 	var lacks []LackData
-	usage, err = ask(ctx, g, question{
+	usage, err = ask(ctx, w, question{
 		purpose: Planning, locale: in.Locale, try: in.Try, tokens: 16_384,
 		standing: Standing{toolData(in), slices.Concat([]string{}, in.Forbidden)}, data: planData(in),
 		accept: func(answer []byte) (problems []string) {

@@ -133,7 +133,7 @@ func TestAForbiddenToolIsNotOffered(t *testing.T) {
 	if _, _, _, err := model.Plan(t.Context(), g, in); err != nil {
 		t.Fatal(err)
 	}
-	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
+	if strings.Contains(g.asked[0].Standing+g.asked[0].Messages[0].Parts[0].Text, "send_slack_dm") || !strings.Contains(told(t, g.asked[1]), `there is no tool "send_slack_dm"`) {
 		t.Error("the forbidden tool was offered or taken")
 	}
 }

@@ -28,25 +28,25 @@ func Sent(ctx context.Context, body []byte) {
 	}
 }
 
-// kept is a model whose requests are kept.
-type kept struct {
-	Generator
+// Keeping is a wire of which each request is kept as it is sent; the usage of the answer names the last.
+func Keeping(w Wire, keep Keep) Wire { return keeping{w, keep} }
+
+type keeping struct {
+	Wire
 	keep Keep
 }
 
-// Generate keeps the request beside the answer's usage.
-func (k kept) Generate(ctx context.Context, r Request) (answer Response, err error) {
-	sent := Kept(ctx, k.keep, func(ctx context.Context) { answer, err = k.Generator.Generate(ctx, r) })
-	if sent != nil {
-		answer.Usage.Sent = sent
-	}
-	return answer, err
+// Say is that of the wire.
+func (k keeping) Say(ctx context.Context, r Request, onText func(string)) (out Response, err error) {
+	sent := kept(ctx, k.keep, func(ctx context.Context) { out, err = k.Wire.Say(ctx, r, onText) })
+	out.Usage.Sent = sent
+	return out, err
 }
 
-// Kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request that
+// kept makes a call of a model, stores the request while the model answers, and waits until it is stored. Of a request that
 // was sent again in another form, as to a model that takes no schema, it returns the last one; nil of one that was not sent,
 // or not stored in time.
-func Kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
+func kept(ctx context.Context, keep Keep, call func(ctx context.Context)) *aggregate.Blob {
 	var stored chan *aggregate.Blob
 	call(context.WithValue(ctx, sending{}, func(body []byte) {
 		done := make(chan *aggregate.Blob, 1)

@@ -17,19 +17,19 @@ type sender struct {
 	sending func() // done once the request is sent
 }
 
-func (s sender) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+func (s sender) Say(ctx context.Context, r model.Request, _ func(string)) (model.Response, error) {
 	model.Sent(ctx, []byte("in a form that is refused"))
-	model.Sent(ctx, []byte(r.Messages[len(r.Messages)-1].Text))
+	model.Sent(ctx, []byte(r.Messages[len(r.Messages)-1].Parts[0].Text))
 	if s.sending != nil {
 		s.sending()
 	}
-	return s.scripted.Generate(ctx, r)
+	return s.scripted.Say(ctx, r, nil)
 }
 
 // extract asks about a message, with what is sent kept.
-func extract(ctx context.Context, t *testing.T, g model.Generator, keep model.Keep) (model.Usage, error) {
+func extract(ctx context.Context, t *testing.T, g model.Wire, keep model.Keep) (model.Usage, error) {
 	t.Helper()
-	g, err := model.Within(tenancy.Settings{}, func(string) (model.Generator, error) { return g, nil }, "demo", keep)
+	g, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return g, nil }, "demo", keep)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,9 +37,9 @@ type StepResult struct {
 
 // Summarize tells in a few lines what was done. Its errors are as Extract's; beside an
 // error it returns Plain's summary, so that the execution can be completed all the same.
-func Summarize(ctx context.Context, g Generator, in SummaryInput) (string, Usage, error) {
+func Summarize(ctx context.Context, w Wire, in SummaryInput) (string, Usage, error) {
 	var summary string
-	usage, err := ask(ctx, g, question{
+	usage, err := ask(ctx, w, question{
 		purpose: Summarizing, locale: in.Locale, try: in.Try, tokens: 2048,
 		data: summaryData(in),
 		accept: func(answer []byte) (problems []string) {

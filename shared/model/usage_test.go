@@ -31,7 +31,7 @@ func TestEveryCallIsPaidFor(t *testing.T) {
 	refused := bought("claude-sonnet-4-6", "")
 	refused.answers[0].Stop = model.StopRefused
 	for name, tt := range map[string]struct {
-		g        model.Generator
+		g        model.Wire
 		calls    int
 		cost     aggregate.MicroUSD
 		unpriced int
@@ -89,7 +89,7 @@ func TestADemonstrationSaysWhatItUsed(t *testing.T) {
 // aliased answers under another name than it was asked by, as vendors' snapshots, fallbacks and gateways do.
 type aliased string
 
-func (name aliased) Generate(context.Context, model.Request) (model.Response, error) {
+func (name aliased) Say(context.Context, model.Request, func(string)) (model.Response, error) {
 	u := model.Usage{Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 900_000, Output: 100_000}
 	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: u, Answered: string(name)}, nil
 }
@@ -109,7 +109,7 @@ func TestWhateverAModelCallsItselfItsCallsArePaid(t *testing.T) {
 
 func TestALimitNeedsAPrice(t *testing.T) {
 	opened := ""
-	open := func(name string) (model.Generator, error) {
+	open := func(name string) (model.Wire, error) {
 		opened = name
 		return model.Demonstration{}, nil
 	}
@@ -140,7 +140,7 @@ func TestALimitNeedsAPrice(t *testing.T) {
 // counting answers with these counts of tokens, as a gateway may that counts wrongly or wants the limit of costs passed by.
 type counting model.Usage
 
-func (c counting) Generate(context.Context, model.Request) (model.Response, error) {
+func (c counting) Say(context.Context, model.Request, func(string)) (model.Response, error) {
 	c.Provider, c.Model, c.Calls = "openai", "gpt-5.4", 1
 	return model.Response{Text: `{"policy": "1. 勤怠を集計します。"}`, Stop: model.StopEnd, Usage: model.Usage(c)}, nil
 }

@@ -66,7 +66,7 @@ func TestOurClientsAgainstAimock(t *testing.T) {
 	url := start(t)
 	host := url[len("http://"):]
 	role := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("id", "secret", "")}
-	for name, g := range map[string]model.Generator{
+	for name, g := range map[string]model.Wire{
 		"anthropic":  anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: "k", HTTP: http.DefaultClient}),
 		"openai":     openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: "k", HTTP: http.DefaultClient}),
 		"compatible": compatible.New(compatible.Config{Endpoint: "aimock", BaseURL: url + "/v1", Model: "llama3.2", Key: "k", HTTP: outbound.Dialer{Allow: []string{host}}.Client()}),

@@ -3,9 +3,7 @@ package anthropic
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"time"
@@ -25,7 +23,7 @@ type Config struct {
 	HTTP    *http.Client
 }
 
-// Client is a model.Generator.
+// Client is a model.Wire.
 type Client struct {
 	config   Config
 	messages sdk.MessageService
@@ -38,59 +36,6 @@ func New(c Config) *Client {
 		option.WithoutEnvironmentDefaults(), option.WithoutOpenTelemetry(), option.WithMaxRetries(0),
 		option.WithBaseURL(c.BaseURL), option.WithAPIKey(c.Key), option.WithHTTPClient(c.HTTP),
 	)}
-}
-
-// Generate makes one call.
-func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}
-	p, err := c.params(r)
-	if err != nil {
-		return model.Response{Usage: usage}, err
-	}
-	var raw *http.Response
-	m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
-	if raw != nil {
-		usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
-	}
-	if err != nil {
-		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)
-	}
-	var text strings.Builder
-	for _, block := range m.Content {
-		if b, ok := block.AsAny().(sdk.TextBlock); ok {
-			text.WriteString(b.Text)
-		}
-	}
-	usage.Input, usage.Output = m.Usage.InputTokens+m.Usage.CacheCreationInputTokens, m.Usage.OutputTokens
-	usage.Cached, usage.Written = m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens
-	return model.Response{Text: text.String(), Stop: stop(m.StopReason), Usage: usage, Answered: m.Model}, nil
-}
-
-// params puts the parts that stay the same first, each with a cache breakpoint.
-func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
-	var schema map[string]any
-	if err := json.Unmarshal(r.Schema, &schema); err != nil {
-		return sdk.MessageNewParams{}, fmt.Errorf("read the schema: %w", err)
-	}
-	cached := sdk.NewCacheControlEphemeralParam()
-	p := sdk.MessageNewParams{
-		Model: c.config.Model, MaxTokens: int64(r.MaxTokens),
-		System:       []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}},
-		OutputConfig: sdk.OutputConfigParam{Format: sdk.JSONOutputFormatParam{Schema: schema}},
-	}
-	for i, m := range r.Messages {
-		blocks := []sdk.ContentBlockParamUnion{sdk.NewTextBlock(m.Text)}
-		if i == 0 && r.Standing != "" {
-			standing := sdk.TextBlockParam{Text: r.Standing, CacheControl: cached}
-			blocks = append([]sdk.ContentBlockParamUnion{{OfText: &standing}}, blocks...)
-		}
-		if m.Role == model.Assistant {
-			p.Messages = append(p.Messages, sdk.NewAssistantMessage(blocks...))
-		} else {
-			p.Messages = append(p.Messages, sdk.NewUserMessage(blocks...))
-		}
-	}
-	return p, nil
 }
 
 func stop(why sdk.StopReason) model.Stop {

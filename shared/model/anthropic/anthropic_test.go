@@ -15,7 +15,7 @@ import (
 
 func wire() modeltest.Vendor {
 	return modeltest.Vendor{
-		New: func(url string) model.Generator {
+		New: func(url string) model.Wire {
 			return anthropic.New(anthropic.Config{BaseURL: url, Model: "claude-sonnet-4-6", Key: modeltest.Secret, HTTP: provider.VendorClient()})
 		},
 		Key: func(h http.Header) string { return h.Get("X-Api-Key") }, ID: "Request-Id", Path: "/v1/messages",

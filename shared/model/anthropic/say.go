@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -16,18 +17,28 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 )
 
-// Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire.
-func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	out := chat.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
-	p, err := c.spoken(r)
+// Say makes one call and reads its answer as it comes.
+func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	out := model.Response{Usage: model.Usage{Provider: modelname.Anthropic, Model: c.config.Model, Calls: 1}}
+	p, err := c.params(r)
 	if err != nil {
 		return out, err
 	}
 	sample(&p, r.Sampling)
 	var raw *http.Response
+	if r.Once {
+		m, err := c.messages.New(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
+		if raw != nil {
+			out.Usage.RequestID = model.RequestID(raw.Header.Get("Request-Id"))
+		}
+		if err != nil {
+			return out, c.problem(err, out.Usage.RequestID)
+		}
+		whole(&out, m)
+		return out, nil
+	}
 	stream := c.messages.NewStreaming(ctx, p, option.WithRequestTimeout(left(ctx)), option.WithResponseInto(&raw))
 	for simpler(&p, stream.Err()) {
 		stream.Close()
@@ -49,6 +60,18 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
 	}
 	return out, nil
+}
+
+// whole takes an answer that came at once.
+func whole(out *model.Response, m *sdk.Message) {
+	out.Answered, out.Stop = m.Model, stop(m.StopReason)
+	use(&out.Usage, m.Usage.InputTokens, m.Usage.OutputTokens, m.Usage.CacheReadInputTokens, m.Usage.CacheCreationInputTokens)
+	for _, block := range m.Content {
+		out.Text += block.Text
+		if block.Type == "tool_use" {
+			out.Calls = append(out.Calls, model.Call{ID: block.ID, Name: block.Name, Input: block.Input})
+		}
+	}
 }
 
 // statuses are those of errors that come in an answer which began well.
@@ -75,7 +98,7 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 
 // hearing is an answer as far as it has come.
 type hearing struct {
-	out    *chat.Response
+	out    *model.Response
 	onText func(string)
 	text   strings.Builder
 	calls  map[int64]int // by the block's index: which call it is
@@ -88,14 +111,14 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 	switch e.Type {
 	case "message_start":
 		h.out.Answered = string(e.Message.Model)
-		h.use(e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.CacheCreationInputTokens)
+		use(&h.out.Usage, e.Message.Usage.InputTokens, e.Message.Usage.OutputTokens, e.Message.Usage.CacheReadInputTokens, e.Message.Usage.CacheCreationInputTokens)
 	case "content_block_start":
 		if e.ContentBlock.Type == "tool_use" {
 			if h.calls == nil {
 				h.calls = map[int64]int{}
 			}
 			h.calls[e.Index] = len(h.out.Calls)
-			h.out.Calls = append(h.out.Calls, chat.Call{ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
+			h.out.Calls = append(h.out.Calls, model.Call{ID: e.ContentBlock.ID, Name: e.ContentBlock.Name})
 		}
 		h.say(e.ContentBlock.Text)
 	case "content_block_delta":
@@ -110,7 +133,7 @@ func (h *hearing) hear(e sdk.MessageStreamEventUnion) {
 		u := &h.out.Usage
 		u.Output = max(u.Output, e.Usage.OutputTokens) // the sum so far
 		if e.Usage.JSON.InputTokens.Valid() {
-			h.use(e.Usage.InputTokens, u.Output, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens)
+			use(u, e.Usage.InputTokens, u.Output, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens)
 		}
 	case "message_stop":
 		for i, c := range h.out.Calls {
@@ -129,13 +152,12 @@ func (h *hearing) say(text string) {
 	}
 }
 
-func (h *hearing) use(input, output, cached, written int64) {
-	u := &h.out.Usage
+func use(u *model.Usage, input, output, cached, written int64) {
 	u.Input, u.Output, u.Cached, u.Written = input+written, output, cached, written
 }
 
 // sample sets how the model chooses its words.
-func sample(p *sdk.MessageNewParams, s chat.Sampling) {
+func sample(p *sdk.MessageNewParams, s model.Sampling) {
 	p.Temperature, p.TopP, p.StopSequences = param.Opt[float64]{}, param.Opt[float64]{}, s.StopSequences
 	if s.Temperature != nil {
 		p.Temperature = sdk.Float(min(*s.Temperature, 1)) // the vendor's most
@@ -157,7 +179,7 @@ func simpler(p *sdk.MessageNewParams, err error) bool {
 	case formed && (strings.Contains(refused.RawJSON(), "output_config") || !sampled(*p)):
 		p.OutputConfig = sdk.OutputConfigParam{}
 	case sampled(*p):
-		sample(p, chat.Sampling{})
+		sample(p, model.Sampling{})
 	default:
 		return false
 	}
@@ -168,9 +190,9 @@ func sampled(p sdk.MessageNewParams) bool {
 	return p.Temperature.Valid() || p.TopP.Valid() || len(p.StopSequences) > 0
 }
 
-// spoken is a conversation as the vendor takes it, with a cache breakpoint behind the rules and behind the last turn: the
-// next call begins with the same.
-func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
+// params is a request as the vendor takes it, with a cache breakpoint behind the rules and what stands, and in a conversation
+// behind the last message: the next call begins with the same.
+func (c *Client) params(r model.Request) (sdk.MessageNewParams, error) {
 	cached := sdk.NewCacheControlEphemeralParam()
 	p := sdk.MessageNewParams{Model: c.config.Model, MaxTokens: int64(r.MaxTokens), System: []sdk.TextBlockParam{{Text: r.System, CacheControl: cached}}}
 	if r.Schema != nil {
@@ -188,14 +210,17 @@ func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
 	if len(p.Tools) > 0 {
 		p.ToolChoice = sdk.ToolChoiceUnionParam{OfAuto: &sdk.ToolChoiceAutoParam{DisableParallelToolUse: sdk.Bool(!r.Parallel)}}
 	}
-	for i, turn := range r.Said {
-		blocks := blocksOf(turn)
-		if i == len(r.Said)-1 && len(blocks) > 0 {
+	for i, m := range r.Messages {
+		blocks := blocksOf(m)
+		if i == 0 && r.Standing != "" {
+			blocks = slices.Insert(blocks, 0, sdk.ContentBlockParamUnion{OfText: &sdk.TextBlockParam{Text: r.Standing, CacheControl: cached}})
+		}
+		if i == len(r.Messages)-1 && !r.Once && len(blocks) > 0 {
 			if mark := blocks[len(blocks)-1].GetCacheControl(); mark != nil {
 				*mark = cached
 			}
 		}
-		if turn.Role == model.Assistant {
+		if m.Role == model.Assistant {
 			p.Messages = append(p.Messages, sdk.NewAssistantMessage(blocks...))
 		} else {
 			p.Messages = append(p.Messages, sdk.NewUserMessage(blocks...))
@@ -205,7 +230,7 @@ func (c *Client) spoken(r chat.Request) (sdk.MessageNewParams, error) {
 }
 
 // inputOf is a tool's schema; what the SDK has no field for goes along.
-func inputOf(t chat.Tool) (out sdk.ToolInputSchemaParam, err error) {
+func inputOf(t model.Tool) (out sdk.ToolInputSchemaParam, err error) {
 	var shape struct {
 		Properties map[string]any `json:"properties"`
 		Required   []string       `json:"required"`
@@ -223,8 +248,8 @@ func inputOf(t chat.Tool) (out sdk.ToolInputSchemaParam, err error) {
 	return out, nil
 }
 
-func blocksOf(turn chat.Said) (blocks []sdk.ContentBlockParamUnion) {
-	for _, part := range turn.Parts {
+func blocksOf(m model.Message) (blocks []sdk.ContentBlockParamUnion) {
+	for _, part := range m.Parts {
 		switch {
 		case part.Call != nil:
 			blocks = append(blocks, sdk.NewToolUseBlock(part.Call.ID, part.Call.Object(), part.Call.Name))

@@ -1,11 +1,13 @@
-// Package bedrock calls models through Amazon Bedrock's Converse. Inside AWS it needs
+// Package bedrock calls models through Amazon Bedrock's Converse and ConverseStream. Inside AWS it needs
 // no key: the function's role is authorized.
 package bedrock
 
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -15,6 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/auth/bearer"
+	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"ringi/shared/domain/modelname"
@@ -30,7 +33,7 @@ type Config struct {
 	HTTP    *http.Client
 }
 
-// Client is a model.Generator.
+// Client is a model.Wire.
 type Client struct {
 	config  Config
 	runtime *bedrockruntime.Client
@@ -55,71 +58,124 @@ func New(c Config) *Client {
 	})}
 }
 
-// Generate makes one call, and another in the plainest form when the model does not
-// take marks for the cache or a schema.
-func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}
-	out, err := c.runtime.Converse(ctx, c.input(r))
-	var invalid *types.ValidationException
-	if errors.As(err, &invalid) && !noSuchModel(invalid) {
-		out, err = c.runtime.Converse(ctx, c.plain(r))
-	}
-	if err != nil {
+// Say makes one call, and another in a plainer form for each thing that the model may have refused it for.
+func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	f := form{sampled: r.Sampling.Set()}
+	for {
+		out := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
+		in, err := c.input(r, f)
+		if err != nil {
+			return out, err
+		}
+		if r.Once {
+			err = c.whole(ctx, in, &out)
+		} else {
+			err = c.stream(ctx, in, &out, onText)
+		}
+		if err == nil {
+			return out, nil
+		}
+		var invalid *types.ValidationException
+		if errors.As(err, &invalid) && !noSuchModel(invalid) {
+			if plainer, ok := f.simpler(invalid); ok {
+				f = plainer
+				continue
+			}
+		}
 		e := c.problem(err)
-		usage.RequestID = e.RequestID
-		return model.Response{Usage: usage}, e
+		e.RequestID = cmp.Or(e.RequestID, out.Usage.RequestID)
+		out.Usage.RequestID = e.RequestID
+		return out, e
 	}
-	id, _ := awsmiddleware.GetRequestIDMetadata(out.ResultMetadata)
-	usage.RequestID = model.RequestID(id)
-	if u := out.Usage; u != nil {
-		usage.Input, usage.Output = number(u.InputTokens)+number(u.CacheWriteInputTokens), number(u.OutputTokens)
-		usage.Cached, usage.Written = number(u.CacheReadInputTokens), number(u.CacheWriteInputTokens)
+}
+
+// whole takes an answer that comes at once.
+func (c *Client) whole(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response) error {
+	got, err := c.runtime.Converse(ctx, in)
+	if err != nil {
+		return err
 	}
-	answer := model.Response{Stop: stop(out.StopReason), Usage: usage}
-	if m, ok := out.Output.(*types.ConverseOutputMemberMessage); ok {
+	out.Usage.RequestID, out.Stop = requestID(got.ResultMetadata), stop(got.StopReason)
+	use(&out.Usage, got.Usage)
+	if m, ok := got.Output.(*types.ConverseOutputMemberMessage); ok {
 		for _, block := range m.Value.Content {
 			if text, ok := block.(*types.ContentBlockMemberText); ok {
-				answer.Text += text.Value
+				out.Text += text.Value
 			}
 		}
 	}
-	return answer, nil
+	return nil
 }
 
-// input puts the parts that stay the same first, each with a cache breakpoint.
-func (c *Client) input(r model.Request) *bedrockruntime.ConverseInput {
-	in := c.plain(r)
-	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
-	in.System = []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System}, &types.SystemContentBlockMemberCachePoint{Value: mark}}
-	if r.Standing != "" {
-		first := &in.Messages[0]
-		first.Content = []types.ContentBlock{first.Content[0], &types.ContentBlockMemberCachePoint{Value: mark}, first.Content[1]}
+// stream takes an answer as it comes. It is whole when its reason to stop came.
+func (c *Client) stream(ctx context.Context, in *bedrockruntime.ConverseInput, out *model.Response, onText func(string)) error {
+	got, err := c.runtime.ConverseStream(ctx, &bedrockruntime.ConverseStreamInput{
+		ModelId: in.ModelId, System: in.System, Messages: in.Messages, InferenceConfig: in.InferenceConfig,
+		OutputConfig: in.OutputConfig, ToolConfig: in.ToolConfig,
+	})
+	if err != nil {
+		return err
 	}
-	in.OutputConfig = &types.OutputConfig{TextFormat: &types.OutputFormat{
-		Type: types.OutputFormatTypeJsonSchema,
-		Structure: &types.OutputFormatStructureMemberJsonSchema{Value: types.JsonSchemaDefinition{
-			Name: aws.String("answer"), Schema: aws.String(string(r.Schema)),
-		}},
-	}}
-	return in
+	out.Usage.RequestID = requestID(got.ResultMetadata)
+	events := got.GetStream()
+	defer events.Close()
+	h := hearing{out: out, onText: onText, at: map[int32]int{}}
+	for event := range events.Events() {
+		h.hear(event)
+	}
+	if err := events.Err(); err != nil || h.ended {
+		return err
+	}
+	return io.ErrUnexpectedEOF
 }
 
-// plain is a request that every model takes; the schema stands in it in words.
-func (c *Client) plain(r model.Request) *bedrockruntime.ConverseInput {
-	in := &bedrockruntime.ConverseInput{
-		ModelId:         &c.config.Model,
-		System:          []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: r.System + "\n\n" + model.SchemaPrompt(r.Schema)}},
-		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(r.MaxTokens))},
-	}
-	for i, m := range r.Messages {
-		turn := types.Message{Role: types.ConversationRole(m.Role)}
-		if i == 0 && r.Standing != "" {
-			turn.Content = append(turn.Content, &types.ContentBlockMemberText{Value: r.Standing})
+// hearing is an answer as far as it has come.
+type hearing struct {
+	out    *model.Response
+	onText func(string)
+	at     map[int32]int // by the block's index: which call it is
+	ended  bool
+}
+
+func (h *hearing) hear(event types.ConverseStreamOutput) {
+	switch e := event.(type) {
+	case *types.ConverseStreamOutputMemberContentBlockStart:
+		if start, ok := e.Value.Start.(*types.ContentBlockStartMemberToolUse); ok {
+			h.at[aws.ToInt32(e.Value.ContentBlockIndex)] = len(h.out.Calls)
+			h.out.Calls = append(h.out.Calls, model.Call{ID: aws.ToString(start.Value.ToolUseId), Name: aws.ToString(start.Value.Name)})
 		}
-		turn.Content = append(turn.Content, &types.ContentBlockMemberText{Value: m.Text})
-		in.Messages = append(in.Messages, turn)
+	case *types.ConverseStreamOutputMemberContentBlockDelta:
+		switch d := e.Value.Delta.(type) {
+		case *types.ContentBlockDeltaMemberText:
+			h.out.Text += d.Value
+			h.onText(h.out.Text)
+		case *types.ContentBlockDeltaMemberToolUse:
+			if i, ok := h.at[aws.ToInt32(e.Value.ContentBlockIndex)]; ok {
+				h.out.Calls[i].Input = append(h.out.Calls[i].Input, aws.ToString(d.Value.Input)...)
+			}
+		}
+	case *types.ConverseStreamOutputMemberMessageStop:
+		h.out.Stop, h.ended = stop(e.Value.StopReason), true
+		for i, call := range h.out.Calls {
+			if len(call.Input) == 0 { // a tool without arguments
+				h.out.Calls[i].Input = json.RawMessage("{}")
+			}
+		}
+	case *types.ConverseStreamOutputMemberMetadata:
+		use(&h.out.Usage, e.Value.Usage)
 	}
-	return in
+}
+
+func requestID(of middleware.Metadata) string {
+	id, _ := awsmiddleware.GetRequestIDMetadata(of)
+	return model.RequestID(id)
+}
+
+func use(u *model.Usage, of *types.TokenUsage) {
+	if of != nil {
+		u.Input, u.Output = number(of.InputTokens)+number(of.CacheWriteInputTokens), number(of.OutputTokens)
+		u.Cached, u.Written = number(of.CacheReadInputTokens), number(of.CacheWriteInputTokens)
+	}
 }
 
 func stop(why types.StopReason) model.Stop {

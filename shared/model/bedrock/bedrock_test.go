@@ -22,7 +22,7 @@ import (
 
 const name = "global.anthropic.claude-sonnet-4-6"
 
-func open(url string) model.Generator {
+func open(url string) model.Wire {
 	cfg := aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider(modeltest.Secret, "secret", "")}
 	return bedrock.New(bedrock.Config{AWS: cfg, BaseURL: url, Model: name, HTTP: provider.VendorClient()})
 }
@@ -105,7 +105,7 @@ func TestWhatAWSMeansByItsErrors(t *testing.T) {
 				io.WriteString(w, tt.body)
 			}))
 			defer s.Close()
-			_, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+			_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 			var e *model.Error
 			if !errors.As(err, &e) || e.Kind != tt.kind || e.Retryable != tt.again {
 				t.Errorf("%s: %v", tt.body, err)
@@ -129,7 +129,7 @@ func TestAModelThatTakesLess(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 	if err != nil || r.Text != "{}" || len(asked) != 2 {
 		t.Fatalf("%+v, %v, asked %d times", r, err, len(asked))
 	}
@@ -150,7 +150,7 @@ func TestAModelThatIsNone(t *testing.T) {
 		io.WriteString(w, `{"message":"The provided model identifier is invalid."}`)
 	}))
 	defer s.Close()
-	_, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+	_, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 	if f := model.Failure(err); f.Reason != "model_unknown" || f.Detail != name || calls != 1 {
 		t.Errorf("%d calls: %v", calls, err)
 	}
@@ -166,7 +166,7 @@ func TestAKeyInsteadOfARole(t *testing.T) {
 	ask := func(s *httptest.Server) error {
 		defer s.Close()
 		c := bedrock.New(bedrock.Config{AWS: aws.Config{Region: "us-east-1"}, BaseURL: s.URL, Model: name, Key: modeltest.Secret, HTTP: s.Client()})
-		_, err := c.Generate(t.Context(), modeltest.Request())
+		_, err := c.Say(t.Context(), modeltest.Request(), nil)
 		return err
 	}
 	if err := ask(httptest.NewTLSServer(h)); err != nil || sent != "Bearer "+modeltest.Secret {

@@ -18,7 +18,7 @@ import (
 	"ringi/shared/runtime/outbound"
 )
 
-func open(at string) model.Generator {
+func open(at string) model.Wire {
 	u, err := url.Parse(at)
 	if err != nil {
 		panic(err)
@@ -78,7 +78,7 @@ func TestAnAnswerThatSaysLittle(t *testing.T) {
 		completion("null", "null", "content_filter"):                                              model.StopRefused,
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, body) }))
-		r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+		r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 		s.Close()
 		if err != nil || r.Stop != want {
 			t.Errorf("%s: %+v, %v", body, r, err)
@@ -95,7 +95,7 @@ func TestARequestThatAzureFilters(t *testing.T) {
 			io.WriteString(w, `{"error":{"message":"The response was filtered","type":null,"param":"prompt","code":"`+code+`","status":400}}`)
 		}))
 		defer s.Close()
-		return open(s.URL).Generate(t.Context(), modeltest.Request())
+		return open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 	}
 	if r, err := refused("content_filter"); err != nil || r.Stop != model.StopRefused || r.Usage.Calls != 1 {
 		t.Errorf("%+v, %v", r, err)
@@ -123,7 +123,7 @@ func TestRequestsAreAsPublished(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	if _, err := open(s.URL).Generate(t.Context(), modeltest.Request()); err != nil {
+	if _, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -147,7 +147,7 @@ func TestAServerThatKnowsLess(t *testing.T) {
 		io.WriteString(w, strings.ReplaceAll(good, "%TEXT%", `"{}"`))
 	}))
 	defer s.Close()
-	r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+	r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 	if err != nil || r.Text != "{}" || len(asked) != 3 || asked[2]["max_completion_tokens"] != float64(1000) {
 		t.Errorf("%+v, %v, asked %v", r, err, asked)
 	}
@@ -163,7 +163,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 	defer s.Close()
 	u, _ := url.Parse(s.URL)
 	c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: s.URL, Model: "m", HTTP: outbound.Dialer{Allow: []string{u.Host}}.Client()})
-	if _, err := c.Generate(t.Context(), modeltest.Request()); err != nil {
+	if _, err := c.Say(t.Context(), modeltest.Request(), nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -172,7 +172,7 @@ func TestAServerWithoutKeys(t *testing.T) {
 func TestAnEndpointThatIsNotPublic(t *testing.T) {
 	for _, at := range []string{"http://127.0.0.1:9001", "https://169.254.169.254", "https://10.0.0.1", "http://example.com", "https://user:pass@example.com", "::"} {
 		c := compatible.New(compatible.Config{Endpoint: "box", BaseURL: at, Model: "m", Key: modeltest.Secret, HTTP: outbound.Dialer{}.Client()})
-		_, err := c.Generate(t.Context(), modeltest.Request())
+		_, err := c.Say(t.Context(), modeltest.Request(), nil)
 		if f := model.Failure(err); f.Reason != "model_misplaced" || f.Detail != "compatible.box" || f.Transient || strings.Contains(err.Error(), "pass") {
 			t.Errorf("%s: %v", at, err)
 		}
@@ -198,7 +198,7 @@ func FuzzAnswer(f *testing.F) {
 			return // no answer with a body
 		}
 		status, body = code, text
-		r, err := c.Generate(t.Context(), modeltest.Request())
+		r, err := c.Say(t.Context(), modeltest.Request(), nil)
 		if (err == nil) == (r.Stop == "") {
 			t.Errorf("%+v, %v", r, err)
 		}

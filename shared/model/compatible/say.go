@@ -3,8 +3,8 @@ package compatible
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,107 +13,45 @@ import (
 	"strings"
 
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 )
 
-// spoken is a request of a conversation. A server may know only one of the two names of the limit, and may know neither the
-// stream's options nor forms of answers.
-type spoken struct {
-	Model               string         `json:"model"`
-	Messages            []turn         `json:"messages"`
-	Tools               []tool         `json:"tools,omitempty"`
-	MaxTokens           int            `json:"max_tokens,omitempty"`
-	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
-	Stream              bool           `json:"stream"`
-	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
-	ResponseFormat      *format        `json:"response_format,omitempty"`
-	sampling
-}
-
-// sampling is how the model chooses its words.
-type sampling struct {
-	Temperature *float64 `json:"temperature,omitempty"`
-	TopP        *float64 `json:"top_p,omitempty"`
-	Seed        *int     `json:"seed,omitempty"`
-	Stop        []string `json:"stop,omitempty"`
-}
-
-func (s sampling) set() bool {
-	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
-}
-
-// without leaves out what a server refused by name, and all of it if it named nothing of it.
-func (s sampling) without(unknown string) sampling {
-	switch {
-	case unknown == "temperature" && s.Temperature != nil:
-		s.Temperature = nil
-	case unknown == "top_p" && s.TopP != nil:
-		s.TopP = nil
-	case unknown == "seed" && s.Seed != nil:
-		s.Seed = nil
-	case unknown == "stop" && s.Stop != nil:
-		s.Stop = nil
-	default:
-		return sampling{}
-	}
-	return s
-}
-
-type streamOptions struct {
-	IncludeUsage bool `json:"include_usage"`
-}
-
-type turn struct {
-	Role      string     `json:"role"`
-	Content   any        `json:"content"` // a text, parts, or null
-	ToolCalls []toolCall `json:"tool_calls,omitempty"`
-	CallID    string     `json:"tool_call_id,omitempty"`
-}
-
-type tool struct {
-	Type     string `json:"type"`
-	Function struct {
-		Name        string          `json:"name"`
-		Description string          `json:"description"`
-		Parameters  json.RawMessage `json:"parameters"`
-	} `json:"function"`
-}
-
-type toolCall struct {
-	ID       string   `json:"id"`
-	Type     string   `json:"type"`
-	Function function `json:"function"`
-}
-
-type function struct {
-	Name      string `json:"name"`
-	Arguments string `json:"arguments"`
-}
-
-// chunk is a piece of an answer. What is not known in it is left.
+// chunk is a piece of an answer, or a whole one. What is not known in it is left.
 type chunk struct {
 	Model   string `json:"model"`
 	Choices []struct {
 		Index        int    `json:"index"`
 		FinishReason string `json:"finish_reason"`
-		Delta        struct {
-			Content   string `json:"content"`
-			Refusal   string `json:"refusal"`
-			ToolCalls []struct {
-				Index    *int     `json:"index"`
-				ID       string   `json:"id"`
-				Function function `json:"function"`
-			} `json:"tool_calls"`
-		} `json:"delta"`
+		Delta        said   `json:"delta"`
+		Message      said   `json:"message"`
 	} `json:"choices"`
 	Usage json.RawMessage `json:"usage"`
 	Error json.RawMessage `json:"error"`
 }
 
-// Say makes one call of a conversation, and another for each thing that the server says it does not know. It is a chat.Wire.
-func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	out := chat.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
-	q := c.spoken(r)
+type said struct {
+	Content   string `json:"content"`
+	Refusal   string `json:"refusal"`
+	ToolCalls []struct {
+		Index    *int     `json:"index"`
+		ID       string   `json:"id"`
+		Function function `json:"function"`
+	} `json:"tool_calls"`
+}
+
+// usage is what a server says of tokens.
+type usage struct {
+	PromptTokens        int64 `json:"prompt_tokens"`
+	CompletionTokens    int64 `json:"completion_tokens"`
+	PromptTokensDetails struct {
+		CachedTokens     int64 `json:"cached_tokens"`
+		CacheWriteTokens int64 `json:"cache_write_tokens"`
+	} `json:"prompt_tokens_details"`
+}
+
+// Say makes one call, and another for each thing that the server says it does not know.
+func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	out := model.Response{Usage: model.Usage{Provider: c.provider(), Model: c.config.Model, Calls: 1}}
+	q := c.request(r)
 	for {
 		res, unknown, err := c.open(ctx, q)
 		if res != nil {
@@ -126,7 +64,7 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		case err != nil && strings.HasPrefix(unknown, "stream_options") && q.StreamOptions != nil:
 			q.StreamOptions = nil
 			continue
-		case err != nil && q.ResponseFormat != nil && (strings.HasPrefix(unknown, "response_format") || !q.set() && unknown != filtered && refused(res)):
+		case err != nil && q.ResponseFormat != nil && (strings.HasPrefix(unknown, "response_format") || !r.Once && !q.set() && unknown != filtered && refused(res)):
 			q.ResponseFormat = nil
 			continue
 		case err != nil && unknown == filtered:
@@ -139,8 +77,31 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 			return out, err
 		}
 		defer res.Body.Close()
+		if r.Once {
+			return c.whole(res.Body, out)
+		}
 		return c.hear(res.Body, out, onText)
 	}
+}
+
+// whole reads an answer that comes at once.
+func (c *Client) whole(body io.Reader, out model.Response) (model.Response, error) {
+	var x chunk
+	text, err := io.ReadAll(body)
+	if err == nil {
+		err = json.Unmarshal(text, &x)
+	}
+	if err == nil && len(x.Choices) == 0 {
+		err = errors.New("no choices")
+	}
+	if err != nil {
+		return out, c.problem(model.FromTransport(c.provider(), err), out.Usage.RequestID)
+	}
+	x.Choices[0].Delta, x.Choices[0].FinishReason = x.Choices[0].Message, cmp.Or(x.Choices[0].FinishReason, "stop")
+	h := hearing{out: &out, onText: func(string) {}, at: map[int]int{}}
+	h.hear(x)
+	out.Text = h.text.String()
+	return out, nil
 }
 
 // refused reports whether a server did not take a request as it was.
@@ -149,7 +110,7 @@ func refused(res *http.Response) bool {
 }
 
 // open sends a request. unknown is the parameter that a refusal names, or filtered; the response beside an error is read.
-func (c *Client) open(ctx context.Context, q spoken) (res *http.Response, unknown string, err error) {
+func (c *Client) open(ctx context.Context, q request) (res *http.Response, unknown string, err error) {
 	body, err := json.Marshal(q)
 	if err != nil {
 		return nil, "", fmt.Errorf("write the request: %w", err)
@@ -159,7 +120,9 @@ func (c *Client) open(ctx context.Context, q spoken) (res *http.Response, unknow
 		return nil, "", c.problem(&model.Error{Kind: model.Misplaced}, "")
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Accept", "text/event-stream")
+	if q.Stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
 	if c.config.Key != "" {
 		req.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
@@ -187,7 +150,7 @@ func (c *Client) open(ctx context.Context, q spoken) (res *http.Response, unknow
 const maxEvent = 4 << 20
 
 // hear reads an answer as it comes. It is whole when a reason to stop came: some servers close without [DONE].
-func (c *Client) hear(body io.Reader, out chat.Response, onText func(string)) (chat.Response, error) {
+func (c *Client) hear(body io.Reader, out model.Response, onText func(string)) (model.Response, error) {
 	h := hearing{out: &out, onText: onText, at: map[int]int{}}
 	lines := bufio.NewScanner(body)
 	lines.Buffer(nil, maxEvent)
@@ -221,7 +184,7 @@ func (c *Client) hear(body io.Reader, out chat.Response, onText func(string)) (c
 
 // hearing is an answer as far as it has come.
 type hearing struct {
-	out    *chat.Response
+	out    *model.Response
 	onText func(string)
 	text   strings.Builder
 	at     map[int]int // by the server's index: which call it is
@@ -252,7 +215,7 @@ func (h *hearing) hear(x chunk) {
 		if !known {
 			i = len(h.out.Calls)
 			h.at[index] = i
-			h.out.Calls = append(h.out.Calls, chat.Call{})
+			h.out.Calls = append(h.out.Calls, model.Call{})
 		}
 		call := &h.out.Calls[i]
 		if call.ID == "" {
@@ -276,73 +239,12 @@ func (h *hearing) hear(x chunk) {
 
 // use takes what a server says of tokens; most say so once, behind the last choice.
 func (h *hearing) use(raw json.RawMessage) {
-	var a answer
-	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &a.Usage) != nil {
+	var a usage
+	if len(raw) == 0 || string(raw) == "null" || json.Unmarshal(raw, &a) != nil {
 		return
 	}
 	u := &h.out.Usage
-	u.Cached = a.Usage.PromptTokensDetails.CachedTokens
-	u.Input, u.Output = max(0, a.Usage.PromptTokens-u.Cached), a.Usage.CompletionTokens
-	u.Written = min(a.Usage.PromptTokensDetails.CacheWriteTokens, u.Input)
-}
-
-// spoken is a conversation as these servers take it.
-func (c *Client) spoken(r chat.Request) spoken {
-	q := spoken{Model: c.config.Model, MaxTokens: r.MaxTokens, Stream: true, StreamOptions: &streamOptions{IncludeUsage: true}, sampling: sampling{r.Sampling.Temperature, r.Sampling.TopP, r.Sampling.Seed, r.Sampling.StopSequences}}
-	q.Messages = append(q.Messages, turn{Role: "system", Content: r.System})
-	for _, t := range r.Said {
-		q.Messages = append(q.Messages, turnsOf(t)...)
-	}
-	if r.Schema != nil {
-		q.ResponseFormat = formOf(r.Schema)
-	}
-	for _, t := range r.Tools {
-		x := tool{Type: "function"}
-		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
-		q.Tools = append(q.Tools, x)
-	}
-	return q
-}
-
-// turnsOf are the messages of a turn: results of calls are messages of their own.
-func turnsOf(t chat.Said) (out []turn) {
-	if t.Role == model.Assistant {
-		one := turn{Role: "assistant"}
-		var text []string
-		for _, part := range t.Parts {
-			if part.Call != nil {
-				one.ToolCalls = append(one.ToolCalls, toolCall{part.Call.ID, "function", function{part.Call.Name, string(part.Call.Object())}})
-				continue
-			}
-			text = append(text, part.Text)
-		}
-		if text != nil {
-			one.Content = strings.Join(text, "\n\n")
-		}
-		return []turn{one}
-	}
-	var parts []map[string]any
-	images := false
-	for _, part := range t.Parts {
-		switch {
-		case part.Result != nil:
-			out = append(out, turn{Role: "tool", CallID: part.Result.CallID, Content: part.Result.Text})
-		case part.Image != nil:
-			images = true
-			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)}})
-		default:
-			parts = append(parts, map[string]any{"type": "text", "text": part.Text})
-		}
-	}
-	switch {
-	case images: // not all read content in parts
-		out = append(out, turn{Role: "user", Content: parts})
-	case parts != nil:
-		var text []string
-		for _, p := range parts {
-			text = append(text, p["text"].(string))
-		}
-		out = append(out, turn{Role: "user", Content: strings.Join(text, "\n\n")})
-	}
-	return out
+	u.Cached = a.PromptTokensDetails.CachedTokens
+	u.Input, u.Output = max(0, a.PromptTokens-u.Cached), a.CompletionTokens
+	u.Written = min(a.PromptTokensDetails.CacheWriteTokens, u.Input)
 }

@@ -30,9 +30,9 @@ const (
 
 // Vendor is one vendor's API: how it is called, and what it answers.
 type Vendor struct {
-	New  func(url string) model.Generator // a client with Secret as its key
-	Key  func(http.Header) string         // the key that a request carries
-	ID   string                           // the header that names a request
+	New  func(url string) model.Wire // a client with Secret as its key
+	Key  func(http.Header) string    // the key that a request carries
+	ID   string                      // the header that names a request
 	Path string
 	// Sent is what a request looks like as JSON.
 	Sent string
@@ -57,10 +57,10 @@ type Vendor struct {
 // Request is what every test asks.
 func Request() model.Request {
 	return model.Request{
-		Purpose: model.Planning, Try: 1, System: "the rules", Standing: "<data>the tools</data>", MaxTokens: 1000,
+		Purpose: model.Planning, Try: 1, System: "the rules", Standing: "<data>the tools</data>", MaxTokens: 1000, Once: true,
 		Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"required":["a"],"properties":{"a":{"type":"string"}}}`),
 		Messages: []model.Message{
-			{Role: model.User, Text: Content}, {Role: model.Assistant, Text: "{}"}, {Role: model.User, Text: "again"},
+			model.Words(model.User, Content), model.Words(model.Assistant, "{}"), model.Words(model.User, "again"),
 		},
 	}
 }
@@ -122,13 +122,13 @@ func (w Vendor) ask(t *testing.T, ctx context.Context, h http.HandlerFunc) (mode
 	t.Helper()
 	s := httptest.NewServer(h)
 	defer s.Close()
-	g, err := model.Within(tenancy.Settings{}, func(string) (model.Generator, error) { return w.New(s.URL), nil }, "", func(_ context.Context, body []byte) (aggregate.Blob, error) {
+	wire, err := model.Within(tenancy.Settings{}, func(string) (model.Wire, error) { return w.New(s.URL), nil }, "", func(_ context.Context, body []byte) (aggregate.Blob, error) {
 		return aggregate.Blob{JSON: aggregate.JSON(body)}, nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := g.Generate(ctx, Request())
+	r, err := wire.Say(ctx, Request(), nil)
 	if r.Usage.Sent == nil || strings.Contains(string(r.Usage.Sent.JSON), Secret) {
 		t.Errorf("what is kept of the request: %+v", r.Usage.Sent)
 	}
@@ -325,7 +325,7 @@ func (w Vendor) broken(t *testing.T) {
 	t.Run("nobody answers", func(t *testing.T) {
 		s := httptest.NewServer(http.NotFoundHandler())
 		s.Close()
-		_, err := w.New(s.URL).Generate(t.Context(), Request())
+		_, err := w.New(s.URL).Say(t.Context(), Request(), nil)
 		expect(t, err, model.Overloaded, true)
 	})
 }
@@ -336,7 +336,7 @@ func (w Vendor) RunNoCredit(t *testing.T) {
 }
 
 // Expect asks a server that answers 200 with body for an error of a kind.
-func Expect(t *testing.T, client func(url string) model.Generator, body string, kind model.Kind, again bool) {
+func Expect(t *testing.T, client func(url string) model.Wire, body string, kind model.Kind, again bool) {
 	t.Helper()
 	_, err := Vendor{New: client}.ask(t, t.Context(), func(rw http.ResponseWriter, _ *http.Request) {
 		rw.Header().Set("Content-Type", "application/json")

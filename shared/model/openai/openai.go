@@ -4,7 +4,6 @@ package openai
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,7 +28,7 @@ type Config struct {
 	HTTP    *http.Client
 }
 
-// Client is a model.Generator.
+// Client is a model.Wire.
 type Client struct {
 	config    Config
 	responses responses.ResponseService
@@ -43,33 +42,6 @@ func New(c Config) *Client {
 	)}
 }
 
-// Generate makes one call. The vendor is asked to keep nothing of it.
-func (c *Client) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	usage := model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}
-	p, err := c.params(r)
-	if err != nil {
-		return model.Response{Usage: usage}, err
-	}
-	var raw *http.Response
-	out, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
-	if raw != nil {
-		usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
-	}
-	if err != nil {
-		return model.Response{Usage: usage}, c.problem(err, usage.RequestID)
-	}
-	usage.Cached = out.Usage.InputTokensDetails.CachedTokens
-	usage.Input, usage.Output = max(0, out.Usage.InputTokens-usage.Cached), out.Usage.OutputTokens
-	usage.Written = min(out.Usage.InputTokensDetails.CacheWriteTokens, usage.Input)
-	answer := model.Response{Text: out.OutputText(), Stop: stop(out), Usage: usage, Answered: out.Model}
-	if out.Status == responses.ResponseStatusFailed && answer.Stop != model.StopRefused {
-		e := model.FromStatus(modelname.OpenAI, failed(out.Error.Code), nil, string(out.Error.Code))
-		e.Model, e.RequestID = c.config.Model, usage.RequestID
-		return answer, e
-	}
-	return answer, nil
-}
-
 // failed is the HTTP status that matches the error code of a response which failed after its
 // 200. Codes that are not the server's fault concern the request, which would fail again.
 func failed(code responses.ResponseErrorCode) int {
@@ -80,25 +52,6 @@ func failed(code responses.ResponseErrorCode) int {
 		return http.StatusInternalServerError
 	}
 	return http.StatusBadRequest
-}
-
-func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
-	format, err := formOf(r.Schema)
-	if err != nil {
-		return responses.ResponseNewParams{}, err
-	}
-	var items responses.ResponseInputParam
-	if r.Standing != "" { // the vendor caches by itself what requests begin with
-		items = append(items, responses.ResponseInputItemParamOfMessage(r.Standing, responses.EasyInputMessageRoleUser))
-	}
-	for _, m := range r.Messages {
-		items = append(items, responses.ResponseInputItemParamOfMessage(m.Text, responses.EasyInputMessageRole(m.Role)))
-	}
-	return responses.ResponseNewParams{
-		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
-		Input: responses.ResponseNewParamsInputUnion{OfInputItemList: items},
-		Text:  responses.ResponseTextConfigParam{Format: format},
-	}, nil
 }
 
 // formOf is the form of an answer that keeps to a schema.

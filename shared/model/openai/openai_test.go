@@ -15,7 +15,7 @@ import (
 	"ringi/shared/model/provider"
 )
 
-func open(url string) model.Generator {
+func open(url string) model.Wire {
 	return openai.New(openai.Config{BaseURL: url + "/v1", Model: "gpt-5.4", Key: modeltest.Secret, HTTP: provider.VendorClient()})
 }
 
@@ -88,7 +88,7 @@ func TestAResponseThatAPolicyEnded(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			io.WriteString(w, response(`"failed"`, `{"code":"`+code+`","message":"himitsu no irai"}`, `null`, ``))
 		}))
-		r, err := open(s.URL).Generate(t.Context(), modeltest.Request())
+		r, err := open(s.URL).Say(t.Context(), modeltest.Request(), nil)
 		s.Close()
 		if err != nil || r.Stop != model.StopRefused {
 			t.Errorf("%s: %+v, %v", code, r, err)

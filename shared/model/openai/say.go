@@ -18,19 +18,28 @@ import (
 
 	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 )
 
-// Say makes one call of a conversation and reads its answer as it comes. It is a chat.Wire. The vendor is asked to keep
-// nothing of it.
-func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	out := chat.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
-	p, err := c.spoken(r)
+// Say makes one call and reads its answer as it comes. The vendor is asked to keep nothing of it.
+func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	out := model.Response{Usage: model.Usage{Provider: modelname.OpenAI, Model: c.config.Model, Calls: 1}}
+	p, err := c.params(r)
 	if err != nil {
 		return out, err
 	}
 	sample(&p, r.Sampling)
 	var raw *http.Response
+	if r.Once {
+		last, err := c.responses.New(ctx, p, option.WithResponseInto(&raw))
+		if raw != nil {
+			out.Usage.RequestID = model.RequestID(raw.Header.Get("X-Request-Id"))
+		}
+		if err != nil {
+			return out, c.problem(err, out.Usage.RequestID)
+		}
+		err = c.heard(&out, last)
+		return out, err
+	}
 	stream := c.responses.NewStreaming(ctx, p, option.WithResponseInto(&raw))
 	for simpler(&p, stream.Err()) {
 		stream.Close()
@@ -60,15 +69,12 @@ func (c *Client) Say(ctx context.Context, r chat.Request, onText func(string)) (
 		}
 		return out, c.problem(io.ErrUnexpectedEOF, out.Usage.RequestID)
 	}
-	c.heard(&out, last)
-	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
-		return out, c.broken(string(last.Error.Code), out.Usage.RequestID)
-	}
-	return out, nil
+	err = c.heard(&out, last)
+	return out, err
 }
 
-// heard takes the whole answer, which the last event repeats.
-func (c *Client) heard(out *chat.Response, last *responses.Response) {
+// heard takes the whole answer, which a stream's last event repeats.
+func (c *Client) heard(out *model.Response, last *responses.Response) error {
 	u := &out.Usage
 	u.Cached = last.Usage.InputTokensDetails.CachedTokens
 	u.Input, u.Output = max(0, last.Usage.InputTokens-u.Cached), last.Usage.OutputTokens
@@ -76,9 +82,13 @@ func (c *Client) heard(out *chat.Response, last *responses.Response) {
 	out.Text, out.Stop, out.Answered = cmp.Or(last.OutputText(), out.Text), stop(last), last.Model
 	for _, item := range last.Output {
 		if item.Type == "function_call" {
-			out.Calls = append(out.Calls, chat.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
+			out.Calls = append(out.Calls, model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments.OfString)})
 		}
 	}
+	if last.Status == responses.ResponseStatusFailed && out.Stop != model.StopRefused {
+		return c.broken(string(last.Error.Code), out.Usage.RequestID)
+	}
+	return nil
 }
 
 // broken is an answer that failed after its 200.
@@ -102,7 +112,7 @@ func (c *Client) streamProblem(err error, request string) *model.Error {
 }
 
 // sample sets how the model chooses its words.
-func sample(p *responses.ResponseNewParams, s chat.Sampling) {
+func sample(p *responses.ResponseNewParams, s model.Sampling) {
 	p.Temperature, p.TopP = param.Opt[float64]{}, param.Opt[float64]{}
 	if s.Temperature != nil {
 		p.Temperature = param.NewOpt(*s.Temperature)
@@ -124,18 +134,20 @@ func simpler(p *responses.ResponseNewParams, err error) bool {
 	case formed && (strings.HasPrefix(refused.Param, "text") || !sampled):
 		p.Text = responses.ResponseTextConfigParam{}
 	case sampled:
-		sample(p, chat.Sampling{})
+		sample(p, model.Sampling{})
 	default:
 		return false
 	}
 	return true
 }
 
-// spoken is a conversation as the vendor takes it.
-func (c *Client) spoken(r chat.Request) (responses.ResponseNewParams, error) {
+// params is a request as the vendor takes it, which caches by itself what requests begin with.
+func (c *Client) params(r model.Request) (responses.ResponseNewParams, error) {
 	p := responses.ResponseNewParams{
 		Model: c.config.Model, Instructions: param.NewOpt(r.System), MaxOutputTokens: param.NewOpt(int64(r.MaxTokens + thinking)), Store: param.NewOpt(false),
-		ParallelToolCalls: param.NewOpt(r.Parallel),
+	}
+	if !r.Once {
+		p.ParallelToolCalls = param.NewOpt(r.Parallel)
 	}
 	if r.Schema != nil {
 		format, err := formOf(r.Schema)
@@ -154,17 +166,21 @@ func (c *Client) spoken(r chat.Request) (responses.ResponseNewParams, error) {
 		p.Tools = append(p.Tools, tool)
 	}
 	var items responses.ResponseInputParam
-	for _, turn := range r.Said {
-		items = append(items, itemsOf(turn)...)
+	if r.Standing != "" {
+		items = append(items, responses.ResponseInputItemParamOfMessage(r.Standing, responses.EasyInputMessageRoleUser))
+	}
+	for _, m := range r.Messages {
+		items = append(items, itemsOf(m, r.Once)...)
 	}
 	p.Input = responses.ResponseNewParamsInputUnion{OfInputItemList: items}
 	return p, nil
 }
 
-// itemsOf are a turn's: calls and their results are items beside messages.
-func itemsOf(turn chat.Said) (items []responses.ResponseInputItemUnionParam) {
+// itemsOf are a message's: calls and their results are items beside messages. Of a request that is asked once each text is
+// an item, too.
+func itemsOf(m model.Message, once bool) (items []responses.ResponseInputItemUnionParam) {
 	var content responses.ResponseInputMessageContentListParam
-	for _, part := range turn.Parts {
+	for _, part := range m.Parts {
 		switch {
 		case part.Call != nil:
 			items = append(items, responses.ResponseInputItemParamOfFunctionCall(string(part.Call.Object()), part.Call.ID, part.Call.Name))
@@ -172,8 +188,8 @@ func itemsOf(turn chat.Said) (items []responses.ResponseInputItemUnionParam) {
 			item := responses.ResponseInputItemParamOfFunctionCallOutput(part.Result.Text)
 			item.OfFunctionCallOutput.CallID = param.NewOpt(part.Result.CallID)
 			items = append(items, item)
-		case turn.Role == model.Assistant:
-			items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRoleAssistant))
+		case m.Role == model.Assistant || once && part.Image == nil:
+			items = append(items, responses.ResponseInputItemParamOfMessage(part.Text, responses.EasyInputMessageRole(m.Role)))
 		case part.Image != nil:
 			content = append(content, responses.ResponseInputContentUnionParam{OfInputImage: &responses.ResponseInputImageParam{
 				Detail: responses.ResponseInputImageDetailAuto, ImageURL: param.NewOpt("data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)),

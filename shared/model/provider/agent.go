@@ -1,7 +1,7 @@
 package provider
 
 import (
-	"context"
+	"cmp"
 	"errors"
 	"net/url"
 	"strings"
@@ -21,83 +21,46 @@ import (
 // OpenAgent makes the wire of an agent; nothing is called yet. instead is the deployment's MODEL: where it is the demo, every
 // agent is. Where the settings limit what sessions cost, an agent whose model's price nobody knows gives an *model.Error of
 // kind Unpriced, because the limit could not be held.
-func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (chat.Wire, error) {
+func (c Config) OpenAgent(d agent.Definition, instead string, s tenancy.Settings) (model.Wire, error) {
 	if n, err := modelname.Parse(instead); err == nil && n.Provider == modelname.Demo {
 		return chat.Demo{}, nil
 	}
 	if s.SessionCostsLimited() && !price.Known(string(d.Provider)+":"+d.Model) {
 		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unpriced}
 	}
-	return speaking{c, d}, nil
+	keyed := keyed{config: c, provider: string(d.Provider), model: d.Model, secret: d.Provider == agent.OpenAI || d.Provider == agent.Anthropic || d.AuthRef != ""}
+	keyed.open = func(s secret.ModelSecret, _ model.Request) (model.Wire, error) { return c.ofAgent(d, s) }
+	return keyed, nil
 }
 
-// speaking is an agent whose key is looked up when it is called.
-type speaking struct {
-	config Config
-	agent  agent.Definition
-}
-
-// Say calls the agent's model with the key as it is now; see keyed.Generate.
-func (k speaking) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	nothing := chat.Response{Usage: model.Usage{Provider: string(k.agent.Provider), Model: k.agent.Model}}
-	var s secret.ModelSecret
-	if k.agent.Provider == agent.OpenAI || k.agent.Provider == agent.Anthropic || k.agent.AuthRef != "" {
-		var err error
-		if s, err = k.config.Secret.Get(ctx); err != nil {
-			e := &model.Error{Provider: string(k.agent.Provider), Model: k.agent.Model, Kind: model.Overloaded, Retryable: true, Err: err}
-			if errors.Is(err, secret.ErrMalformed) {
-				e.Kind, e.Retryable = model.Unauthorized, false
-			}
-			return nothing, e
-		}
-	}
-	w, err := k.open(s)
-	if err != nil {
-		k.config.Secret.Forget()
-		return nothing, err
-	}
-	out, err := w.Say(ctx, r, onText)
-	var e *model.Error
-	if errors.As(err, &e) && e.Kind == model.Unauthorized {
-		k.config.Secret.Forget()
-	}
-	return out, err
-}
-
-func (k speaking) open(s secret.ModelSecret) (chat.Wire, error) {
-	c, d := k.config, k.agent
-	key, err := k.key(s)
-	if err != nil {
-		return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.Unauthorized, Err: err}
-	}
-	switch d.Provider {
-	case agent.Anthropic:
+// ofAgent is the wire of an agent with its key.
+func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, error) {
+	key, err := keyOf(d, s)
+	switch {
+	case err != nil:
+		return nil, err
+	case d.Provider == agent.Anthropic:
 		return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: d.Model, Key: key, HTTP: c.Vendor}), nil
-	case agent.OpenAI:
+	case d.Provider == agent.OpenAI:
 		return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: d.Model, Key: key, HTTP: c.Vendor}), nil
-	case agent.HTTP, agent.Local:
-		name := d.Model
-		if name == "" { // of a server that has one model
-			name = d.ID
-		}
-		return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name, Key: key, HTTP: c.Outbound}), nil
 	}
-	return nil, &model.Error{Provider: string(d.Provider), Model: d.Model, Kind: model.UnknownModel}
+	name := cmp.Or(d.Model, d.ID) // of a server that has one model
+	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name, Key: key, HTTP: c.Outbound}), nil
 }
 
 var errElsewhere = errors.New("the model secret has no key of that name for the agent's address")
 
-// key is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key goes
+// keyOf is the agent's. An administrator of a workspace writes the definition, and the deployment owns the keys: a key goes
 // only to the vendor that it is of, or to the address that stands beside it.
-func (k speaking) key(s secret.ModelSecret) (string, error) {
+func keyOf(d agent.Definition, s secret.ModelSecret) (string, error) {
 	own := map[agent.Provider]string{agent.OpenAI: s.OpenAI, agent.Anthropic: s.Anthropic}
-	key, vendor := own[k.agent.Provider]
-	ref := k.agent.AuthRef
+	key, vendor := own[d.Provider]
+	ref := d.AuthRef
 	switch {
-	case vendor && (ref == "" || ref == string(k.agent.Provider)):
+	case vendor && (ref == "" || ref == string(d.Provider)):
 	case vendor:
 		named, ok := s.Agents[ref]
-		if key = named.Key; !ok || named.URL != string(k.agent.Provider) {
+		if key = named.Key; !ok || named.URL != string(d.Provider) {
 			return "", errElsewhere
 		}
 	case ref == "":
@@ -107,7 +70,7 @@ func (k speaking) key(s secret.ModelSecret) (string, error) {
 		if !ok {
 			named, ok = s.Compatible[ref]
 		}
-		if key = named.Key; !ok || !sameOrigin(named.URL, k.agent.Endpoint) {
+		if key = named.Key; !ok || !sameOrigin(named.URL, d.Endpoint) {
 			return "", errElsewhere
 		}
 	}

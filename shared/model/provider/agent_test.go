@@ -60,7 +60,7 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 			got = nil
 			tt.agent.ID, tt.agent.Model = "a", "m"
 			w := expect.Value(c.OpenAgent(tt.agent, "", tenancy.Settings{}))(t)
-			_, err := w.Say(t.Context(), chat.Request{MaxTokens: 1, Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}, func(string) {})
+			_, err := w.Say(t.Context(), model.Request{MaxTokens: 1, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 			var e *model.Error
 			if !errors.As(err, &e) || strings.Join(got, ",") != tt.want || (tt.want == "") != (e.Kind == model.Unauthorized) || strings.Contains(err.Error(), "key-") {
 				t.Errorf("sent %q, %v", got, err)
@@ -77,7 +77,7 @@ func TestAnEndpointThatIsNotAllowedIsNotCalled(t *testing.T) {
 	u := expect.Value(url.Parse(s.URL))(t)
 	for _, endpoint := range []string{s.URL, "https://" + u.Host, "http://169.254.169.254/latest"} {
 		w := expect.Value(c.OpenAgent(agent.Definition{ID: "a", Provider: agent.Local, Endpoint: endpoint}, "", tenancy.Settings{}))(t)
-		_, err := w.Say(t.Context(), chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}, func(string) {})
+		_, err := w.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		var e *model.Error
 		if !errors.As(err, &e) || e.Kind != model.Misplaced || called {
 			t.Errorf("%s: %v", endpoint, err)

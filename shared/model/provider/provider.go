@@ -51,7 +51,7 @@ func New(cfg aws.Config, env config.Models) Config {
 // Open makes a client for a model's name, as in the settings and the MODEL parameter. A name
 // of no known form gives a *model.Error of kind UnknownModel. Keys are read at the first
 // call, which fails with Unauthorized if the key is missing.
-func (c Config) Open(name string) (model.Generator, error) {
+func (c Config) Open(name string) (model.Wire, error) {
 	n, err := modelname.Parse(name)
 	switch {
 	case err != nil:
@@ -59,66 +59,69 @@ func (c Config) Open(name string) (model.Generator, error) {
 	case n.Provider == modelname.Demo:
 		return model.Demonstration{}, nil
 	}
-	return keyed{c, n}, nil
+	provider := n.Provider // the entry of the model secret: openai, compatible.gemini
+	if n.Endpoint != "" {
+		provider += "." + n.Endpoint
+	}
+	return keyed{c, provider, n.Model, true, func(s secret.ModelSecret, r model.Request) (model.Wire, error) { return c.named(n, s, r) }}, nil
 }
 
 // keyed is a model whose key is looked up when it is called.
 type keyed struct {
-	config Config
-	name   modelname.Name
+	config          Config
+	provider, model string
+	secret          bool // it needs the model secret
+	open            func(s secret.ModelSecret, r model.Request) (model.Wire, error)
 }
 
-// Generate calls the model with the key as it is now. A key that is missing or was
+// Say calls the model with the key as it is now. A key that is missing or was
 // refused is read anew by the next call, so that whoever adds it need not wait.
-func (k keyed) Generate(ctx context.Context, r model.Request) (model.Response, error) {
-	g, err := k.now(ctx)
-	if err != nil {
-		return model.Response{Usage: model.Usage{Provider: k.provider(), Model: k.name.Model}}, err
-	}
-	answer, err := g.Generate(ctx, r)
-	k.forget(err)
-	return answer, err
-}
-
-// now is the client with the key as it is now.
-func (k keyed) now(ctx context.Context) (model.Generator, error) {
-	s, err := k.config.Secret.Get(ctx)
-	if err != nil {
-		e := &model.Error{Provider: k.provider(), Model: k.name.Model, Kind: model.Overloaded, Retryable: true, Err: err}
-		if errors.Is(err, secret.ErrMalformed) {
-			e.Kind, e.Retryable = model.Unauthorized, false
+func (k keyed) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	nothing := model.Response{Usage: model.Usage{Provider: k.provider, Model: k.model}}
+	var s secret.ModelSecret
+	if k.secret {
+		var err error
+		if s, err = k.config.Secret.Get(ctx); err != nil {
+			e := &model.Error{Provider: k.provider, Model: k.model, Kind: model.Overloaded, Retryable: true, Err: err}
+			if errors.Is(err, secret.ErrMalformed) {
+				e.Kind, e.Retryable = model.Unauthorized, false
+			}
+			return nothing, e
 		}
-		return nil, e
 	}
-	g, err := k.open(s)
-	k.forget(err)
-	return g, err
-}
-
-// forget lets the next call read keys anew when they may be why this one failed.
-func (k keyed) forget(err error) {
+	w, err := k.open(s, r)
+	if err != nil {
+		k.config.Secret.Forget()
+		return nothing, &model.Error{Provider: k.provider, Model: k.model, Kind: model.Unauthorized, Err: err}
+	}
+	answer, err := w.Say(ctx, r, onText)
 	var e *model.Error
 	if errors.As(err, &e) && (e.Kind == model.Unauthorized || e.Kind == model.Misplaced) {
 		k.config.Secret.Forget()
 	}
+	return answer, err
 }
 
-func (k keyed) open(s secret.ModelSecret) (model.Generator, error) {
-	c, m := k.config, k.name.Model
-	switch k.name.Provider {
+// named is the wire of a name with the key that the secret has for it; errMissing without one.
+func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (model.Wire, error) {
+	switch n.Provider {
 	case modelname.Anthropic:
 		if s.Anthropic != "" {
-			return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: m, Key: s.Anthropic, HTTP: c.Vendor}), nil
+			return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: n.Model, Key: s.Anthropic, HTTP: c.Vendor}), nil
 		}
 	case modelname.OpenAI:
-		if s.OpenAI != "" {
-			return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: m, Key: s.OpenAI, HTTP: c.Vendor}), nil
+		switch {
+		case s.OpenAI == "":
+		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses have neither, and Chat Completions have both
+			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.OpenAIURL, Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
+		default:
+			return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		}
 	case modelname.Bedrock:
-		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.BedrockURL, Model: m, Key: s.Bedrock, HTTP: c.Vendor}), nil
+		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.BedrockURL, Model: n.Model, Key: s.Bedrock, HTTP: c.Vendor}), nil
 	case modelname.Compatible:
-		at, known := s.Compatible[k.name.Endpoint]
-		if k.name.Endpoint == modelname.Gemini {
+		at, known := s.Compatible[n.Endpoint]
+		if n.Endpoint == modelname.Gemini {
 			known = at.Key != "" // Google answers nobody without one
 			if at.URL == "" {
 				at.URL = Gemini
@@ -126,22 +129,14 @@ func (k keyed) open(s secret.ModelSecret) (model.Generator, error) {
 		}
 		if known && at.URL != "" {
 			return compatible.New(compatible.Config{
-				Endpoint: k.name.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: m, Key: at.Key, HTTP: c.Outbound,
+				Endpoint: n.Endpoint, BaseURL: strings.TrimRight(at.URL, "/"), Model: n.Model, Key: at.Key, HTTP: c.Outbound,
 			}), nil
 		}
 	}
-	return nil, &model.Error{Provider: k.provider(), Model: m, Kind: model.Unauthorized, Err: errMissing}
+	return nil, errMissing
 }
 
 var errMissing = errors.New("the model secret has no entry for it")
-
-// provider is the entry of the model secret: openai, compatible.gemini.
-func (k keyed) provider() string {
-	if k.name.Endpoint != "" {
-		return k.name.Provider + "." + k.name.Endpoint
-	}
-	return k.name.Provider
-}
 
 // VendorClient calls the addresses of the template. Keys stand in headers, so it
 // follows no redirect; the caller's context bounds it.

@@ -79,7 +79,7 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 func ask(t *testing.T, c provider.Config, name string) error {
 	t.Helper()
 	g := expect.Value(c.Open(name))(t)
-	r, err := g.Generate(t.Context(), modeltest.Request())
+	r, err := g.Say(t.Context(), modeltest.Request(), nil)
 	if err == nil && r.Text != "{}" {
 		t.Errorf("%s says %q", name, r.Text)
 	}

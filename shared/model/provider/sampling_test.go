@@ -9,7 +9,6 @@ import (
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/runtime/secret"
@@ -28,7 +27,7 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 		"anthropic:claude-sonnet-4-6": "anthropic", "openai:gpt-5.4": "openai", "gpt-5.4": "openai", "gemini-2.5-flash-lite": "compatible.gemini", "google-gla:gemini-2.5-flash-lite": "compatible.gemini",
 	} {
 		w := expect.Value(c.Open(name))(t)
-		got, err := w.Say(t.Context(), chat.Request{System: "s", MaxTokens: 10, Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}, func(string) {})
+		got, err := w.Say(t.Context(), model.Request{System: "s", MaxTokens: 10, Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}, func(string) {})
 		if err != nil || got.Usage.Provider != vendor || got.Usage.Model != name[strings.LastIndex(name, ":")+1:] {
 			t.Errorf("%s: %+v, %v", name, got.Usage, err)
 		}
@@ -40,8 +39,8 @@ func TestASeedGoesToTheProtocolThatHasOne(t *testing.T) {
 	s := vendor(t, &paths)
 	c := provider.Wires{Config: config(s, &secretReader{value: `{"openai":"wrong"}`})}
 	seed := 1
-	for _, r := range []chat.Request{{}, {Sampling: chat.Sampling{Seed: &seed}}, {Sampling: chat.Sampling{StopSequences: []string{"x"}}}} {
-		r.MaxTokens, r.Said = 1, []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}
+	for _, r := range []model.Request{{}, {Sampling: model.Sampling{Seed: &seed}}, {Sampling: model.Sampling{StopSequences: []string{"x"}}}} {
+		r.MaxTokens, r.Messages = 1, []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}
 		_, err := expect.Value(c.Open("openai:gpt-5.4"))(t).Say(t.Context(), r, func(string) {})
 		var e *model.Error
 		if !errors.As(err, &e) || e.Provider != "openai" || e.Kind != model.Unauthorized {

@@ -16,7 +16,7 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	s := vendor(t, &paths)
 	k := &secretReader{value: `{"anthropic":"wrong","openai":"wrong","compatible":{"gemini":{"url":"` + s.URL + `/v1","key":"wrong"}}}`}
 	w := provider.Wires{Config: config(s, k), Demo: chat.Demo{}, Unlimited: true}
-	hello := chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "hello"}}}}, MaxTokens: 10}
+	hello := model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "hello"}}}}, MaxTokens: 10}
 	for _, name := range []string{"anthropic:claude-haiku-4-5", "gpt-5", "google-gla:gemini-2.5-flash"} {
 		wire := expect.Value(w.Open(name))(t)
 		_, err := wire.Say(t.Context(), hello, func(string) {})
@@ -24,16 +24,18 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 			t.Errorf("%s with a wrong key: %v", name, err)
 		}
 	}
-	if want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions"}; !slices.Equal(paths, want) {
+	_, err := expect.Value(w.Open("bedrock:amazon.nova-pro-v1:0"))(t).Say(t.Context(), hello, func(string) {})
+	if e := new(model.Error); !errors.As(err, &e) || e.Provider != "bedrock" || e.Kind != model.Overloaded {
+		t.Errorf("a stream without an event: %v", err)
+	}
+	if want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse-stream"}; !slices.Equal(paths, want) {
 		t.Errorf("%v, want %v", paths, want)
 	}
-	if k.reads != 3 {
+	if k.reads != 4 {
 		t.Errorf("the keys were read %d times: a refused one is read anew", k.reads)
 	}
-	for name, kind := range map[string]model.Kind{"mistral:large": model.UnknownModel, "bedrock:amazon.nova-pro-v1:0": model.UnknownModel} {
-		if e := new(model.Error); !errors.As(second(w.Open(name)), &e) || e.Kind != kind {
-			t.Errorf("%s: %v", name, e)
-		}
+	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
+		t.Errorf("a model of no known form: %v", e)
 	}
 	instead := w
 	instead.Instead = "demo"

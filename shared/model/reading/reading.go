@@ -14,8 +14,8 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
 	"ringi/shared/words/legible"
@@ -49,7 +49,7 @@ type Tools struct {
 	source  Source
 	tenant  string
 	locale  string
-	offered []chat.Tool
+	offered []model.Tool
 	named   map[string]tool.Spec // by what a model calls them
 	lacking string
 	places  chan struct{}
@@ -92,7 +92,7 @@ func (t *Tools) offer(s tool.Spec) {
 	if strings.TrimSpace(description) == "" {
 		description = s.TitleEN
 	}
-	t.offered = append(t.offered, chat.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
+	t.offered = append(t.offered, model.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
 }
 
 // maxName is how long the name of a tool may be for every vendor of models.
@@ -135,7 +135,7 @@ func schemaOf(s tool.Spec) json.RawMessage {
 }
 
 // Tools are what a member's model is offered.
-func (t *Tools) Tools() []chat.Tool { return t.offered }
+func (t *Tools) Tools() []model.Tool { return t.offered }
 
 // Lacking says why a tool that is listed can't be offered.
 func (t *Tools) Lacking() string { return t.lacking }

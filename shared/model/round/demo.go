@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/words/language"
 )
@@ -32,8 +31,8 @@ type shown struct {
 }
 
 // Say answers by what it is shown: a leader has a team, an evaluator a metric, a member a task, and the judge none of them.
-func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
-	out := chat.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
+func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	out := model.Response{Stop: model.StopEnd, Answered: modelname.Demo, Usage: model.Usage{Provider: modelname.Demo, Model: modelname.Demo, Calls: 1}}
 	if body, err := json.Marshal(r); err == nil {
 		model.Sent(ctx, body)
 	}
@@ -51,7 +50,7 @@ func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.
 		out.Stop = model.StopRefused
 	case s.TeamID != "" && len(r.Tools) > 0 && len(results) == 0:
 		for i, t := range r.Tools {
-			out.Calls = append(out.Calls, chat.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.subject())})
+			out.Calls = append(out.Calls, model.Call{ID: fmt.Sprint("demo_", i), Name: t.Name, Input: object("task", s.subject())})
 		}
 	case s.TeamID != "":
 		out.Text = s.draft(r.System, results, trouble)
@@ -70,8 +69,8 @@ func (Demo) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.
 }
 
 // read is what the first turn shows, and what came of calls since.
-func read(r chat.Request) (s shown, results []string) {
-	for i, turn := range r.Said {
+func read(r model.Request) (s shown, results []string) {
+	for i, turn := range r.Messages {
 		for _, p := range turn.Parts {
 			if p.Result != nil {
 				results = append(results, p.Result.Text)
@@ -231,7 +230,7 @@ func withoutScores(text string) string {
 }
 
 // member calls its tool once, if it has one, and answers with what came of it.
-func (s shown) member(r chat.Request, results []string, out *chat.Response) {
+func (s shown) member(r model.Request, results []string, out *model.Response) {
 	if len(r.Tools) > 0 && len(results) == 0 {
 		t := r.Tools[0]
 		var shape struct{ Required []string }
@@ -247,7 +246,7 @@ func (s shown) member(r chat.Request, results []string, out *chat.Response) {
 		if err != nil {
 			b = []byte("{}")
 		}
-		out.Calls = []chat.Call{{ID: "demo", Name: t.Name, Input: b}}
+		out.Calls = []model.Call{{ID: "demo", Name: t.Name, Input: b}}
 		return
 	}
 	out.Text = fmt.Sprintf(demoWords.In(s.locale()).member, demo.Plain(s.Task))

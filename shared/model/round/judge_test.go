@@ -13,7 +13,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
@@ -26,10 +25,10 @@ func TestWhatARoundIsShown(t *testing.T) {
 		p.History = append(p.History, submission.RoundResult{RoundNumber: i + 1, EvaluationScore: score, EvaluationFeedback: fmt.Sprint("講評 ", i+1), SubmissionContent: fmt.Sprint("案 ", i+1)})
 	}
 	p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.95}, {TeamID: "team-a", Score: 0.9}}
-	expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		brief = shown(r)
-		if strings.Count(r.Said[0].Parts[0].Text, "</data>") != 1 || strings.Contains(r.Said[0].Parts[0].Text, "team-b") {
-			t.Error(r.Said[0].Parts[0].Text)
+		if strings.Count(r.Messages[0].Parts[0].Text, "</data>") != 1 || strings.Contains(r.Messages[0].Parts[0].Text, "team-b") {
+			t.Error(r.Messages[0].Parts[0].Text)
 		}
 		return text("案 4")
 	}}}.Round(t.Context(), p))(t)
@@ -62,7 +61,7 @@ func TestScoresAreRoundedBeforeTheyAreAddedUp(t *testing.T) {
 		for i, w := range tt.weights {
 			name := fmt.Sprint("Own", i)
 			p.Evaluator.Metrics = append(p.Evaluator.Metrics, teamconfig.Metric{Name: name, Weight: w, Model: name, SystemInstruction: "見る"})
-			m[name] = func(context.Context, chat.Request) (chat.Response, error) {
+			m[name] = func(context.Context, model.Request) (model.Response, error) {
 				return text(fmt.Sprintf(`{"score": %v, "comment": "良い"}`, tt.scores[i]))
 			}
 		}
@@ -78,7 +77,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1}}}
 	for _, bad := range []string{`{"score": 100.1, "comment": "x"}`, `{"score": -1, "comment": "x"}`, `{"score": NaN, "comment": "x"}`, `{"score": 1e999, "comment": "x"}`, `{"comment": "x"}`, `{"score": 80}`, `{"score": 80, "comment": "　"}`, `{"score": "80", "comment": "x"}`, `85`, ``} {
 		n := 0
-		m := models{"evaluator": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		m := models{"evaluator": func(_ context.Context, r model.Request) (model.Response, error) {
 			if n++; n < 3 {
 				return text(bad)
 			}
@@ -88,7 +87,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 		if out.Result.EvaluationScore != 0.8 || out.Result.EvaluationFeedback != "Coverage (0.80): 良い" || n != 3 {
 			t.Errorf("%s: %+v after %d", bad, out.Result, n)
 		}
-		m["evaluator"] = func(context.Context, chat.Request) (chat.Response, error) { n++; return text(bad) }
+		m["evaluator"] = func(context.Context, model.Request) (model.Response, error) { n++; return text(bad) }
 		n = 0
 		_, err := round.Runner{Models: m}.Round(t.Context(), p)
 		if ends(t, bad, err, submission.PartialFailure, round.Evaluator); n != 3 {
@@ -100,7 +99,7 @@ func TestAScoreThatCantBeIsAskedForAgain(t *testing.T) {
 func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 	p := play()
 	p.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "evaluator", Weight: 1, SystemInstruction: "出力形式:\n- score: 0から100の間の数値\n- evaluator_comment: 採点結果の理由"}}}
-	m := models{"evaluator": func(context.Context, chat.Request) (chat.Response, error) {
+	m := models{"evaluator": func(context.Context, model.Request) (model.Response, error) {
 		return text(`{"score": 80, "evaluator_comment": "良い"}`)
 	}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
@@ -116,9 +115,9 @@ func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {
 	p.Evaluator = teamconfig.Evaluator{Call: teamconfig.Call{Temperature: &cold, MaxTokens: &tokens, MaxRetries: &few, TimeoutSeconds: &ten}, Metrics: []teamconfig.Metric{
 		{Name: "Coverage", Model: "evaluator", Weight: 0.5}, {Name: "Own", Model: "evaluator", Weight: 0.5, SystemInstruction: "費用を見ます。", Call: teamconfig.Call{Temperature: &warm}},
 	}}
-	seen := map[string]chat.Request{}
+	seen := map[string]model.Request{}
 	var mu sync.Mutex
-	note := func(ctx context.Context, r chat.Request) (chat.Response, error) {
+	note := func(ctx context.Context, r model.Request) (model.Response, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		name, _ := shown(r)["metric"].(string)
@@ -153,13 +152,13 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		decide *submission.Judgment
 	}{
 		{"before min_rounds", 1, nil, false, "", nil},
-		{"go on", 2, func(context.Context, chat.Request) (chat.Response, error) {
+		{"go on", 2, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": true, "reasoning": "伸びる", "confidence_score": 0.9}`)
 		}, true, "", &submission.Judgment{ShouldContinue: true, Reasoning: "伸びる", ConfidenceScore: 0.9}},
-		{"stop", 3, func(context.Context, chat.Request) (chat.Response, error) {
+		{"stop", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1}`)
 		}, true, submission.NoImprovementExpected, &submission.Judgment{ShouldContinue: false, Reasoning: "頭打ち", ConfidenceScore: 1}},
-		{"no confidence", 3, func(context.Context, chat.Request) (chat.Response, error) {
+		{"no confidence", 3, func(context.Context, model.Request) (model.Response, error) {
 			return text(`{"should_continue": false, "reasoning": "頭打ち", "confidence_score": 1.1}`)
 		}, true, "", nil},
 		{"down", 4, failing(model.Unauthorized, false), true, "", nil},
@@ -169,10 +168,10 @@ func TestTheJudgeIsAskedBetweenTheFirstRoundsAndTheLast(t *testing.T) {
 		p.Number, p.Judgment.Model = tt.number, "judge"
 		p.Ranking = []round.Standing{{TeamID: "team-b", Score: 0.9}, {TeamID: "team-a", Score: 0.5}}
 		asked := false
-		out, err := round.Runner{Models: models{"judge": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		out, err := round.Runner{Models: models{"judge": func(ctx context.Context, r model.Request) (model.Response, error) {
 			asked = true
 			seen := shown(r)
-			if all := r.System + r.Said[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
+			if all := r.System + r.Messages[0].Parts[0].Text; strings.Contains(strings.ReplaceAll(all, "アルファ の案", ""), "アルファ") || strings.Contains(all, "team-") || len(seen["history"].([]any)) != 1 {
 				t.Errorf("%s: the judge sees %v", tt.about, seen)
 			}
 			return tt.judge(ctx, r)

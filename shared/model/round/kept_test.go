@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/panics"
 )
@@ -23,7 +23,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 	called := 0
 	var mu sync.Mutex
 	runner := func(k *kept) round.Runner {
-		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		return round.Runner{Kept: k, Sandbox: shell{}, Reads: reads{}, Models: models{"demo": func(ctx context.Context, r model.Request) (model.Response, error) {
 			mu.Lock()
 			called++
 			mu.Unlock()
@@ -59,7 +59,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	k := &kept{}
-	_, err := round.Runner{Kept: k, Models: models{"leader": func(context.Context, chat.Request) (chat.Response, error) {
+	_, err := round.Runner{Kept: k, Models: models{"leader": func(context.Context, model.Request) (model.Response, error) {
 		cancel()
 		return text("案")
 	}}}.Round(ctx, p2(play(), "leader"))
@@ -71,7 +71,7 @@ func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
 	m := member("bad", submission.Plain)
 	m.Model = "bad"
-	_, err := round.Runner{Models: models{"bad": func(context.Context, chat.Request) (chat.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", submission.Plain)))
+	_, err := round.Runner{Models: models{"bad": func(context.Context, model.Request) (model.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", submission.Plain)))
 	if !errors.Is(err, panics.Err) || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/panics"
@@ -45,7 +46,7 @@ func (p *playing) leader(ctx context.Context) (*leader, error) {
 	}}
 	for _, m := range p.Team.Members {
 		l.members[m.Tool()] = m
-		l.tools = append(l.tools, chat.Tool{Name: m.Tool(), Description: m.ToolDescription, Schema: taskSchema})
+		l.tools = append(l.tools, model.Tool{Name: m.Tool(), Description: m.ToolDescription, Schema: taskSchema})
 	}
 	l.begin(data, begun.UTC())
 	return l, nil
@@ -101,7 +102,7 @@ func (l *leader) problems(text string) []string {
 
 // delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. What a member could not do
 // is said in its result; an error ends the round, once the calls in flight have ended: their answers are saved.
-func (l *leader) delegate(ctx context.Context, calls []chat.Call) ([]result, error) {
+func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, error) {
 	results, made := make([]result, len(calls)), make([]*submission.MemberSubmission, len(calls))
 	errs := make([]error, len(calls))
 	places := make(chan struct{}, max(1, l.Team.MaxConcurrentMembers))
@@ -138,7 +139,7 @@ func (l *leader) delegate(ctx context.Context, calls []chat.Call) ([]result, err
 }
 
 // called says whom a call is for and with what task, or why it can't be made.
-func (l *leader) called(c chat.Call) (m teamconfig.Member, task, why string) {
+func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 	m, ok := l.members[c.Name]
 	if !ok {
 		return m, "", fmt.Sprintf("There is no tool %.50q.", c.Name)
@@ -156,7 +157,7 @@ func (l *leader) called(c chat.Call) (m teamconfig.Member, task, why string) {
 }
 
 // resultOf is a submission as the leader reads it.
-func resultOf(c chat.Call, s submission.MemberSubmission) result {
+func resultOf(c model.Call, s submission.MemberSubmission) result {
 	if s.Status == submission.Error {
 		why := ""
 		if s.ErrorMessage != nil {

@@ -149,7 +149,7 @@ func (p *playing) work(ctx context.Context, t *talk, tools Reads) (text, why str
 }
 
 // use calls a tool, or takes its result that was saved: the model's next answer was made of that.
-func (p *playing) use(ctx context.Context, member string, tools Reads, c chat.Call, key string) (result, error) {
+func (p *playing) use(ctx context.Context, member string, tools Reads, c model.Call, key string) (result, error) {
 	var r struct {
 		Text    string `json:"text"`
 		Failed  bool   `json:"failed,omitempty"`
@@ -162,7 +162,7 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c chat.Ca
 		return result{}, err
 	}
 	begun := p.Now()
-	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t chat.Tool) bool { return t.Name == c.Name }) {
+	if tools == nil || !slices.ContainsFunc(tools.Tools(), func(t model.Tool) bool { return t.Name == c.Name }) {
 		r.Text, r.Failed = fmt.Sprintf("There is no tool %.50q.", c.Name), true
 	} else {
 		limited, cancel := context.WithTimeout(ctx, p.limit(ctx, unbounded))
@@ -221,8 +221,8 @@ type executing struct {
 
 func (executing) Lacking() string { return "" }
 
-func (e executing) Tools() []chat.Tool {
-	return []chat.Tool{{
+func (e executing) Tools() []model.Tool {
+	return []model.Tool{{
 		Name: executeCode, Description: "Run a script and get what it prints. It has no files, no network, and nothing of it stays. " + e.About(),
 		Schema: json.RawMessage(`{"type":"object","properties":{"script":{"type":"string"}},"required":["script"],"additionalProperties":false}`),
 	}}

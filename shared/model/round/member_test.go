@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 )
@@ -27,8 +27,8 @@ func (shell) Run(_ context.Context, script string) (string, error) {
 
 type reads struct{}
 
-func (reads) Tools() []chat.Tool {
-	return []chat.Tool{{Name: "list_rules", Description: "Lists rules", Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
+func (reads) Tools() []model.Tool {
+	return []model.Tool{{Name: "list_rules", Description: "Lists rules", Schema: json.RawMessage(`{"type":"object","properties":{"word":{"type":"string"}},"required":["word"],"additionalProperties":false}`)}}
 }
 
 func (reads) Lacking() string { return "" }
@@ -40,11 +40,11 @@ func (reads) Read(_ context.Context, tool string, input json.RawMessage) (string
 func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 	m := models{}
 	use := func(tool, input string) says {
-		return func(_ context.Context, r chat.Request) (chat.Response, error) {
+		return func(_ context.Context, r model.Request) (model.Response, error) {
 			if got := results(r); got != nil {
 				return text(got[0].Text)
 			}
-			return chat.Response{Calls: []chat.Call{{Name: tool, Input: json.RawMessage(input)}}}, nil
+			return model.Response{Calls: []model.Call{{Name: tool, Input: json.RawMessage(input)}}}, nil
 		}
 	}
 	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`), use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
@@ -80,9 +80,9 @@ func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
 	x := member("loop", submission.CodeExec)
 	x.Model = "loop"
 	n := 0
-	out := expect.Value(round.Runner{Sandbox: shell{}, Models: models{"loop": func(context.Context, chat.Request) (chat.Response, error) {
+	out := expect.Value(round.Runner{Sandbox: shell{}, Models: models{"loop": func(context.Context, model.Request) (model.Response, error) {
 		n++
-		return chat.Response{Calls: []chat.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
+		return model.Response{Calls: []model.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
 	}}}.Round(t.Context(), play(x)))(t)
 	if s := out.Record.Submissions[0]; s.Status != submission.Error || n != 8 || s.Usage.Requests != 8 {
 		t.Errorf("%d: %+v", n, s)
@@ -107,13 +107,13 @@ func (c counting) Run(context.Context, string) (string, error) {
 func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 	x := member("greedy", submission.CodeExec)
 	x.Model = "greedy"
-	greedy := models{"greedy": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	greedy := models{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if got := results(r); got != nil {
 			return text(got[len(got)-1].Text)
 		}
-		var out chat.Response
+		var out model.Response
 		for range 500 {
-			out.Calls = append(out.Calls, chat.Call{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)})
+			out.Calls = append(out.Calls, model.Call{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)})
 		}
 		return out, nil
 	}}
@@ -131,13 +131,13 @@ func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
 }
 
 func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
-	greedy := models{"greedy": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	greedy := models{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if results(r) != nil {
 			return text("read")
 		}
-		var out chat.Response
+		var out model.Response
 		for range 20 {
-			out.Calls = append(out.Calls, chat.Call{Name: "list_rules", Input: json.RawMessage(`{"word":"x"}`)})
+			out.Calls = append(out.Calls, model.Call{Name: "list_rules", Input: json.RawMessage(`{"word":"x"}`)})
 		}
 		return out, nil
 	}}

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -17,8 +17,8 @@ import (
 // shut is a tool that was listed and may not be called any more, and one beside it that may.
 type shut struct{ reads }
 
-func (shut) Tools() []chat.Tool {
-	return append(reads{}.Tools(), chat.Tool{Name: "shut", Schema: json.RawMessage(`{"type":"object"}`)})
+func (shut) Tools() []model.Tool {
+	return append(reads{}.Tools(), model.Tool{Name: "shut", Schema: json.RawMessage(`{"type":"object"}`)})
 }
 
 func (shut) Read(ctx context.Context, tool string, input json.RawMessage) (string, error) {
@@ -31,12 +31,12 @@ func (shut) Read(ctx context.Context, tool string, input json.RawMessage) (strin
 // none is no tools at all, and why.
 type none struct{ reads }
 
-func (none) Tools() []chat.Tool { return nil }
-func (none) Lacking() string    { return "許可が取り消されました。" }
+func (none) Tools() []model.Tool { return nil }
+func (none) Lacking() string     { return "許可が取り消されました。" }
 
 func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 	tell := ""
-	leader := func(_ context.Context, r chat.Request) (chat.Response, error) {
+	leader := func(_ context.Context, r model.Request) (model.Response, error) {
 		if got := results(r); got != nil {
 			tell = got[0].Text
 			return text("案")
@@ -44,12 +44,12 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		return calls("delegate_to_search")
 	}
 	uses := func(tools ...string) says {
-		return func(_ context.Context, r chat.Request) (chat.Response, error) {
-			turn := len(r.Said) / 2
+		return func(_ context.Context, r model.Request) (model.Response, error) {
+			turn := len(r.Messages) / 2
 			if turn == len(tools) {
 				return text("調べました。")
 			}
-			return chat.Response{Calls: []chat.Call{{Name: tools[turn], Input: json.RawMessage(`{"word":"x"}`)}}}, nil
+			return model.Response{Calls: []model.Call{{Name: tools[turn], Input: json.RawMessage(`{"word":"x"}`)}}}, nil
 		}
 	}
 	for about, tt := range map[string]struct {

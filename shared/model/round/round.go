@@ -14,7 +14,6 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/words/legible"
 )
 
@@ -45,7 +44,7 @@ type Standing struct {
 
 // Models opens models by their names in the configuration. An error is a *model.Error.
 type Models interface {
-	Open(name string) (chat.Wire, error)
+	Open(name string) (model.Wire, error)
 }
 
 // Kept are the answers that a round has so far. Keys have letters, digits, "/" and "-" and begin with the round's number;
@@ -62,7 +61,7 @@ type May func(ctx context.Context) error
 
 // Reads are the tools by which members of type web-search read: those that an administrator listed for contests.
 type Reads interface {
-	Tools() []chat.Tool
+	Tools() []model.Tool
 	// Lacking says to people why there are no tools; empty: none are listed.
 	Lacking() string
 	// Read returns Refused for a tool that may not be called any more. Any other error is for the model, which may go on.

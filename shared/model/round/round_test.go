@@ -15,7 +15,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
@@ -53,7 +52,7 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 }
 
 func TestALeaderWithoutMembersWorksAlone(t *testing.T) {
-	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	out := expect.Value(round.Runner{Models: models{"demo": func(_ context.Context, r model.Request) (model.Response, error) {
 		if len(r.Tools) > 0 {
 			t.Errorf("%d tools", len(r.Tools))
 		}
@@ -79,7 +78,7 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		inFlight, most := 0, 0
-		m := models{"slow": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		m := models{"slow": func(ctx context.Context, r model.Request) (model.Response, error) {
 			mu.Lock()
 			inFlight++
 			most = max(most, inFlight)
@@ -111,20 +110,20 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 }
 
 func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
-	var told []chat.Result
+	var told []model.Result
 	m := models{
-		"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+		"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 			if got := results(r); got != nil {
 				told = got
 				return text("案")
 			}
 			return calls("delegate_to_down", "delegate_to_shy", "delegate_to_no", "delegate_to_search", "delegate_to_code", "delegate_to_good", "delegate_to_panic", "unknown")
 		},
-		"down": failing(model.Overloaded, true), "shy": func(context.Context, chat.Request) (chat.Response, error) { return text(" 　") },
-		"no": func(context.Context, chat.Request) (chat.Response, error) {
-			return chat.Response{Stop: model.StopRefused}, nil
+		"down": failing(model.Overloaded, true), "shy": func(context.Context, model.Request) (model.Response, error) { return text(" 　") },
+		"no": func(context.Context, model.Request) (model.Response, error) {
+			return model.Response{Stop: model.StopRefused}, nil
 		},
-		"panic": func(context.Context, chat.Request) (chat.Response, error) { return text("無事") },
+		"panic": func(context.Context, model.Request) (model.Response, error) { return text("無事") },
 	}
 	p := play(member("down", submission.Plain), member("shy", submission.Plain), member("no", submission.Plain), member("search", submission.WebSearch), member("code", submission.CodeExec), member("good", submission.Plain), member("panic", submission.Plain))
 	for i := range p.Team.Members {
@@ -184,9 +183,9 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 }
 
 func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
-	hang := func(ctx context.Context, _ chat.Request) (chat.Response, error) {
+	hang := func(ctx context.Context, _ model.Request) (model.Response, error) {
 		<-ctx.Done()
-		return chat.Response{}, model.FromTransport("demo", ctx.Err())
+		return model.Response{}, model.FromTransport("demo", ctx.Err())
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := play()
@@ -213,7 +212,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 			t.Errorf("the caller's: %v after %s", err, time.Since(begun))
 		}
 		// A second call that could not have its whole time waits for the next invocation.
-		calm := func(context.Context, chat.Request) (chat.Response, error) {
+		calm := func(context.Context, model.Request) (model.Response, error) {
 			time.Sleep(time.Second)
 			return calls("delegate_to_analyst")
 		}
@@ -245,7 +244,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 			p := play()
 			p.Team.Leader = teamconfig.Leader{Model: "down", Call: teamconfig.Call{MaxRetries: &retries}}
 			begun := time.Now()
-			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r chat.Request) (chat.Response, error) {
+			_, err := round.Runner{Models: models{"down": func(ctx context.Context, r model.Request) (model.Response, error) {
 				n++
 				return failing(model.RateLimited, again)(ctx, r)
 			}}}.Round(t.Context(), p)
@@ -267,8 +266,8 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 			begun := time.Now()
 			m, retries := member("shut", submission.Plain), 3
 			m.Model, m.MaxRetries = "shut", &retries
-			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, chat.Request) (chat.Response, error) {
-				return chat.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
+			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, model.Request) (model.Response, error) {
+				return model.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
 			}}}.Round(t.Context(), play(m)))(t)
 			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != submission.Error || time.Since(begun) != waited {
 				t.Errorf("%s: %+v after %s", after, s, time.Since(begun))
@@ -280,7 +279,7 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
 	n := 0
 	p := p2(play(member("analyst", submission.Plain)), "leader")
-	_, err := round.Runner{Models: models{"leader": func(context.Context, chat.Request) (chat.Response, error) {
+	_, err := round.Runner{Models: models{"leader": func(context.Context, model.Request) (model.Response, error) {
 		n++
 		return calls(slices.Repeat([]string{"delegate_to_analyst"}, 12)...)
 	}}}.Round(t.Context(), p)
@@ -294,8 +293,8 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 	warm, top, seed, most := 0.3, 0.5, 4, 77
 	p := p2(play(), "leader")
 	p.Team.Leader.Temperature, p.Team.Leader.TopP, p.Team.Leader.Seed, p.Team.Leader.MaxTokens, p.Team.Leader.StopSequences = &warm, &top, &seed, &most, []string{"終わり"}
-	out := expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
-		expect.Same(t, chat.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
+	out := expect.Value(round.Runner{Models: models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
+		expect.Same(t, model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終わり"}}, r.Sampling)
 		if r.MaxTokens != 77 || !r.Parallel {
 			t.Errorf("%+v", r)
 		}
@@ -313,7 +312,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	p := p2(play(m), "leader")
 	p.Team.Leader.SystemPrompt = &own
 	check := func(next says, has []string, no string) says {
-		return func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		return func(ctx context.Context, r model.Request) (model.Response, error) {
 			for _, s := range has {
 				if !strings.Contains(r.System, s) {
 					t.Errorf("no %s in %s", s, r.System)
@@ -326,9 +325,9 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 		}
 	}
 	expect.Value(round.Runner{Models: models{
-		"leader": check(func(ctx context.Context, r chat.Request) (chat.Response, error) {
+		"leader": check(func(ctx context.Context, r model.Request) (model.Response, error) {
 			return round.Demo{}.Say(ctx, r, func(string) {})
 		}, []string{own, "`ranking`"}, "あなたはチームのリーダーです"),
-		"member": check(func(context.Context, chat.Request) (chat.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
+		"member": check(func(context.Context, model.Request) (model.Response, error) { return text("答え") }, []string{own, more, "`task`"}, "あなたはチームのメンバーです"),
 	}}.Round(t.Context(), p))(t)
 }

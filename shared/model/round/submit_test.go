@@ -10,7 +10,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
@@ -18,7 +17,7 @@ import (
 func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	answers := []string{"", "長すぎる案", "案"}
 	n := 0
-	var last chat.Request
+	var last model.Request
 	p := p2(play(), "leader")
 	p.Accept = func(s string) []string {
 		if s != "案" {
@@ -26,19 +25,19 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 		}
 		return nil
 	}
-	m := models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	m := models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		n++
 		last = r
 		return text(answers[n-1])
 	}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Said[4].Parts[0].Text, "too long") {
-		t.Errorf("%d: %+v", n, last.Said)
+	if out.Result.SubmissionContent != "案" || n != 3 || !strings.Contains(last.Messages[4].Parts[0].Text, "too long") {
+		t.Errorf("%d: %+v", n, last.Messages)
 	}
 	n, answers, p.Accept = 0, []string{strings.Repeat("長", 50_000), "案"}, nil
 	out = expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if out.Result.SubmissionContent != "案" || !strings.Contains(last.Said[2].Parts[0].Text, "150000 bytes") {
-		t.Errorf("%d: %.100s", n, last.Said[2].Parts[0].Text)
+	if out.Result.SubmissionContent != "案" || !strings.Contains(last.Messages[2].Parts[0].Text, "150000 bytes") {
+		t.Errorf("%d: %.100s", n, last.Messages[2].Parts[0].Text)
 	}
 	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
@@ -53,7 +52,7 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 	p := p2(play(), "leader")
 	p.Accept = func(string) []string { return nil }
 	for _, said := range []string{"目的: 集計\n\n" + above + "\n\n以上", "目的: 集計\n\n" + young + "\n\n以上", "目的: 集計" + strings.Repeat(" ", legible.MaxBlanks) + young + "\n\n以上"} {
-		m := models{"leader": func(context.Context, chat.Request) (chat.Response, error) { return text(said) }}
+		m := models{"leader": func(context.Context, model.Request) (model.Response, error) { return text(said) }}
 		got := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t).Result.SubmissionContent
 		if got != legible.Paragraphs(said) || strings.Contains(got, young) || strings.Contains(got, above) {
 			t.Errorf("submitted is %+q", got)
@@ -62,31 +61,31 @@ func TestAPolicyHasNoWordsThatItsCardFoldsAway(t *testing.T) {
 }
 
 func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
-	cut := func(s string) (chat.Response, error) { return chat.Response{Text: s, Stop: model.StopLength}, nil }
-	var asked []chat.Request
-	m := models{"leader": func(_ context.Context, r chat.Request) (chat.Response, error) {
+	cut := func(s string) (model.Response, error) { return model.Response{Text: s, Stop: model.StopLength}, nil }
+	var asked []model.Request
+	m := models{"leader": func(_ context.Context, r model.Request) (model.Response, error) {
 		switch asked = append(asked, r); len(asked) {
 		case 1:
-			return chat.Response{Calls: []chat.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
+			return model.Response{Calls: []model.Call{{Name: "delegate_to_analyst", Input: json.RawMessage(`{"task": "調べる"}`)}}}, nil
 		case 2:
 			return cut("目的: 経費を")
 		}
 		return text("目的: 経費を減らす")
-	}, "member": func(context.Context, chat.Request) (chat.Response, error) { return cut("三件あり") }}
+	}, "member": func(context.Context, model.Request) (model.Response, error) { return cut("三件あり") }}
 	p := p2(play(), "leader")
 	p.Team.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: "plain", ToolDescription: "調べます", Model: "member"}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Said[4].Parts[0].Text, "cut off after 16000 tokens") {
+	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
 	if got := out.Record.Submissions[0]; got.Status != submission.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
 		t.Errorf("%+v", got)
 	}
-	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) { return cut("目的: 経費を") }
+	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
 	ends(t, "always", err, submission.PartialFailure, round.Leader)
 	p.Team.Leader.StopSequences = []string{"終わり"}
-	m["leader"] = func(context.Context, chat.Request) (chat.Response, error) {
+	m["leader"] = func(context.Context, model.Request) (model.Response, error) {
 		return cut("目的: 経費を減らす終わりに")
 	}
 	expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)

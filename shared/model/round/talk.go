@@ -9,7 +9,6 @@ import (
 
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/words/legible"
 )
 
@@ -18,11 +17,11 @@ type talk struct {
 	*playing
 	agent
 	key      string // of its answers
-	tools    []chat.Tool
+	tools    []model.Tool
 	parallel bool
 	schema   json.RawMessage // of its answers; nil: words
 
-	said     []chat.Said
+	said     []model.Message
 	messages []submission.ModelMessage
 	usage    submission.RunUsage
 	spent    model.Usage
@@ -32,7 +31,7 @@ type talk struct {
 
 // begin says the first word.
 func (t *talk) begin(data string, at time.Time) {
-	t.said = []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: data}}}}
+	t.said = []model.Message{{Role: model.User, Parts: []model.Part{{Text: data}}}}
 	t.messages = []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{
 		{PartKind: submission.SystemPrompt, Content: submission.Says(t.prompt.text), Timestamp: &at},
 		{PartKind: submission.UserPrompt, Content: submission.Says(data), Timestamp: &at},
@@ -40,9 +39,9 @@ func (t *talk) begin(data string, at time.Time) {
 }
 
 // ask gets the next answer. Its calls have ids that are unique in the talk.
-func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err error) {
+func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err error) {
 	t.turns++
-	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), chat.Request{System: t.prompt.text, Said: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
+	got, err := t.turn(ctx, t.agent, fmt.Sprintf("%s/%d", t.key, t.turns), model.Request{System: t.prompt.text, Messages: t.said, Tools: t.tools, Parallel: t.parallel, Schema: t.schema})
 	t.usage, t.spent = t.usage.Plus(runUsage(got.Usage)), t.spent.Plus(got.Usage)
 	if err != nil {
 		return "", nil, err
@@ -55,22 +54,22 @@ func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err err
 	text = strings.TrimSpace(legible.Visible(ended))
 	used := runUsage(got.Usage)
 	answer := submission.ModelMessage{Kind: submission.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
-	spoken := chat.Said{Role: model.Assistant}
+	spoken := model.Message{Role: model.Assistant}
 	if text != "" {
-		spoken.Parts = append(spoken.Parts, chat.Part{Text: text})
+		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
 		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.Text, Content: submission.Says(text)})
 	}
 	if len(t.tools) == 0 { // what was not offered can't have a result either
 		got.Calls = nil
 	}
 	for i, c := range got.Calls {
-		made := chat.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
+		made := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
 		calls = append(calls, made)
-		spoken.Parts = append(spoken.Parts, chat.Part{Call: &made})
+		spoken.Parts = append(spoken.Parts, model.Part{Call: &made})
 		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.ToolCall, ToolName: made.Name, Args: made.Input, ToolCallID: made.ID})
 	}
 	if len(spoken.Parts) == 0 { // vendors take no empty turn
-		spoken.Parts = []chat.Part{{Text: "…"}}
+		spoken.Parts = []model.Part{{Text: "…"}}
 	}
 	t.said, t.messages = append(t.said, spoken), append(t.messages, answer)
 	return text, calls, nil
@@ -78,7 +77,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []chat.Call, err err
 
 // result is what a call of a tool came to.
 type result struct {
-	call    chat.Call
+	call    model.Call
 	text    string
 	failed  bool
 	refused string // why the tool may not be called any more, for people
@@ -86,14 +85,14 @@ type result struct {
 
 // answer gives the model the results of its calls.
 func (t *talk) answer(results []result) {
-	turn := chat.Said{Role: model.User}
+	turn := model.Message{Role: model.User}
 	message := submission.ModelMessage{Kind: submission.KindRequest}
 	for _, r := range results {
 		if !legible.Text(r.text) {
 			r.text = "(empty)"
 		}
 		at := t.Now().UTC()
-		turn.Parts = append(turn.Parts, chat.Part{Result: &chat.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
+		turn.Parts = append(turn.Parts, model.Part{Result: &model.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
 		message.Parts = append(message.Parts, submission.Part{PartKind: submission.ToolReturn, ToolName: r.call.Name, Content: submission.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
 	}
 	t.said, t.messages = append(t.said, turn), append(t.messages, message)
@@ -102,7 +101,7 @@ func (t *talk) answer(results []result) {
 // again asks for another answer, and says why.
 func (t *talk) again(why string) {
 	at := t.Now().UTC()
-	t.said = append(t.said, chat.Said{Role: model.User, Parts: []chat.Part{{Text: why}}})
+	t.said = append(t.said, model.Message{Role: model.User, Parts: []model.Part{{Text: why}}})
 	t.messages = append(t.messages, submission.ModelMessage{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.RetryPrompt, Content: submission.Says(why), Timestamp: &at}}})
 }
 

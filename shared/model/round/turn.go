@@ -13,7 +13,6 @@ import (
 	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/sleep"
 )
 
@@ -26,13 +25,13 @@ type agent struct {
 	timeout  time.Duration // of one call
 	retries  int
 	tokens   int
-	sampling chat.Sampling
+	sampling model.Sampling
 }
 
 // called is the agent whose model is called as the configuration says, with answers of so many tokens where it doesn't say.
 func (a agent) called(c teamconfig.Call, tokens int) agent {
 	a.timeout, a.retries, a.tokens = seconds(c.TimeoutSeconds), whole(c.MaxRetries, 0), whole(c.MaxTokens, tokens)
-	a.sampling = chat.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
+	a.sampling = model.Sampling{Temperature: c.Temperature, TopP: c.TopP, Seed: c.Seed, StopSequences: c.StopSequences}
 	return a
 }
 
@@ -56,7 +55,7 @@ type call struct {
 
 // turn asks a model, or takes the answer that was saved under the key. An error is the agent's own (see ofAgent), or one
 // that Round returns.
-func (p *playing) turn(ctx context.Context, a agent, key string, r chat.Request) (turn, error) {
+func (p *playing) turn(ctx context.Context, a agent, key string, r model.Request) (turn, error) {
 	var t turn
 	if ok, err := p.kept(ctx, key, &t); err != nil || ok {
 		if ok {
@@ -69,7 +68,7 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r chat.Request)
 	if err != nil {
 		return t, err
 	}
-	r.MaxTokens, r.Sampling = a.tokens, a.sampling
+	r.Purpose, r.MaxTokens, r.Sampling = model.Purpose(a.name), a.tokens, a.sampling
 	for try := 0; ; try++ {
 		got, err := p.call(ctx, w, a, key, r)
 		if err == nil {
@@ -99,14 +98,14 @@ func (p *playing) turn(ctx context.Context, a agent, key string, r chat.Request)
 }
 
 // call asks a model once, within the time that there is.
-func (p *playing) call(ctx context.Context, w chat.Wire, a agent, key string, r chat.Request) (chat.Response, error) {
+func (p *playing) call(ctx context.Context, w model.Wire, a agent, key string, r model.Request) (model.Response, error) {
 	if err := p.may(ctx, a.timeout); err != nil {
-		return chat.Response{}, err
+		return model.Response{}, err
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit(ctx, a.timeout))
 	defer cancel()
 	began := p.Now()
-	got, err := chat.Say(limited, w, r, chat.About{Purpose: a.name, Prompt: a.prompt.name}, func(string) {})
+	got, err := model.Say(limited, w, r, a.prompt.name, func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	p.spend(got.Usage)
 	e := Event{Kind: a.kind, Agent: a.name, Key: key, Text: got.Text, Usage: &got.Usage, Took: p.Now().Sub(began)}

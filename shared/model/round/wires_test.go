@@ -7,19 +7,19 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
 	"ringi/shared/model/openai"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
 // opened are wires to scripted vendors, by the names of models; every other name is the demo.
-type opened map[string]chat.Wire
+type opened map[string]model.Wire
 
-func (o opened) Open(name string) (chat.Wire, error) {
+func (o opened) Open(name string) (model.Wire, error) {
 	if w, ok := o[name]; ok {
 		return w, nil
 	}
@@ -28,14 +28,14 @@ func (o opened) Open(name string) (chat.Wire, error) {
 
 // The stand-in refuses what the vendors refuse: a call without its result, ids that are there twice, two turns in the wrong order.
 func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
-	for name, of := range map[string]func(url, key string) chat.Wire{
-		"anthropic": func(url, key string) chat.Wire {
+	for name, of := range map[string]func(url, key string) model.Wire{
+		"anthropic": func(url, key string) model.Wire {
 			return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key, HTTP: provider.VendorClient()})
 		},
-		"openai": func(url, key string) chat.Wire {
+		"openai": func(url, key string) model.Wire {
 			return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: provider.VendorClient()})
 		},
-		"compatible": func(url, key string) chat.Wire {
+		"compatible": func(url, key string) model.Wire {
 			return compatible.New(compatible.Config{Endpoint: "hub", BaseURL: url + "/compatible/v1", Model: "llama", Key: key, HTTP: provider.VendorClient()})
 		},
 	} {

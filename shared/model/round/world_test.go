@@ -18,13 +18,12 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 )
 
 // says is a model that a test speaks for.
-type says func(ctx context.Context, r chat.Request) (chat.Response, error)
+type says func(ctx context.Context, r model.Request) (model.Response, error)
 
-func (f says) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (f says) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	got, err := f(ctx, r)
 	if got.Stop == "" {
 		got.Stop = model.StopEnd
@@ -39,18 +38,18 @@ func (f says) Say(ctx context.Context, r chat.Request, onText func(string)) (cha
 // models are those of a test, by name; every other name is the demo.
 type models map[string]says
 
-func (m models) Open(name string) (chat.Wire, error) {
+func (m models) Open(name string) (model.Wire, error) {
 	if f, ok := m[name]; ok {
 		return f, nil
 	}
 	return round.Demo{}, nil
 }
 
-func text(s string) (chat.Response, error) { return chat.Response{Text: s}, nil }
+func text(s string) (model.Response, error) { return model.Response{Text: s}, nil }
 
 func failing(kind model.Kind, again bool) says {
-	return func(context.Context, chat.Request) (chat.Response, error) {
-		return chat.Response{}, &model.Error{Provider: "demo", Kind: kind, Retryable: again}
+	return func(context.Context, model.Request) (model.Response, error) {
+		return model.Response{}, &model.Error{Provider: "demo", Kind: kind, Retryable: again}
 	}
 }
 
@@ -107,8 +106,8 @@ func play(members ...teamconfig.Member) round.Play {
 }
 
 // shown is the data of a request's first turn.
-func shown(r chat.Request) map[string]any {
-	_, data, _ := strings.Cut(r.Said[0].Parts[0].Text, "<data>\n")
+func shown(r model.Request) map[string]any {
+	_, data, _ := strings.Cut(r.Messages[0].Parts[0].Text, "<data>\n")
 	data, _, _ = strings.Cut(data, "\n</data>")
 	var out map[string]any
 	if err := json.Unmarshal([]byte(data), &out); err != nil {
@@ -118,8 +117,8 @@ func shown(r chat.Request) map[string]any {
 }
 
 // results are those at the end of a request.
-func results(r chat.Request) (out []chat.Result) {
-	for _, p := range r.Said[len(r.Said)-1].Parts {
+func results(r model.Request) (out []model.Result) {
+	for _, p := range r.Messages[len(r.Messages)-1].Parts {
 		if p.Result != nil {
 			out = append(out, *p.Result)
 		}
@@ -128,10 +127,10 @@ func results(r chat.Request) (out []chat.Result) {
 }
 
 // calls is an answer that calls tools with tasks.
-func calls(names ...string) (chat.Response, error) {
-	var out chat.Response
+func calls(names ...string) (model.Response, error) {
+	var out model.Response
 	for i, name := range names {
-		out.Calls = append(out.Calls, chat.Call{ID: "x", Name: name, Input: json.RawMessage(fmt.Sprintf(`{"task":"task %d"}`, i))})
+		out.Calls = append(out.Calls, model.Call{ID: "x", Name: name, Input: json.RawMessage(fmt.Sprintf(`{"task":"task %d"}`, i))})
 	}
 	return out, nil
 }

@@ -3,11 +3,8 @@ package chat
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"log/slog"
 	"strings"
-	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
@@ -36,7 +33,7 @@ var words = language.InEach(
 // Answer makes one turn: it asks the model, again at most mostAgain times when what it proposes can't be used, and takes of
 // its answer what is sound. onText gets all of the answer's text so far; it may begin anew when the model is asked again.
 // An error is a *model.Error; the reply beside it has the usage of what was sent.
-func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, error) {
+func Answer(ctx context.Context, w model.Wire, t Turn, onText func(string)) (Reply, error) {
 	r, err := t.request()
 	if err != nil {
 		return Reply{}, err
@@ -48,11 +45,11 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 	if onText == nil {
 		onText = func(string) {}
 	}
-	ctx, cancel := within(ctx)
+	ctx, cancel := model.WithSpare(ctx)
 	defer cancel()
 	var reply Reply
 	for again := 0; ; again++ {
-		got, err := Say(ctx, w, r, About{"chat", p.Name()}, func(text string) { onText(legible.Visible(text)) })
+		got, err := model.Say(ctx, w, r, p.Name(), func(text string) { onText(legible.Visible(text)) })
 		reply.Usage, reply.Calls = reply.Usage.Plus(got.Usage), reply.Calls+1
 		reply.Usage.ID = aggregate.NewID()
 		if err != nil {
@@ -63,25 +60,13 @@ func Answer(ctx context.Context, w Wire, t Turn, onText func(string)) (Reply, er
 			t.finish(&reply)
 			return reply, nil
 		}
-		r.Said = append(r.Said, next...)
+		r.Messages = append(r.Messages, next...)
 	}
-}
-
-// unbounded is how long a turn may take when the caller has no deadline.
-const unbounded = 2 * time.Minute
-
-// within leaves a twelfth of the caller's time, to commit the outcome of a call that takes too long.
-func within(ctx context.Context) (context.Context, context.CancelFunc) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		return context.WithTimeout(ctx, unbounded)
-	}
-	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
 }
 
 // take puts what is sound of an answer into the reply. It returns what the model is told when it has to say it again, nil
 // when it need not.
-func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
+func (t Turn) take(reply *Reply, got model.Response, offered []model.Tool) []model.Message {
 	reply.Code = ""
 	if text := strings.TrimSpace(legible.Visible(got.Text)); text != "" { // asked again, a model may leave its words away
 		reply.Text = text
@@ -96,7 +81,7 @@ func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
 	case len(got.Calls) == 0:
 		return nil
 	}
-	calls, results, sound := numbered(got.Calls, reply.Calls), []Part(nil), false
+	calls, results, sound := numbered(got.Calls, reply.Calls), []model.Part(nil), false
 	for _, c := range calls {
 		j := t.judge(c, offered)
 		if got.Stop == model.StopLength { // whatever it looks like: the model had more to say of it
@@ -111,42 +96,33 @@ func (t Turn) take(reply *Reply, got Response, offered []Tool) []Said {
 			reply.HandOver, sound = j.handOver, true
 		case j.problems != nil:
 			reply.Code = j.code
-			results = append(results, Part{Result: &Result{CallID: c.ID, Failed: true, Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
+			results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true, Text: "It can't be used. What is wrong with it:\n" + fencedProblems(j.problems)}})
 			continue
 		}
-		results = append(results, Part{Result: &Result{CallID: c.ID, Failed: true, Text: refusedSecond}})
+		results = append(results, model.Part{Result: &model.Result{CallID: c.ID, Failed: true, Text: refusedSecond}})
 	}
 	if sound {
 		reply.Code = ""
 		return nil
 	}
-	spoken := Said{Role: model.Assistant}
+	spoken := model.Message{Role: model.Assistant}
 	if text := strings.TrimSpace(got.Text); text != "" {
-		spoken.Parts = append(spoken.Parts, Part{Text: text})
+		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
 	}
 	for _, c := range calls {
-		spoken.Parts = append(spoken.Parts, Part{Call: &c})
+		spoken.Parts = append(spoken.Parts, model.Part{Call: &c})
 	}
-	return []Said{spoken, {Role: model.User, Parts: results}}
+	return []model.Message{spoken, {Role: model.User, Parts: results}}
 }
 
 // numbered are calls with ids of their own: a server may give none, or the same ones again.
-func numbered(calls []Call, try int) []Call {
-	out := make([]Call, len(calls))
+func numbered(calls []model.Call, try int) []model.Call {
+	out := make([]model.Call, len(calls))
 	for i, c := range calls {
 		c.ID = fmt.Sprintf("call_try%d_%d", try, i+1)
 		out[i] = c
 	}
 	return out
-}
-
-// Object is a call's input as vendors take it back: an object, also where the model wrote none.
-func (c Call) Object() json.RawMessage {
-	var members map[string]json.RawMessage
-	if json.Unmarshal(c.Input, &members) != nil || members == nil {
-		return json.RawMessage("{}")
-	}
-	return c.Input
 }
 
 func fencedProblems(problems []string) string {
@@ -184,31 +160,4 @@ func (t Turn) finish(reply *Reply) {
 	if missing != "" {
 		reply.Text = strings.TrimSpace(reply.Text + "\n\n" + missing)
 	}
-}
-
-// About is what a call is for, as logs and usages name it.
-type About struct {
-	Purpose string
-	Prompt  string // its name with its version
-}
-
-// Say makes one call, adds up what it cost, and logs what it was without any of its content. Its errors are *model.Error.
-func Say(ctx context.Context, w Wire, r Request, about About, onText func(string)) (Response, error) {
-	began := time.Now()
-	got, err := w.Say(ctx, r, onText)
-	u := got.Usage.Counted()
-	u.Calls = max(1, u.Calls)
-	u.Prompt, u.MS = about.Prompt, time.Since(began).Milliseconds()
-	model.Charge(&u, model.Named(got.Answered))
-	got.Usage = u
-	level, failed := slog.LevelInfo, ""
-	if err != nil {
-		level, failed = slog.LevelWarn, err.Error()
-		if e := new(model.Error); !errors.As(err, &e) {
-			err = model.FromTransport(u.Provider, err)
-		}
-	}
-	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", about.Purpose, "prompt", u.Prompt, "turn", len(r.Said), "stop", got.Stop, "calls", len(got.Calls),
-		"input", u.Input, "output", u.Output, "cached", u.Cached, "cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
-	return got, err
 }

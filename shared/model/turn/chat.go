@@ -3,9 +3,6 @@
 package chat
 
 import (
-	"context"
-	"encoding/json"
-
 	"ringi/shared/domain/agent"
 	"ringi/shared/model"
 )
@@ -99,84 +96,3 @@ const (
 	CutOff       Code = "MODEL_CUT_OFF" // the answer was too long
 	Empty        Code = "MODEL_EMPTY"
 )
-
-// Wire is a vendor's model. Say makes one call; onText gets all of the answer's text so far, whenever there is more. Its
-// errors are *model.Error, and the response beside one has the usage of what was sent.
-type Wire interface {
-	Say(ctx context.Context, r Request, onText func(string)) (Response, error)
-}
-
-// Request is one call.
-type Request struct {
-	System string
-	// Said begins with a turn of the user's and ends with one; the two speakers alternate, and each call is answered by a
-	// result at the beginning of the next turn.
-	Said      []Said
-	Tools     []Tool
-	MaxTokens int
-	// Parallel lets the model call several tools in one answer.
-	Parallel bool
-	Sampling Sampling
-	// Schema is that of an answer which is JSON; nil: words. A model that takes none is asked without it, so the words of the
-	// request must ask for the same, and the answer must be checked.
-	Schema json.RawMessage // every property required, none beside them, no bounds
-}
-
-// Sampling is how a model chooses its words; what is nil or empty is the model's own. Each wire sends what its vendor takes:
-// Anthropic has no seed and no temperature above 1, OpenAI's Responses have neither seed nor stop sequences. A model that
-// refuses the rest is asked again without it.
-type Sampling struct {
-	Temperature   *float64
-	TopP          *float64
-	Seed          *int
-	StopSequences []string
-}
-
-// Said is a turn of one speaker.
-type Said struct {
-	Role  model.Role
-	Parts []Part
-}
-
-// Part is one of the four.
-type Part struct {
-	Text   string
-	Image  *Image
-	Call   *Call
-	Result *Result
-}
-
-// Image is one that the model is shown.
-type Image struct {
-	Type string // MIME
-	Data []byte
-}
-
-// Call is a tool's, by the model.
-type Call struct {
-	ID, Name string
-	Input    json.RawMessage
-}
-
-// Result is what a call came to.
-type Result struct {
-	CallID, Text string
-	Failed       bool
-}
-
-// Tool is one that the model may call.
-type Tool struct {
-	Name, Description string
-	Schema            json.RawMessage // every property required, none beside them
-	// Foreign says that the schema is somebody else's, and may be any.
-	Foreign bool
-}
-
-// Response is what a model said.
-type Response struct {
-	Text     string
-	Calls    []Call
-	Stop     model.Stop
-	Usage    model.Usage
-	Answered string // the model's name in the answer
-}

@@ -27,7 +27,7 @@ var (
 const demoFiles = `{"files":[{"path":"hello.js","content":"exports.hello = (name) => ` + "`Hello, ${name}`" + `;\n"},{"path":"hello.test.js","content":"const test = require('node:test');\nconst assert = require('node:assert');\nconst { hello } = require('./hello.js');\n\ntest('it greets', () => assert.strictEqual(hello('Ringi'), 'Hello, Ringi'));\n"}],"summary":%SUMMARY%}`
 
 // Say answers the last of what people said.
-func (Demo) Say(ctx context.Context, r Request, onText func(string)) (Response, error) {
+func (Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	if body, err := json.Marshal(r); err == nil {
 		model.Sent(ctx, body)
 	}
@@ -40,12 +40,12 @@ func (Demo) Say(ctx context.Context, r Request, onText func(string)) (Response, 
 	return out, nil
 }
 
-func demoAnswer(r Request) Response {
-	if len(r.Said) == 0 {
-		return Response{}
+func demoAnswer(r model.Request) model.Response {
+	if len(r.Messages) == 0 {
+		return model.Response{}
 	}
-	last, result := lastSaid(r.Said[len(r.Said)-1])
-	spoken := lastSpoken(r.Said) // what Ringi told is in the workspace's language, not the person's
+	last, result := lastSaid(r.Messages[len(r.Messages)-1])
+	spoken := lastSpoken(r.Messages) // what Ringi told is in the workspace's language, not the person's
 	if m := demoRun().FindStringSubmatch(spoken); m != nil {
 		spoken = strings.TrimSuffix(spoken, m[1]) // a command is in no language
 	}
@@ -56,18 +56,18 @@ func demoAnswer(r Request) Response {
 		}
 		return enText
 	}
-	call := func(name, says string, input string) Response {
+	call := func(name, says string, input string) model.Response {
 		for _, t := range r.Tools {
 			if t.Name == name {
-				return Response{Text: says, Calls: []Call{{ID: "call_demo", Name: name, Input: json.RawMessage(input)}}}
+				return model.Response{Text: says, Calls: []model.Call{{ID: "call_demo", Name: name, Input: json.RawMessage(input)}}}
 			}
 		}
-		return Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
+		return model.Response{Text: in("デモのエージェントです。ここでは、その操作はできません。", "I am a demo. That can't be done here.")}
 	}
-	if slices.ContainsFunc(r.Said[len(r.Said)-1].Parts, func(p Part) bool {
+	if slices.ContainsFunc(r.Messages[len(r.Messages)-1].Parts, func(p model.Part) bool {
 		return p.Result != nil && p.Result.Failed && strings.Contains(p.Result.Text, oneAtATime)
 	}) {
-		return Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
+		return model.Response{Text: in("デモのエージェントです。ほかの操作が承認か実行を待っている間は、次の操作を提案できません。それが決まってから、もう一度書いてください。",
 			"I am a demo. While another action waits or runs, I can't propose the next. Write again once it is decided.")}
 	}
 	switch m := demoRun().FindStringSubmatch(last.Text); {
@@ -76,7 +76,7 @@ func demoAnswer(r Request) Response {
 		if first, _, _ := strings.Cut(result, "\n"); demo.English(first, "ja") != ja { // else the person reads it on the card alone
 			says += "\n" + first
 		}
-		return Response{Text: says}
+		return model.Response{Text: says}
 	case m != nil:
 		return call(string(agent.ShellCommand), in("デモのエージェントです。書かれたとおりのコマンドを提案します。", "I am a demo. I propose the command as you wrote it."),
 			`{"script":`+quoted(strings.TrimSpace(m[1]))+`,"timeout_seconds":60,"summary":`+quoted(in("頼まれたコマンドを実行します", "Runs the command that was asked for"))+`}`)
@@ -87,15 +87,15 @@ func demoAnswer(r Request) Response {
 		return call(string(agent.CodeGenerate), in("デモのエージェントです。見本のファイルを 2 つ提案します。", "I am a demo. I propose two sample files."),
 			strings.Replace(demoFiles, "%SUMMARY%", quoted(in("見本のプログラムとテストを書きます", "Writes a sample program and its test")), 1))
 	case demoRingi().MatchString(last.Text):
-		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(demoRequest(r.Said))+`}`)
+		return call(handOver, in("デモのエージェントです。この内容を依頼として起票します。", "I am a demo. I make a request of this."), `{"request":`+quoted(demoRequest(r.Messages))+`}`)
 	}
-	return Response{Text: in(
+	return model.Response{Text: in(
 		"デモのエージェントです。言葉を理解したり、考えたりすることはできません。次の言い方にだけ反応します: 「ファイルを作って」「テストして」「コマンド: ls」「これは稟議にします」。本物のエージェントを使うには、管理者がモデルの鍵を登録します。",
 		"I am a demo. I can't understand language or think. I react to these phrases only: “make a file”, “run the tests”, “command: ls”, “make this a request”. For a real agent, an administrator registers a model’s key.")}
 }
 
 // demoRequest is what a request is made of: what was said beside the word for it, or else before.
-func demoRequest(said []Said) string {
+func demoRequest(said []model.Message) string {
 	first := ""
 	for i := len(said) - 1; i >= 0; i-- {
 		if said[i].Role != model.User {
@@ -113,7 +113,7 @@ func demoRequest(said []Said) string {
 }
 
 // lastSpoken is the last that a person said in any turn.
-func lastSpoken(said []Said) string {
+func lastSpoken(said []model.Message) string {
 	for i := len(said) - 1; i >= 0; i-- {
 		if said[i].Role != model.User {
 			continue
@@ -126,7 +126,7 @@ func lastSpoken(said []Said) string {
 }
 
 // lastSaid is the last that a person said in a turn, and how what the system told last begins.
-func lastSaid(turn Said) (last entry, system string) {
+func lastSaid(turn model.Message) (last entry, system string) {
 	for _, p := range turn.Parts {
 		text := p.Text
 		if p.Result != nil {

@@ -11,11 +11,11 @@ import (
 
 // What people agreed on is asked for, without the word by which the demo hands it over: no model needs to understand that.
 func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
-	turn := func(role model.Role, text string) Said {
+	turn := func(role model.Role, text string) model.Message {
 		if role == model.User {
 			text = fenced([]entry{{From: "佐藤", Text: text}})
 		}
-		return Said{Role: role, Parts: []Part{{Text: text}}}
+		return model.Message{Role: role, Parts: []model.Part{{Text: text}}}
 	}
 	for name, test := range map[string]struct {
 		said []string
@@ -27,7 +27,7 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 		"in English":            {[]string{"Sum up the hours", "Please make this a request."}, "Sum up the hours"},
 		"nothing but this word": {[]string{"稟議にします"}, "稟議にします"},
 	} {
-		var said []Said
+		var said []model.Message
 		for i, text := range test.said {
 			if i > 0 {
 				said = append(said, turn(model.Assistant, "はい"))
@@ -48,12 +48,12 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 		{"テストして", "操作 #1 が完了しました。", "デモのエージェントです。結果を受け取りました。\n操作 #1 が完了しました。"},
 		{"テストして", "Action #1 is done.", "デモのエージェントです。結果を受け取りました。"},
 	} {
-		said := []Said{
-			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "Alex", Text: test.spoken}})}}},
-			{Role: model.Assistant, Parts: []Part{{Text: "…"}}},
-			{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: test.told}})}}},
+		said := []model.Message{
+			{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "Alex", Text: test.spoken}})}}},
+			{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
+			{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{System: test.told}})}}},
 		}
-		if got := demoAnswer(Request{Said: said}).Text; got != test.want {
+		if got := demoAnswer(model.Request{Messages: said}).Text; got != test.want {
 			t.Errorf("%s, %s: %q", test.spoken, test.told, got)
 		}
 	}
@@ -61,17 +61,17 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 
 // Whoever writes English reads English alone, whatever comes of it, and whichever Japanese names there are.
 func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
-	tools := []Tool{}
+	tools := []model.Tool{}
 	for _, name := range []string{string(agent.ShellCommand), string(agent.TestRun), string(agent.CodeGenerate), handOver} {
-		tools = append(tools, Tool{Name: name})
+		tools = append(tools, model.Tool{Name: name})
 	}
 	for _, text := range []string{"hello", "run: cat 勤怠.csv", "command: ls", "run the tests", "Make a file for 営業部 in the folder", "Please make this a request.", "What do you know of 佐藤?"} {
-		for name, more := range map[string]Request{
+		for name, more := range map[string]model.Request{
 			"with tools": {Tools: tools}, "without": {},
-			"beside an action that waits": {Said: []Said{{Role: model.User, Parts: []Part{{Result: &Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}}}},
-			"with a result":               {Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced([]entry{{System: "操作 #1 は却下されました。理由: 不要"}})}}}}},
+			"beside an action that waits": {Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}}}},
+			"with a result":               {Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{System: "操作 #1 は却下されました。理由: 不要"}})}}}}},
 		} {
-			more.Said = append([]Said{{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "アレックス", Text: text}})}}}}, more.Said...)
+			more.Messages = append([]model.Message{{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "アレックス", Text: text}})}}}}, more.Messages...)
 			out := demoAnswer(more)
 			said := out.Text
 			for _, c := range out.Calls {
@@ -87,12 +87,12 @@ func TestTheDemoAnswersEnglishInEnglish(t *testing.T) {
 
 // What it may not propose beside an action that waits, it says; it doesn't claim not to know its own phrase.
 func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
-	said := []Said{
-		{Role: model.User, Parts: []Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},
-		{Role: model.Assistant, Parts: []Part{{Text: "…"}}},
-		{Role: model.User, Parts: []Part{{Result: &Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}},
+	said := []model.Message{
+		{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{From: "佐藤", Text: "コマンド: ls"}})}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
+		{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}},
 	}
-	if got := demoAnswer(Request{Said: said}).Text; !strings.Contains(got, "次の操作を提案できません") {
+	if got := demoAnswer(model.Request{Messages: said}).Text; !strings.Contains(got, "次の操作を提案できません") {
 		t.Error(got)
 	}
 }

@@ -47,7 +47,7 @@ func Fold(history []Message) (older, shown []Message) {
 
 // Summarize is what stands for older messages from now on: what the model says, with the earlier summary in it, or without
 // a model's answer the first lines. The usage is that of the call, also where its answer was not taken.
-func Summarize(ctx context.Context, w Wire, older []Message, locale string) (string, model.Usage) {
+func Summarize(ctx context.Context, w model.Wire, older []Message, locale string) (string, model.Usage) {
 	if w == nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
@@ -55,8 +55,8 @@ func Summarize(ctx context.Context, w Wire, older []Message, locale string) (str
 	if err != nil {
 		return FirstLines(older, locale), model.Usage{}
 	}
-	r := Request{System: p.Text, MaxTokens: MaxTokens, Said: []Said{{Role: model.User, Parts: []Part{{Text: fenced(plainly(older))}}}}}
-	got, err := Say(ctx, w, r, About{"chat", p.Name()}, func(string) {})
+	r := model.Request{Purpose: "chat", System: p.Text, MaxTokens: MaxTokens, Messages: []model.Message{model.Words(model.User, fenced(plainly(older)))}}
+	got, err := model.Say(ctx, w, r, p.Name(), func(string) {})
 	got.Usage.ID = aggregate.NewID()
 	text := strings.TrimSpace(legible.Visible(got.Text))
 	if err != nil || got.Stop != model.StopEnd || !legible.Text(text) || len(text) > MaxFolded {

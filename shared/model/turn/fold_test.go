@@ -137,17 +137,17 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 }
 
 // wireOf is a wire that keeps what it is asked.
-type wireOf func(chat.Request) (chat.Response, error)
+type wireOf func(model.Request) (model.Response, error)
 
-func (w wireOf) Say(_ context.Context, r chat.Request, _ func(string)) (chat.Response, error) {
+func (w wireOf) Say(_ context.Context, r model.Request, _ func(string)) (model.Response, error) {
 	return w(r)
 }
 
 func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
-	var asked chat.Request
-	w := wireOf(func(r chat.Request) (chat.Response, error) {
+	var asked model.Request
+	w := wireOf(func(r model.Request) (model.Response, error) {
 		asked = r
-		return chat.Response{Text: "はい", Stop: model.StopEnd}, nil
+		return model.Response{Text: "はい", Stop: model.StopEnd}, nil
 	})
 	text := func(name string, size int) chat.File {
 		return chat.File{Name: name, Type: "text/plain", Hash: name, Size: size, Body: []byte(strings.Repeat("t", size))}
@@ -183,7 +183,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 		t.Errorf("%d are shown: %+v", len(shown), shown[0])
 	}
 	expect.Value(chat.Answer(t.Context(), w, turn(history...), nil))(t)
-	said := asked.Said[0].Parts
+	said := asked.Messages[0].Parts
 	images := 0
 	for _, p := range said {
 		if p.Image != nil {
@@ -204,7 +204,7 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 }
 
 func TestAWireOfAnyErrorIsAModelsError(t *testing.T) {
-	_, err := chat.Answer(t.Context(), wireOf(func(chat.Request) (chat.Response, error) { return chat.Response{}, errors.New("secret words") }), turn(user("x")), nil)
+	_, err := chat.Answer(t.Context(), wireOf(func(model.Request) (model.Response, error) { return model.Response{}, errors.New("secret words") }), turn(user("x")), nil)
 	var e *model.Error
 	if !errors.As(err, &e) || !e.Retryable || strings.Contains(err.Error(), "secret words") {
 		t.Errorf("%v", err)

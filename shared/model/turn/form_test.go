@@ -10,7 +10,6 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
@@ -59,7 +58,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		} {
 			w.Fail(tt.fails...)
 			w.Scripted(llm.Script{Texts: []string{`{"score":80}`}})
-			r := chat.Request{System: "s", Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
+			r := model.Request{System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}
 			if tt.warmly {
 				r.Sampling.Temperature = &warm
 			}
@@ -85,7 +84,7 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		for range 2 { // it is the request that is refused, and not its form
 			w.Fail(llm.Failure{Status: 400})
 		}
-		if _, err := w.wire.Say(t.Context(), chat.Request{Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
+		if _, err := w.wire.Say(t.Context(), model.Request{Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10, Schema: json.RawMessage(formSchema)}, func(string) {}); err == nil {
 			t.Error("a bad request was answered")
 		}
 	})
@@ -96,9 +95,9 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 	const foreign = `{"type":"object","properties":{"at":{"$ref":"#/$defs/time"},"room":{"type":"string"}},"required":["at"],"$defs":{"time":{"type":"string"}}}`
 	onEach(t, func(t *testing.T, w *world) {
 		w.Scripted(llm.Script{Texts: []string{"はい"}})
-		_, err := w.wire.Say(t.Context(), chat.Request{
-			Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10,
-			Tools: []chat.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
+		_, err := w.wire.Say(t.Context(), model.Request{
+			Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+			Tools: []model.Tool{{Name: "rooms_list", Description: "d", Schema: json.RawMessage(foreign), Foreign: true}},
 		}, func(string) {})
 		expect.NoError(t, err)
 		tool := decoded(t, w.Asked()[0])["tools"].([]any)[0].(map[string]any)

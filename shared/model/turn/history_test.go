@@ -46,7 +46,7 @@ func historyOf(random *rand.Rand) (out []Message) {
 }
 
 // broken is the rule that turns break, empty if none.
-func broken(turns []Said) string {
+func broken(turns []model.Message) string {
 	open, seen := map[string]bool{}, map[string]bool{}
 	for i, turn := range turns {
 		want := model.User

@@ -6,15 +6,14 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/model"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
-func sampled() chat.Request {
+func sampled() model.Request {
 	warm, top, seed := 1.5, 0.9, 7
-	return chat.Request{
-		System: "s", Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}, MaxTokens: 10,
-		Sampling: chat.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}},
+	return model.Request{
+		System: "s", Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}, MaxTokens: 10,
+		Sampling: model.Sampling{Temperature: &warm, TopP: &top, Seed: &seed, StopSequences: []string{"終"}},
 	}
 }
 

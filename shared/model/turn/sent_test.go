@@ -16,7 +16,6 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/bedrock"
 	"ringi/shared/model/modeltest"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
 
@@ -31,15 +30,15 @@ func (t *tap) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // talk is a conversation with everything that one can have.
-func talk() chat.Request {
+func talk() model.Request {
 	r := sampled()
 	r.System, r.MaxTokens, r.Parallel = "the rules", 1000, true
 	own := json.RawMessage(`{"type":"object","properties":{"a":{"type":"string"}},"required":["a"],"additionalProperties":false}`)
-	r.Tools = []chat.Tool{{Name: "own", Description: "ours", Schema: own}, {Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
-	r.Said = []chat.Said{
-		{Role: model.User, Parts: []chat.Part{{Text: "first"}, {Image: &chat.Image{Type: "image/png", Data: []byte("png")}}}},
-		{Role: model.Assistant, Parts: []chat.Part{{Text: "one"}, {Text: "two"}, {Call: &chat.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}}, {Call: &chat.Call{ID: "c2", Name: "foreign", Input: json.RawMessage(`[`)}}}},
-		{Role: model.User, Parts: []chat.Part{{Result: &chat.Result{CallID: "c1", Text: "done"}}, {Result: &chat.Result{CallID: "c2", Text: "no", Failed: true}}, {Text: "and"}, {Text: "then"}}},
+	r.Tools = []model.Tool{{Name: "own", Description: "ours", Schema: own}, {Name: "foreign", Description: "theirs", Schema: own, Foreign: true}}
+	r.Messages = []model.Message{
+		{Role: model.User, Parts: []model.Part{{Text: "first"}, {Image: &model.Image{Type: "image/png", Data: []byte("png")}}}},
+		{Role: model.Assistant, Parts: []model.Part{{Text: "one"}, {Text: "two"}, {Call: &model.Call{ID: "c1", Name: "own", Input: json.RawMessage(`{"a":"x"}`)}}, {Call: &model.Call{ID: "c2", Name: "foreign", Input: json.RawMessage(`[`)}}}},
+		{Role: model.User, Parts: []model.Part{{Result: &model.Result{CallID: "c1", Text: "done"}}, {Result: &model.Result{CallID: "c2", Text: "no", Failed: true}}, {Text: "and"}, {Text: "then"}}},
 	}
 	return r
 }
@@ -47,20 +46,20 @@ func talk() chat.Request {
 // What is sent is what was sent before, to the byte, with the marks up to which vendors cache: behind what is the same in
 // many calls, and in a conversation behind the last turn.
 func TestWhatIsSentStaysToTheByte(t *testing.T) {
-	formed := chat.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Said: []chat.Said{{Role: model.User, Parts: []chat.Part{{Text: "x"}}}}}
+	formed := model.Request{System: "the rules", MaxTokens: 10, Schema: json.RawMessage(formSchema), Messages: []model.Message{{Role: model.User, Parts: []model.Part{{Text: "x"}}}}}
 	for _, v := range vendors {
-		for kind, r := range map[string]chat.Request{"talk": talk(), "formed": formed} {
+		for kind, r := range map[string]model.Request{"talk": talk(), "formed": formed} {
 			sent := &tap{}
 			_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), r, func(string) {})
 			golden(t, v.name+"-"+kind, sent.body)
 		}
 		sent := &tap{}
-		_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).(model.Generator).Generate(t.Context(), modeltest.Request())
+		_, _ = v.of("http://127.0.0.1:1", "k", &http.Client{Transport: sent}).Say(t.Context(), modeltest.Request(), nil)
 		golden(t, v.name+"-once", sent.body)
 	}
 	sent := &tap{}
 	w := bedrock.New(bedrock.Config{AWS: aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("a", "s", "")}, BaseURL: "http://127.0.0.1:1", Model: "m", HTTP: &http.Client{Transport: sent}})
-	_, _ = w.Generate(t.Context(), modeltest.Request())
+	_, _ = w.Say(t.Context(), modeltest.Request(), nil)
 	golden(t, "bedrock-once", sent.body)
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/payload"
+	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
 )
@@ -36,8 +37,8 @@ func (t Turn) may(x agent.ActionType) bool {
 }
 
 // tools are those that the turn offers. Handing over is always one of them: vendors want tools where the history has calls.
-func (t Turn) tools() ([]Tool, error) {
-	var out []Tool
+func (t Turn) tools() ([]model.Tool, error) {
+	var out []model.Tool
 	for _, x := range agent.ActionTypes {
 		if !t.may(x) {
 			continue
@@ -46,9 +47,9 @@ func (t Turn) tools() ([]Tool, error) {
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Tool{Name: string(x), Description: descriptions[x], Schema: shape})
+		out = append(out, model.Tool{Name: string(x), Description: descriptions[x], Schema: shape})
 	}
-	return append(out, Tool{
+	return append(out, model.Tool{
 		Name: handOver, Description: "Make a formal request (稟議) of what was agreed, when the people ask for that. It goes through the usual approvals as a task of its own.",
 		Schema: json.RawMessage(`{"type":"object","properties":{"request":{"type":"string","description":"The whole request in the people's language, understandable without the conversation"}},"required":["request"],"additionalProperties":false}`),
 	}), nil
@@ -83,7 +84,7 @@ type judged struct {
 }
 
 // judge checks a call. Nothing of a model's answer is used before.
-func (t Turn) judge(c Call, offered []Tool) judged {
+func (t Turn) judge(c model.Call, offered []model.Tool) judged {
 	i := -1
 	for n, tool := range offered {
 		if tool.Name == c.Name {

@@ -121,16 +121,16 @@ type entry struct {
 
 // turns are the history as a vendor takes it.
 type turns struct {
-	said    []Said
+	said    []model.Message
 	waiting []entry // what the user's turn that is open has
-	images  []Part
-	results []Part
+	images  []model.Part
+	results []model.Part
 	told    map[string]bool // ids of actions whose end stands in a result
 }
 
 // said is the conversation in a form that every vendor takes: speakers alternate, each call of a tool has its result at
 // the beginning of the turn behind it, no text is empty, and the last word is the user's.
-func said(history []Message) []Said {
+func said(history []Message) []model.Message {
 	t := &turns{told: map[string]bool{}}
 	shown := filesShown(history)
 	for i, m := range history {
@@ -179,7 +179,7 @@ func (t *turns) other(m Message, hidden []string) {
 			e.NotRead = hidden[i]
 		case strings.HasPrefix(f.Type, "image/"):
 			e.Text = "(the image is attached)"
-			t.images = append(t.images, Part{Image: &Image{Type: f.Type, Data: f.Body}})
+			t.images = append(t.images, model.Part{Image: &model.Image{Type: f.Type, Data: f.Body}})
 		case !utf8.Valid(f.Body):
 			e.NotRead = "it is no UTF-8"
 		default:
@@ -222,22 +222,22 @@ func (t *turns) agent(m Message, later []Message) {
 		t.close()
 	}
 	if n := len(t.said); t.said[n-1].Role != model.Assistant {
-		t.said = append(t.said, Said{Role: model.Assistant})
+		t.said = append(t.said, model.Message{Role: model.Assistant})
 	}
 	turn := &t.said[len(t.said)-1]
 	if text != "" {
-		turn.Parts = append(turn.Parts, Part{Text: text})
+		turn.Parts = append(turn.Parts, model.Part{Text: text})
 	}
 	if m.Proposal == nil {
 		return
 	}
 	id := "call_" + idOf(*m.Proposal, len(t.said))
-	turn.Parts = append(turn.Parts, Part{Call: callOf(*m.Proposal, id)})
-	t.results = append(t.results, Part{Result: &Result{CallID: id, Text: t.outcome(m.Proposal.ActionID, later)}})
+	turn.Parts = append(turn.Parts, model.Part{Call: callOf(*m.Proposal, id)})
+	t.results = append(t.results, model.Part{Result: &model.Result{CallID: id, Text: t.outcome(m.Proposal.ActionID, later)}})
 	for i, p := range m.Refused {
 		more := fmt.Sprintf("%s_%d", id, i+2)
-		turn.Parts = append(turn.Parts, Part{Call: callOf(p, more)})
-		t.results = append(t.results, Part{Result: &Result{CallID: more, Text: refusedSecond, Failed: true}})
+		turn.Parts = append(turn.Parts, model.Part{Call: callOf(p, more)})
+		t.results = append(t.results, model.Part{Result: &model.Result{CallID: more, Text: refusedSecond, Failed: true}})
 	}
 }
 
@@ -275,7 +275,7 @@ func idOf(p Proposal, n int) string {
 }
 
 // callOf is a proposal as the model called the tool.
-func callOf(p Proposal, id string) *Call {
+func callOf(p Proposal, id string) *model.Call {
 	var input map[string]json.RawMessage
 	if json.Unmarshal([]byte(p.Payload), &input) != nil || input == nil {
 		input = map[string]json.RawMessage{} // then the summary stands alone
@@ -286,7 +286,7 @@ func callOf(p Proposal, id string) *Call {
 	if err != nil {
 		text = []byte("{}")
 	}
-	return &Call{ID: id, Name: string(p.Type), Input: text}
+	return &model.Call{ID: id, Name: string(p.Type), Input: text}
 }
 
 // close ends the user's turn that is open, if it has anything.
@@ -296,9 +296,9 @@ func (t *turns) close() {
 	}
 	parts := t.results
 	if len(t.waiting) > 0 {
-		parts = append(parts, Part{Text: fenced(t.waiting)})
+		parts = append(parts, model.Part{Text: fenced(t.waiting)})
 	}
-	t.said = append(t.said, Said{Role: model.User, Parts: append(parts, t.images...)})
+	t.said = append(t.said, model.Message{Role: model.User, Parts: append(parts, t.images...)})
 	t.waiting, t.results, t.images = nil, nil, nil
 }
 
@@ -318,13 +318,13 @@ func fenced(list []entry) string {
 }
 
 // request is the call that a turn makes.
-func (t Turn) request() (Request, error) {
+func (t Turn) request() (model.Request, error) {
 	p, err := promptIn(t.Locale)
 	if err != nil {
-		return Request{}, err
+		return model.Request{}, err
 	}
 	tools, err := t.tools()
-	return Request{System: p.Text + "\n\n" + t.about(), Said: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
+	return model.Request{Purpose: "chat", System: p.Text + "\n\n" + t.about(), Messages: said(t.History), Tools: tools, MaxTokens: MaxTokens}, err
 }
 
 // MaxTokens bounds an answer with what it proposes.

@@ -24,18 +24,18 @@ import (
 // vendor is a wire to a scripted vendor.
 type vendor struct {
 	name  string
-	of    func(url, key string, client *http.Client) chat.Wire
+	of    func(url, key string, client *http.Client) model.Wire
 	usage model.Usage // of a scripted answer
 }
 
 var vendors = []vendor{
-	{"anthropic", func(url, key string, client *http.Client) chat.Wire {
+	{"anthropic", func(url, key string, client *http.Client) model.Wire {
 		return anthropic.New(anthropic.Config{BaseURL: url + "/anthropic", Model: "claude-sonnet-4-6", Key: key, HTTP: client})
 	}, model.Usage{Provider: "anthropic", Model: "claude-sonnet-4-6", Input: 120, Output: 30, Cached: 300, Written: 20}},
-	{"openai", func(url, key string, client *http.Client) chat.Wire {
+	{"openai", func(url, key string, client *http.Client) model.Wire {
 		return openai.New(openai.Config{BaseURL: url + "/openai/v1", Model: "gpt-5.4", Key: key, HTTP: client})
 	}, model.Usage{Provider: "openai", Model: "gpt-5.4", Input: 120, Output: 30, Cached: 300, Written: 20}},
-	{"compatible", func(url, key string, client *http.Client) chat.Wire {
+	{"compatible", func(url, key string, client *http.Client) model.Wire {
 		return compatible.New(compatible.Config{Endpoint: "doc-bot", BaseURL: url + "/compatible/v1", Model: "llama", Key: key, HTTP: client})
 	}, model.Usage{Provider: "compatible.doc-bot", Model: "llama", Input: 120, Output: 30, Cached: 300, Written: 20}},
 }
@@ -44,7 +44,7 @@ var vendors = []vendor{
 type world struct {
 	vendor
 	*llm.Models
-	wire chat.Wire
+	wire model.Wire
 }
 
 func onEach(t *testing.T, run func(t *testing.T, w *world)) {

@@ -15,9 +15,9 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/submission"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
@@ -186,7 +186,7 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 // demo is the model of every agent.
 type demo struct{}
 
-func (demo) Open(string) (chat.Wire, error) { return round.Demo{}, nil }
+func (demo) Open(string) (model.Wire, error) { return round.Demo{}, nil }
 
 // left is what a contest left behind, but for times, ids, revisions and what repeated calls cost.
 func (w *world) left(t *testing.T, id string) (out string) {

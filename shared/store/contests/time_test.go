@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/model"
 	"ringi/shared/model/round"
-	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/storetest"
@@ -19,12 +19,12 @@ import (
 // slow is a demo whose every answer takes three seconds.
 type slow struct{ calls *atomic.Int32 }
 
-func (s slow) Open(string) (chat.Wire, error) { return s, nil }
+func (s slow) Open(string) (model.Wire, error) { return s, nil }
 
-func (s slow) Say(ctx context.Context, r chat.Request, onText func(string)) (chat.Response, error) {
+func (s slow) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	s.calls.Add(1)
 	if err := sleep.For(ctx, 3*time.Second); err != nil {
-		return chat.Response{}, err
+		return model.Response{}, err
 	}
 	return round.Demo{}.Say(ctx, r, onText)
 }

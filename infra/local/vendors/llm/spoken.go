@@ -14,7 +14,7 @@ import (
 // spokenTo is a request of a conversation, of any vendor.
 type spokenTo struct {
 	model string
-	said  []chat.Said
+	said  []model.Message
 	tools []string
 }
 
@@ -33,9 +33,9 @@ func (q spokenTo) text() string {
 
 // demo answers as the demo agent does.
 func (q spokenTo) demo() Script {
-	r := chat.Request{Said: q.said}
+	r := model.Request{Messages: q.said}
 	for _, name := range q.tools {
-		r.Tools = append(r.Tools, chat.Tool{Name: name})
+		r.Tools = append(r.Tools, model.Tool{Name: name})
 	}
 	got, err := chat.Demo{}.Say(context.Background(), r, func(string) {})
 	if err != nil {
@@ -66,7 +66,7 @@ func begun(model string) *conversation {
 	return &conversation{spokenTo: spokenTo{model: model}, open: map[string]bool{}, seen: map[string]bool{}}
 }
 
-func (c *conversation) add(role model.Role, parts ...chat.Part) error {
+func (c *conversation) add(role model.Role, parts ...model.Part) error {
 	for _, p := range parts {
 		switch {
 		case p.Call != nil:
@@ -87,7 +87,7 @@ func (c *conversation) add(role model.Role, parts ...chat.Part) error {
 		c.said[n-1].Parts = append(c.said[n-1].Parts, parts...)
 		return nil
 	}
-	c.said = append(c.said, chat.Said{Role: role, Parts: parts})
+	c.said = append(c.said, model.Message{Role: role, Parts: parts})
 	return nil
 }
 
@@ -134,7 +134,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 		c.tools = append(c.tools, t.Name)
 	}
 	for _, m := range q.Messages {
-		var parts []chat.Part
+		var parts []model.Part
 		began := false // something else than results
 		for _, b := range m.Content {
 			if b.Type == "tool_result" && began {
@@ -146,13 +146,13 @@ func readAnthropic(body []byte) (spokenTo, error) {
 				if len(b.Input) == 0 || b.Input[0] != '{' {
 					return c.spokenTo, errors.New("tool_use.input: Input should be a valid dictionary")
 				}
-				parts = append(parts, chat.Part{Call: &chat.Call{ID: b.ID, Name: b.Name, Input: b.Input}})
+				parts = append(parts, model.Part{Call: &model.Call{ID: b.ID, Name: b.Name, Input: b.Input}})
 			case "tool_result":
-				parts = append(parts, chat.Part{Result: &chat.Result{CallID: b.ToolUseID, Text: join(b.Content)}})
+				parts = append(parts, model.Part{Result: &model.Result{CallID: b.ToolUseID, Text: join(b.Content)}})
 			case "image":
-				parts = append(parts, chat.Part{Image: &chat.Image{}})
+				parts = append(parts, model.Part{Image: &model.Image{}})
 			default:
-				parts = append(parts, chat.Part{Text: b.Text})
+				parts = append(parts, model.Part{Text: b.Text})
 			}
 		}
 		if m.Role == model.Assistant {
@@ -196,9 +196,9 @@ func readResponses(body []byte) (spokenTo, error) {
 		var err error
 		switch {
 		case item.Type == "function_call":
-			err = c.add(model.Assistant, chat.Part{Call: &chat.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
+			err = c.add(model.Assistant, model.Part{Call: &model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
 		case item.Type == "function_call_output":
-			err = c.add(model.User, chat.Part{Result: &chat.Result{CallID: item.CallID, Text: item.Output}})
+			err = c.add(model.User, model.Part{Result: &model.Result{CallID: item.CallID, Text: item.Output}})
 		default:
 			var text string
 			var blocks []struct{ Type, Text string }
@@ -211,7 +211,7 @@ func readResponses(body []byte) (spokenTo, error) {
 				}
 			}
 			if err == nil {
-				err = c.add(model.Role(item.Role), chat.Part{Text: text})
+				err = c.add(model.Role(item.Role), model.Part{Text: text})
 			}
 		}
 		if err != nil {
@@ -249,19 +249,19 @@ func readCompletions(body []byte) (spokenTo, error) {
 		if json.Unmarshal(m.Content, &text) != nil && json.Unmarshal(m.Content, &blocks) == nil {
 			text = join(blocks)
 		}
-		var parts []chat.Part
+		var parts []model.Part
 		if text != "" && m.Role != "tool" {
-			parts = append(parts, chat.Part{Text: text})
+			parts = append(parts, model.Part{Text: text})
 		}
 		for _, x := range m.ToolCalls {
-			parts = append(parts, chat.Part{Call: &chat.Call{ID: x.ID, Name: x.Function.Name, Input: json.RawMessage(x.Function.Arguments)}})
+			parts = append(parts, model.Part{Call: &model.Call{ID: x.ID, Name: x.Function.Name, Input: json.RawMessage(x.Function.Arguments)}})
 		}
 		role := model.Role(m.Role)
 		switch m.Role {
 		case "system":
 			continue
 		case "tool":
-			role, parts = model.User, []chat.Part{{Result: &chat.Result{CallID: m.CallID, Text: text}}}
+			role, parts = model.User, []model.Part{{Result: &model.Result{CallID: m.CallID, Text: text}}}
 		default:
 			if err := c.answered(); err != nil {
 				return c.spokenTo, err

@@ -6,8 +6,8 @@ import (
 	"ringi/shared/model"
 )
 
-// Generator is the demo's, with something done once before it answers.
-type Generator struct {
+// Demo is the demo's, with something done once before it answers.
+type Demo struct {
 	Calls  int
 	Asked  []string // the rules, what stands in each request, and the first message
 	Before func()
@@ -15,10 +15,10 @@ type Generator struct {
 	First  string // answers the first call
 }
 
-// Generate answers as model.Generator says.
-func (g *Generator) Generate(ctx context.Context, r model.Request) (model.Response, error) {
+// Say answers as model.Wire says.
+func (g *Demo) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
 	g.Calls++
-	g.Asked = append(g.Asked, r.System+r.Standing+r.Messages[0].Text)
+	g.Asked = append(g.Asked, r.System+r.Standing+r.Messages[0].Parts[0].Text)
 	if do := g.Before; do != nil {
 		g.Before = nil
 		do()
@@ -29,8 +29,8 @@ func (g *Generator) Generate(ctx context.Context, r model.Request) (model.Respon
 	case g.Calls == 1 && g.First != "":
 		return model.Response{Text: g.First, Stop: model.StopEnd, Usage: model.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5}}, nil
 	}
-	return model.Demonstration{}.Generate(ctx, r)
+	return model.Demonstration{}.Say(ctx, r, onText)
 }
 
 // Open opens it under any name.
-func (g *Generator) Open(string) (model.Generator, error) { return g, nil }
+func (g *Demo) Open(string) (model.Wire, error) { return g, nil }

@@ -1,0 +1,146 @@
+package bedrock
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/document"
+	"github.com/aws/aws-sdk-go-v2/service/bedrockruntime/types"
+
+	"ringi/shared/model"
+)
+
+// form is what a request has of what not every model takes: plain, it has neither marks for the cache nor a form of the answer.
+type form struct{ plain, sampled bool }
+
+// simpler leaves something out, and reports whether there is anything that the model may have refused the request for.
+func (f form) simpler(refused *types.ValidationException) (form, bool) {
+	why := refused.ErrorMessage()
+	switch {
+	case !f.plain && (!f.sampled || strings.Contains(why, "outputConfig") || strings.Contains(why, "cachePoint")):
+		f.plain = true
+	case f.sampled:
+		f.sampled = false
+	default:
+		return f, false
+	}
+	return f, true
+}
+
+// input is a request as Converse takes it, with a cache breakpoint behind the rules and what stands, and in a conversation
+// behind the last message: the next call begins with the same. Without the form of the answer the schema of a request that
+// is asked once stands in it in words.
+func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
+	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
+	system := r.System
+	if r.Once && f.plain {
+		system += "\n\n" + model.SchemaPrompt(r.Schema)
+	}
+	in := &bedrockruntime.ConverseInput{
+		ModelId: &c.config.Model, System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
+		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(r.MaxTokens))},
+	}
+	if !f.plain {
+		in.System = append(in.System, &types.SystemContentBlockMemberCachePoint{Value: mark})
+	}
+	if f.sampled {
+		sample(in.InferenceConfig, r.Sampling)
+	}
+	if !f.plain && r.Schema != nil {
+		in.OutputConfig = &types.OutputConfig{TextFormat: &types.OutputFormat{
+			Type: types.OutputFormatTypeJsonSchema,
+			Structure: &types.OutputFormatStructureMemberJsonSchema{Value: types.JsonSchemaDefinition{
+				Name: aws.String("answer"), Schema: aws.String(string(r.Schema)),
+			}},
+		}}
+	}
+	for i, m := range r.Messages {
+		turn := types.Message{Role: types.ConversationRole(m.Role)}
+		if i == 0 && r.Standing != "" {
+			turn.Content = append(turn.Content, &types.ContentBlockMemberText{Value: r.Standing})
+			if !f.plain {
+				turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
+			}
+		}
+		blocks, err := blocksOf(m)
+		if err != nil {
+			return nil, err
+		}
+		turn.Content = append(turn.Content, blocks...)
+		if !f.plain && !r.Once && i == len(r.Messages)-1 {
+			turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
+		}
+		in.Messages = append(in.Messages, turn)
+	}
+	return in, c.offer(in, r.Tools)
+}
+
+// offer adds the tools. Bedrock knows no way to have one called at a time.
+func (c *Client) offer(in *bedrockruntime.ConverseInput, tools []model.Tool) error {
+	if len(tools) == 0 {
+		return nil
+	}
+	in.ToolConfig = &types.ToolConfiguration{}
+	for _, t := range tools {
+		shape, err := documentOf(t.Schema)
+		if err != nil {
+			return fmt.Errorf("read the schema of %s: %w", t.Name, err)
+		}
+		in.ToolConfig.Tools = append(in.ToolConfig.Tools, &types.ToolMemberToolSpec{Value: types.ToolSpecification{
+			Name: aws.String(t.Name), Description: aws.String(t.Description), InputSchema: &types.ToolInputSchemaMemberJson{Value: shape},
+		}})
+	}
+	return nil
+}
+
+// sample sets how the model chooses its words. Converse has no seed, and its highest temperature is 1.
+func sample(in *types.InferenceConfiguration, s model.Sampling) {
+	in.StopSequences = s.StopSequences
+	if s.Temperature != nil {
+		in.Temperature = aws.Float32(float32(min(*s.Temperature, 1)))
+	}
+	if s.TopP != nil {
+		in.TopP = aws.Float32(float32(*s.TopP))
+	}
+}
+
+func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
+	for _, part := range m.Parts {
+		switch {
+		case part.Call != nil:
+			input, err := documentOf(part.Call.Object())
+			if err != nil {
+				return nil, fmt.Errorf("read the input of %s: %w", part.Call.Name, err)
+			}
+			blocks = append(blocks, &types.ContentBlockMemberToolUse{Value: types.ToolUseBlock{
+				ToolUseId: aws.String(part.Call.ID), Name: aws.String(part.Call.Name), Input: input,
+			}})
+		case part.Result != nil:
+			result := types.ToolResultBlock{
+				ToolUseId: aws.String(part.Result.CallID), Status: types.ToolResultStatusSuccess,
+				Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: part.Result.Text}},
+			}
+			if part.Result.Failed {
+				result.Status = types.ToolResultStatusError
+			}
+			blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: result})
+		case part.Image != nil:
+			blocks = append(blocks, &types.ContentBlockMemberImage{Value: types.ImageBlock{
+				Format: types.ImageFormat(strings.TrimPrefix(part.Image.Type, "image/")), Source: &types.ImageSourceMemberBytes{Value: part.Image.Data},
+			}})
+		default:
+			blocks = append(blocks, &types.ContentBlockMemberText{Value: part.Text})
+		}
+	}
+	return blocks, nil
+}
+
+// documentOf is JSON as the SDK takes it.
+func documentOf(text json.RawMessage) (document.Interface, error) {
+	var v map[string]any
+	err := json.Unmarshal(text, &v)
+	return document.NewLazyDocument(v), err
+}

@@ -1,0 +1,173 @@
+package compatible
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"strings"
+
+	"ringi/shared/model"
+)
+
+// request is what all of these servers take. A server may know only one of the two names of the limit, and may know neither the
+// stream's options nor forms of answers.
+type request struct {
+	Model               string         `json:"model"`
+	Messages            []message      `json:"messages"`
+	Tools               []tool         `json:"tools,omitempty"`
+	MaxTokens           int            `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int            `json:"max_completion_tokens,omitempty"`
+	Stream              bool           `json:"stream,omitempty"`
+	StreamOptions       *streamOptions `json:"stream_options,omitempty"`
+	ResponseFormat      *format        `json:"response_format,omitempty"`
+	sampling
+}
+
+// sampling is how the model chooses its words.
+type sampling struct {
+	Temperature *float64 `json:"temperature,omitempty"`
+	TopP        *float64 `json:"top_p,omitempty"`
+	Seed        *int     `json:"seed,omitempty"`
+	Stop        []string `json:"stop,omitempty"`
+}
+
+func (s sampling) set() bool {
+	return s.Temperature != nil || s.TopP != nil || s.Seed != nil || len(s.Stop) > 0
+}
+
+// without leaves out what a server refused by name, and all of it if it named nothing of it.
+func (s sampling) without(unknown string) sampling {
+	switch {
+	case unknown == "temperature" && s.Temperature != nil:
+		s.Temperature = nil
+	case unknown == "top_p" && s.TopP != nil:
+		s.TopP = nil
+	case unknown == "seed" && s.Seed != nil:
+		s.Seed = nil
+	case unknown == "stop" && s.Stop != nil:
+		s.Stop = nil
+	default:
+		return sampling{}
+	}
+	return s
+}
+
+type streamOptions struct {
+	IncludeUsage bool `json:"include_usage"`
+}
+
+type message struct {
+	Role      string     `json:"role"`
+	Content   any        `json:"content"` // a text, parts, or null
+	ToolCalls []toolCall `json:"tool_calls,omitempty"`
+	CallID    string     `json:"tool_call_id,omitempty"`
+}
+
+type tool struct {
+	Type     string `json:"type"`
+	Function struct {
+		Name        string          `json:"name"`
+		Description string          `json:"description"`
+		Parameters  json.RawMessage `json:"parameters"`
+	} `json:"function"`
+}
+
+type toolCall struct {
+	ID       string   `json:"id"`
+	Type     string   `json:"type"`
+	Function function `json:"function"`
+}
+
+type function struct {
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+}
+
+type format struct {
+	Type       string `json:"type"`
+	JSONSchema struct {
+		Name   string          `json:"name"`
+		Strict bool            `json:"strict"`
+		Schema json.RawMessage `json:"schema"`
+	} `json:"json_schema"`
+}
+
+// formOf is the form of an answer that keeps to a schema.
+func formOf(schema json.RawMessage) *format {
+	f := &format{Type: "json_schema"}
+	f.JSONSchema.Name, f.JSONSchema.Strict, f.JSONSchema.Schema = "answer", true, schema
+	return f
+}
+
+// request is one as these servers take it. Of one that is asked once the schema stands in words, too: a server may take a
+// response format and not keep to it.
+func (c *Client) request(r model.Request) request {
+	q := request{
+		Model: c.config.Model, MaxTokens: r.MaxTokens,
+		sampling: sampling{r.Sampling.Temperature, r.Sampling.TopP, r.Sampling.Seed, r.Sampling.StopSequences},
+	}
+	system := r.System
+	if r.Once {
+		system += "\n\n" + model.SchemaPrompt(r.Schema)
+	} else {
+		q.Stream, q.StreamOptions = true, &streamOptions{IncludeUsage: true}
+	}
+	q.Messages = append(q.Messages, message{Role: "system", Content: system})
+	for i, m := range r.Messages {
+		if i == 0 && r.Standing != "" { // not all take two messages of one role
+			m.Parts = append([]model.Part{{Text: r.Standing + "\n" + m.Parts[0].Text}}, m.Parts[1:]...)
+		}
+		q.Messages = append(q.Messages, messagesOf(m)...)
+	}
+	if r.Schema != nil {
+		q.ResponseFormat = formOf(r.Schema)
+	}
+	for _, t := range r.Tools {
+		x := tool{Type: "function"}
+		x.Function.Name, x.Function.Description, x.Function.Parameters = t.Name, t.Description, t.Schema
+		q.Tools = append(q.Tools, x)
+	}
+	return q
+}
+
+// messagesOf are the server's of one of ours: results of calls are messages of their own.
+func messagesOf(m model.Message) (out []message) {
+	if m.Role == model.Assistant {
+		one := message{Role: "assistant"}
+		var text []string
+		for _, part := range m.Parts {
+			if part.Call != nil {
+				one.ToolCalls = append(one.ToolCalls, toolCall{part.Call.ID, "function", function{part.Call.Name, string(part.Call.Object())}})
+				continue
+			}
+			text = append(text, part.Text)
+		}
+		if text != nil {
+			one.Content = strings.Join(text, "\n\n")
+		}
+		return []message{one}
+	}
+	var parts []map[string]any
+	images := false
+	for _, part := range m.Parts {
+		switch {
+		case part.Result != nil:
+			out = append(out, message{Role: "tool", CallID: part.Result.CallID, Content: part.Result.Text})
+		case part.Image != nil:
+			images = true
+			parts = append(parts, map[string]any{"type": "image_url", "image_url": map[string]string{"url": "data:" + part.Image.Type + ";base64," + base64.StdEncoding.EncodeToString(part.Image.Data)}})
+		default:
+			parts = append(parts, map[string]any{"type": "text", "text": part.Text})
+		}
+	}
+	switch {
+	case images: // not all read content in parts
+		out = append(out, message{Role: "user", Content: parts})
+	case parts != nil:
+		var text []string
+		for _, p := range parts {
+			text = append(text, p["text"].(string))
+		}
+		out = append(out, message{Role: "user", Content: strings.Join(text, "\n\n")})
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package model
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"ringi/shared/model/price"
+)
+
+// Say makes one call, adds up what it cost, and logs what it was without any of its content. prompt is the name of its
+// prompt with its version. Errors of a conversation are *Error.
+func Say(ctx context.Context, w Wire, r Request, prompt string, onText func(string)) (Response, error) {
+	began := time.Now()
+	got, err := w.Say(ctx, r, onText)
+	u := got.Usage.Counted()
+	if !r.Once { // a turn counts as a call also where nothing could be sent
+		u.Calls = max(1, u.Calls)
+	}
+	u.Prompt, u.MS = prompt, time.Since(began).Milliseconds()
+	charge(&u, Named(got.Answered))
+	got.Usage = u
+	level, failed := slog.LevelInfo, ""
+	if err != nil {
+		level, failed = slog.LevelWarn, err.Error()
+		if e := new(Error); !r.Once && !errors.As(err, &e) {
+			err = FromTransport(u.Provider, err)
+		}
+	}
+	slog.Log(ctx, level, "model call", "provider", u.Provider, "model", u.Model, "purpose", r.Purpose, "prompt", prompt, "try", r.Try,
+		"turn", len(r.Messages), "stop", got.Stop, "calls", len(got.Calls), "input", u.Input, "output", u.Output, "cached", u.Cached,
+		"cost_micro_usd", int64(u.Cost), "unpriced", u.Unpriced, "ms", u.MS, "vendor_request_id", u.RequestID, "err", failed)
+	return got, err
+}
+
+// charge adds what a call cost, by the price of the model named in the answer, or if that is not
+// known of the model that was asked, since a gateway may report a name of its own.
+func charge(u *Usage, answered string) {
+	asked := u.Model
+	u.Model = cmp.Or(answered, asked)
+	cost, known := price.Cost(*u)
+	if !known {
+		by := *u
+		by.Model = asked
+		cost, known = price.Cost(by)
+	}
+	u.Cost += cost // the demo model has set a cost of its own
+	if !known {
+		u.Unpriced = u.Calls
+	}
+}
+
+// WithSpare leaves a twelfth of the caller's time, to commit the outcome of a call that
+// takes too long.
+func WithSpare(ctx context.Context) (context.Context, context.CancelFunc) {
+	deadline, ok := ctx.Deadline()
+	if !ok {
+		return context.WithTimeout(ctx, unbounded)
+	}
+	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/12))
+}
+
+// unbounded is how long a model may take when the caller has no deadline.
+const unbounded = 2 * time.Minute
