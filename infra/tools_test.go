@@ -52,7 +52,7 @@ func tableOfTools(t *testing.T) string {
 			constraints = append(constraints, "`"+string(name)+"`")
 		}
 		fmt.Fprintf(&out, "| `%s` | %s (%s) | %s | %s | %.0f s, %d rows, result %d KiB | %s |\n",
-			s.Name, s.TitleEN, s.TitleJA, s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
+			s.Name, s.Title("en"), s.Title("ja"), s.Access, vendor, s.Timeout.Seconds(), s.MaxRows, s.MaxBytes>>10, strings.Join(constraints, ", "))
 	}
 	return out.String()
 }

@@ -125,10 +125,7 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 
 // own is a tool on the page: as it stands, or with what was sent.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
-	x := ownTool{Name: s.Name, Title: s.Title(locale), About: t.Abouts[s.Name], Write: s.Access == aggregate.Write, Provider: t.Providers[s.Provider], Allowed: p.Allowed, Rev: p.Rev}
-	if x.About == "" {
-		x.About = s.Description
-	}
+	x := ownTool{Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write, Provider: t.Providers[s.Provider], Allowed: p.Allowed, Rev: p.Rev}
 	bounds, err := p.Bounds(s.Knows())
 	x.Unread = err != nil
 	form := formOfBounds(bounds)

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -67,8 +68,8 @@ func TestTools(t *testing.T) {
 func TestEveryToolHasWords(t *testing.T) {
 	for i, texts := range toolsWords {
 		for _, s := range expect.Value(tool.Builtin())(t).All() {
-			if texts.Abouts[s.Name] == "" {
-				t.Errorf("%s says nothing of %s", language.All[i], s.Name)
+			if s.Provider != "" && texts.Providers[s.Provider] == "" {
+				t.Errorf("%s has no name for %s", language.All[i], s.Provider)
 			}
 			for _, name := range s.Knows() {
 				if texts.Bounds[name].Wrong == "" {
@@ -81,9 +82,12 @@ func TestEveryToolHasWords(t *testing.T) {
 
 func testToolSaved(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
+	all := expect.Value(tool.Builtin())(t).All()
 	for _, locale := range language.All {
 		b.locale = locale
-		if a := b.get("/console/tools"); a.status != http.StatusOK || strings.Count(a.body, "<details") != 6 || !strings.Contains(html.UnescapeString(a.text()), toolsWords.In(locale).Abouts["send_slack_dm"]) {
+		a := b.get("/console/tools")
+		untold := slices.ContainsFunc(all, func(s tool.Spec) bool { return !strings.Contains(html.UnescapeString(a.text()), s.About.In(locale)) })
+		if a.status != http.StatusOK || strings.Count(a.body, "<details") != len(all) || untold {
 			t.Errorf("%s: %d %s", locale, a.status, a.text())
 		}
 	}

@@ -17,7 +17,7 @@ type toolsTexts struct {
 	Was, Is, Allow, AllowAgain, Forbid, Effect, ReadOnly, Writing, EffectAbout, Refused, SayEffect, Confirm string
 	ChangedNow, ChangedAbout, GoneAbout, NoTools, NotFit                                                    string
 	Contests, ContestsAbout, ForContests, NotForContests, ContestsNever                                     string
-	Abouts, Providers                                                                                       map[string]string
+	Providers                                                                                               map[string]string
 	Bounds                                                                                                  map[tenancy.Constraint]boundText
 	States                                                                                                  map[mcp.State]string
 	Accesses                                                                                                map[aggregate.Access]string
@@ -51,10 +51,6 @@ var toolsJA = toolsTexts{
 	Refused: "受け付けられない操作でした。何も変わっていません。", SayEffect: "読み取るだけか、書き込むかを選んでください。何も変わっていません。", Confirm: "このツールを使えなくしますか?",
 	ChangedNow: "何も変わっていません。表示した後に、サーバーの内容か許可が変わりました。今の内容を確かめてください。", ChangedAbout: "サーバーが内容を変えたため、止まっています。違いを確かめてください。", GoneAbout: "サーバーにはもうありません。", NoTools: "このサーバーにはツールがありません。", NotFit: "このツールは許可できません。",
 	Contests: "コンテストで使える", ContestsAbout: "コンテストの調査担当 (web-search のメンバー) は、承認を待たずにツールを呼び出します。読み取りだけのツールに限って許可できます。何を読むかは依頼の文しだいです。読んだ内容は案に載って依頼を読める全員に届くことがあり、依頼の内容は引数としてサーバーに渡ることがあります。サーバーが内容を変えたときや、許可し直したときは、外れます。", ForContests: "コンテストでも使えるようにする", NotForContests: "コンテストでは使わない", ContestsNever: "書き込むツールは、コンテストでは使えません。",
-	Abouts: map[string]string{
-		"calculate_overtime": "読み取った勤怠から、残業時間を計算します。外には接続しません。", "list_attendance": "freee 人事労務から、従業員ごとの 1 か月の勤怠を読み取ります。", "list_departments": "freee 人事労務から、部署の一覧を読み取ります。",
-		"list_employees": "freee 人事労務から、従業員の一覧を読み取ります。", "send_slack_dm": "Slack で、1 人に DM を送ります。送ったものは取り消せません。", "write_rows_to_google_sheet": "Google スプレッドシートのタブに、A1 から上書きします。",
-	},
 	Providers: map[string]string{"freee": "freee", "google": "Google", "slack": "Slack"},
 	Bounds: map[tenancy.Constraint]boundText{
 		tenancy.OnlySpreadsheets: {"書き込めるスプレッドシート", "アドレスの /d/ の後にある ID を、1 行に 1 つ。空なら、どれにも書き込めます。", "ID は半角の英数字、_ と - で 200 文字まで、200 行までにしてください。"},

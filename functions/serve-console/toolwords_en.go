@@ -18,10 +18,6 @@ var toolsEN = toolsTexts{
 	Refused: "That can't be done. Nothing was changed.", SayEffect: "Choose whether it only reads, or writes. Nothing was changed.", Confirm: "Stop the use of this tool?",
 	ChangedNow: "Nothing was changed. The server's tool or its permission has changed since it was shown: look at it again.", ChangedAbout: "It stopped, since the server changed it. Look at the difference.", GoneAbout: "The server no longer has it.", NoTools: "This server has no tools.", NotFit: "This tool can't be allowed.",
 	Contests: "contests may use it", ContestsAbout: "Those who do the research in a contest (members of type web-search) call tools without waiting for approval, so only tools that read can be given to them. What they read depends on the request's words: it may reach, by a draft, everybody who can read the request, and what the request says may reach the server. One that the server changes, or that is allowed anew, is taken away from them.", ForContests: "Let contests use it too", NotForContests: "Keep it from contests", ContestsNever: "Contests can't use a tool that writes.",
-	Abouts: map[string]string{
-		"calculate_overtime": "Calculates overtime from attendance that was read. It connects to nothing.", "list_attendance": "Reads a month's attendance of each employee from freee HR.", "list_departments": "Reads the departments from freee HR.",
-		"list_employees": "Reads the employees from freee HR.", "send_slack_dm": "Sends a direct message in Slack to one person. It can't be taken back.", "write_rows_to_google_sheet": "Writes over a tab of a Google spreadsheet, from A1.",
-	},
 	Providers: map[string]string{"freee": "freee", "google": "Google", "slack": "Slack"},
 	Bounds: map[tenancy.Constraint]boundText{
 		tenancy.OnlySpreadsheets: {"Spreadsheets it may write to", "The ids that follow /d/ in their addresses, one a line. Empty: any.", "An id has up to 200 of A-Z, a-z, 0-9, _ and -; up to 200 lines."},

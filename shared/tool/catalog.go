@@ -2,7 +2,6 @@ package tool
 
 import (
 	"crypto/sha256"
-	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -13,20 +12,18 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/language"
 )
 
-//go:embed catalog/*.json
-var files embed.FS
-
 // Spec describes one tool.
 type Spec struct {
 	Name        string
-	TitleJA     string
-	TitleEN     string
-	Description string // for the model that plans
+	Titles      language.Texts // its name for people
+	About       language.Texts // what it does, for the administrator who allows it; empty of an MCP server's
+	Description string         // for the model that plans
 	Access      aggregate.Access
 	Provider    string        // whose credentials it needs; empty: nobody's
 	Timeout     time.Duration // the longest a call may take
@@ -53,7 +50,7 @@ type Spec struct {
 func (s Spec) Knows() []tenancy.Constraint { return slices.Sorted(maps.Keys(s.Bound)) }
 
 // Title is the tool's name for people.
-func (s Spec) Title(locale string) string { return language.InEach(s.TitleJA, s.TitleEN).In(locale) }
+func (s Spec) Title(locale string) string { return s.Titles.In(locale) }
 
 // Version changes when the tool is another one than people approved: its name,
 // its arguments or its effect; of an MCP server's, anything that was allowed.
@@ -130,53 +127,24 @@ func (c *Catalog) input(name string) (*schema.Schema, error) {
 
 // Builtin is the catalog of the tools that come with Ringi.
 func Builtin() (*Catalog, error) {
-	entries, err := files.ReadDir("catalog")
+	files, err := catalog.Files()
 	if err != nil {
-		return nil, fmt.Errorf("read the tool catalog: %w", err)
+		return nil, err
 	}
 	var specs []Spec
-	for _, e := range entries {
-		text, err := files.ReadFile("catalog/" + e.Name())
-		if err != nil {
-			return nil, fmt.Errorf("read the tool catalog: %w", err)
+	for _, f := range files {
+		s := Spec{
+			Name: f.Name, Titles: f.Title, About: f.About, Description: f.Description, Access: f.Effect, Provider: f.Provider,
+			Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
+			Destination: f.Destination, Said: f.Said, Bound: map[tenancy.Constraint]string{},
+			InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
 		}
-		s, err := parse(text)
-		if err != nil {
-			return nil, fmt.Errorf("read the tool catalog: %s: %w", e.Name(), err)
+		for constraint, argument := range f.Constraints {
+			s.Bound[tenancy.Constraint(constraint)] = argument
 		}
 		specs = append(specs, s)
 	}
 	return newCatalog(specs)
-}
-
-func parse(text []byte) (Spec, error) {
-	var f struct {
-		Name        string           `json:"name"`
-		TitleJA     string           `json:"title_ja"`
-		TitleEN     string           `json:"title_en"`
-		Description string           `json:"description"`
-		Effect      aggregate.Access `json:"effect"`
-		Provider    string           `json:"provider"`
-		Limits      struct {
-			TimeoutSeconds int `json:"timeout_seconds"`
-			MaxRows        int `json:"max_rows"`
-			MaxBytes       int `json:"max_bytes"`
-		} `json:"limits"`
-		Constraints map[tenancy.Constraint]string `json:"constraints"`
-		Destination []string                      `json:"destination"`
-		Said        []string                      `json:"said"`
-		Input       json.RawMessage               `json:"input"`
-		Output      json.RawMessage               `json:"output"`
-	}
-	if err := json.Unmarshal(text, &f); err != nil {
-		return Spec{}, err
-	}
-	return Spec{
-		Name: f.Name, TitleJA: f.TitleJA, TitleEN: f.TitleEN, Description: f.Description, Access: f.Effect, Provider: f.Provider,
-		Timeout: time.Duration(f.Limits.TimeoutSeconds) * time.Second, MaxRows: f.Limits.MaxRows, MaxBytes: f.Limits.MaxBytes,
-		Destination: f.Destination, Said: f.Said, Bound: f.Constraints,
-		InputSchema: Canonical(f.Input), OutputSchema: Canonical(f.Output),
-	}, nil
 }
 
 // Canonical is the JSON without insignificant space, its members sorted, so that

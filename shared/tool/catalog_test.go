@@ -26,10 +26,8 @@ func TestTheTools(t *testing.T) {
 	got := map[string]row{}
 	for _, s := range builtin(t).All() {
 		got[s.Name] = row{s.Access, s.Provider, s.Destination}
-		for what, text := range map[string]string{"title ja": s.Title("ja"), "title en": s.Title("en"), "description": s.Description} {
-			if text == "" {
-				t.Errorf("%s has no %s", s.Name, what)
-			}
+		if s.Description == "" {
+			t.Errorf("%s is not described", s.Name)
 		}
 		if s.Timeout <= 0 || s.Timeout.Seconds() > 120 {
 			t.Errorf("%s: timeout %s does not fit into a function's time", s.Name, s.Timeout)
@@ -85,7 +83,7 @@ func holdsLimits(t *testing.T, s tool.Spec) {
 func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	s, _ := builtin(t).Lookup("send_slack_dm")
 	same := s
-	same.Description, same.TitleJA, same.OutputSchema = "other", "other", `{}`
+	same.Description, same.Titles, same.OutputSchema = "other", nil, `{}`
 	same.Bounds = tenancy.Constraints{Recipients: []string{"U123"}} // they only narrow what people approved
 	if s.Version() != same.Version() {
 		t.Error("words alone changed the version")

@@ -167,7 +167,7 @@ func TestAToolThatIsAddedStartsWithinWhatWasNarrowed(t *testing.T) {
 		c := expect.Value(builtin(t).Under(rows))(t)
 		_, offered := c.Lookup(added.Name)
 		if want := len(rows) == 0 || slices.Contains(first, added.Name); offered != want {
-			t.Errorf("%s beside tools that are all forbidden: offered %v; name it in addedBeside of shared/domain/tenancy/tool.go", added.Name, offered)
+			t.Errorf("%s beside tools that are all forbidden: offered %v; name them as beside it in its file in shared/domain/catalog", added.Name, offered)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 )
 
 // MaxPinned is the longest a call of an MCP server's tool may take.
@@ -23,7 +24,7 @@ func Pinned(p tenancy.ToolPermission, servers []tenancy.MCPServer) (Spec, bool) 
 		return Spec{}, false
 	}
 	s := Spec{
-		Name: p.ToolName, TitleJA: p.Pin.Title, TitleEN: p.Pin.Title, Description: p.Pin.Description, Access: p.Pin.Access,
+		Name: p.ToolName, Titles: language.Texts{language.All[0]: p.Pin.Title}, Description: p.Pin.Description, Access: p.Pin.Access,
 		Provider: tenancy.MCPServer{Name: server}.Provider(), Timeout: MaxPinned,
 		InputSchema: string(p.Pin.Input), OutputSchema: string(p.Pin.Output), Pin: p.Pin,
 	}

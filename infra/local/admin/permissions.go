@@ -27,7 +27,7 @@ func (p permissions) List(ctx context.Context) ([]sandbox.Permission, error) {
 		if err != nil {
 			return nil, err
 		}
-		one := sandbox.Permission{Tool: s.Name, Title: s.TitleJA, TitleEN: s.TitleEN, Allowed: x.Allowed, Constraints: json.RawMessage(x.Constraints), Knows: []string{}}
+		one := sandbox.Permission{Tool: s.Name, Title: s.Title("ja"), TitleEN: s.Title("en"), Allowed: x.Allowed, Constraints: json.RawMessage(x.Constraints), Knows: []string{}}
 		for _, name := range s.Knows() {
 			one.Knows = append(one.Knows, string(name))
 		}

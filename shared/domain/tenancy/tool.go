@@ -2,11 +2,11 @@ package tenancy
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/catalog"
 )
 
 // ToolPrefix begins the keys of a tenant's tool permissions.
@@ -47,16 +47,18 @@ func Unsaved(tenant, tool string) ToolPermission {
 	return ToolPermission{TenantID: tenant, ToolName: tool, Allowed: !foreign, Constraints: "{}"}
 }
 
-// addedBeside are the tools that came with a later release than the first, each with the tools of its provider that
-// there were before it.
-var addedBeside = map[string][]string{"list_departments": {"list_employees", "list_attendance"}}
+// besideOf are the tools of its provider that there were before a tool that came with a later release than the first.
+func besideOf(tool string) []string {
+	f, _ := catalog.Of(tool)
+	return f.Beside
+}
 
 // IsAdded reports whether a tool without a row stands as Standing says.
-func IsAdded(tool string) bool { return addedBeside[tool] != nil }
+func IsAdded(tool string) bool { return besideOf(tool) != nil }
 
 // BesideOf are a tenant's rows, absent ones too, that say how a tool without a row stands.
 func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
-	for _, name := range addedBeside[tool] {
+	for _, name := range besideOf(tool) {
 		o := aggregate.Owned{Key: ToolKey(name)}
 		for _, p := range rows {
 			if p.ToolName == name {
@@ -73,19 +75,20 @@ func BesideOf(tool string, rows []ToolPermission) (out []aggregate.Owned) {
 // it by constraints. Who narrowed all that there was is not given something new without bounds.
 func Standing(rows []ToolPermission) []ToolPermission {
 	out := slices.Clone(rows)
-	for _, tool := range slices.Sorted(maps.Keys(addedBeside)) {
+	files, _ := catalog.Files()
+	for _, f := range files {
 		var beside []ToolPermission
 		for _, p := range rows {
-			if p.ToolName == tool {
+			if p.ToolName == f.Name {
 				beside = nil
 				break
 			}
-			if slices.Contains(addedBeside[tool], p.ToolName) {
+			if slices.Contains(f.Beside, p.ToolName) {
 				beside = append(beside, p)
 			}
 		}
 		if len(beside) > 0 && !slices.ContainsFunc(beside, ToolPermission.unbounded) {
-			out = append(out, ToolPermission{TenantID: beside[0].TenantID, ToolName: tool, Constraints: "{}"})
+			out = append(out, ToolPermission{TenantID: beside[0].TenantID, ToolName: f.Name, Constraints: "{}"})
 		}
 	}
 	return out

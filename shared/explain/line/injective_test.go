@@ -33,7 +33,7 @@ func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
 	for _, locale := range []string{"ja", "en"} {
 		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
 		if first == second {
-			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in shared/explain/line/tools.go", name, first, a, b)
+			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in the line of its file in shared/domain/catalog", name, first, a, b)
 		}
 	}
 }

@@ -4,7 +4,7 @@
 // is named by where it will come from. A line can be read back: two calls of a tool with
 // different arguments have different lines, whatever stands in their values.
 //
-// It needs no schemas and no catalog: cards are drawn with it.
+// It needs no schemas, only the files of the catalog: cards are drawn with it.
 package line
 
 import (
@@ -43,24 +43,23 @@ func Of(locale string, steps []task.Step) [][]Piece {
 	lines := make([][]Piece, len(steps))
 	earlier := map[string]task.Step{}
 	for i, s := range steps {
-		lines[i] = of(wordsOf(locale), s, earlier)
+		lines[i] = of(locale, s, earlier)
 		earlier[s.StepID] = s
 	}
 	return lines
 }
 
-func of(w *words, s task.Step, earlier map[string]task.Step) []Piece {
-	l := &writer{w: w, earlier: earlier}
+func of(locale string, s task.Step, earlier map[string]task.Step) []Piece {
+	l := &writer{locale: locale, w: wordsOf(locale), earlier: earlier}
 	args, ok := decode(s.ToolInput)
 	if !ok {
-		l.words(w.unread)
+		l.words(l.w.unread)
 		l.value(string(s.ToolInput))
 		return l.out
 	}
 	l.args = args
-	if say, own := tools[s.Tool]; own {
-		say(l)
-		l.rest(w.more)
+	if l.own(s.Tool) {
+		l.rest(l.w.more)
 	} else {
 		l.foreign(s.Tool)
 		l.rest("")
@@ -97,6 +96,7 @@ func decode(raw aggregate.JSON) (map[string]any, bool) {
 // writer puts one line together. Arguments that a tool's own words have not taken are
 // named at its end.
 type writer struct {
+	locale  string
 	w       *words
 	args    map[string]any
 	earlier map[string]task.Step
@@ -135,6 +135,11 @@ func (l *writer) listed(name string) (list []any, ok bool) {
 
 // say writes a text of ours; parts write what stands for {name} in it.
 func (l *writer) say(text string, parts map[string]func()) {
+	l.fill(text, func(name string) { parts[name]() })
+}
+
+// fill writes a text; part writes what stands for {name} in it.
+func (l *writer) fill(text string, part func(name string)) {
 	for {
 		before, rest, found := strings.Cut(text, "{")
 		l.words(before)
@@ -142,7 +147,7 @@ func (l *writer) say(text string, parts map[string]func()) {
 			return
 		}
 		name, after, _ := strings.Cut(rest, "}")
-		parts[name]()
+		part(name)
 		text = after
 	}
 }

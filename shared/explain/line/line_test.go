@@ -112,7 +112,7 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 	for _, s := range c.All() {
 		own := text(line.Of("ja", plan(s.Name, `{}`))[0])
 		if strings.HasPrefix(own, s.Name) {
-			t.Errorf("%s has no line: add one to tools of shared/explain/line/tools.go, with its words in words.go", s.Name)
+			t.Errorf("%s has no line: write one into its file in shared/domain/catalog, or into inCode of shared/explain/line/tools.go", s.Name)
 		}
 		if !tried[s.Name] {
 			t.Errorf("the line of %s is not tried: add a call of it, and what it says in ja and en, to lines of shared/explain/line/line_test.go", s.Name)
@@ -120,7 +120,7 @@ func TestEveryToolOfTheCatalogHasItsLine(t *testing.T) {
 		source := `{"spreadsheet_id":"a","sheet":"b","columns":[],"rows":{"$ref":"step-1.result.rows"}}`
 		said := text(line.Of("ja", plan(s.Name, `{}`, "write_rows_to_google_sheet", source))[1])
 		if !strings.Contains(strings.ReplaceAll(said, ",", ""), fmt.Sprintf("最大 %d 行", s.MaxRows)) {
-			t.Errorf("rows of %s: %s; say %d, its max_rows in the catalog, in mostRows of shared/explain/line/tools.go", s.Name, said, s.MaxRows)
+			t.Errorf("rows of %s: %s; want %d, its max_rows", s.Name, said, s.MaxRows)
 		}
 	}
 }

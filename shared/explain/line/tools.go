@@ -4,76 +4,62 @@ import (
 	"strconv"
 	"strings"
 
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
-// tools are those that come with Ringi, by the catalog's names.
-var tools = map[string]func(*writer){
-	"list_employees":             (*writer).employees,
-	"list_departments":           (*writer).departments,
-	"list_attendance":            (*writer).attendance,
-	"calculate_overtime":         (*writer).overtime,
+// inCode are the tools whose line a template can't say: how many rows there are at most is known by the step that they
+// come from, and columns and details stand in pairs.
+var inCode = map[string]func(*writer){
 	"write_rows_to_google_sheet": (*writer).sheet,
 	"send_slack_dm":              (*writer).message,
 }
 
-// mostRows is how many rows a tool takes or gives, as the catalog says.
-var mostRows = map[string]int{
-	"list_employees": 20000, "list_departments": 5000, "list_attendance": 1000, "calculate_overtime": 1000,
-	"write_rows_to_google_sheet": 20000, "send_slack_dm": 20,
+// own says what a tool of Ringi's own would do; false for any other tool.
+func (l *writer) own(name string) bool {
+	if say := inCode[name]; say != nil {
+		say(l)
+		return true
+	}
+	f, _ := catalog.Of(name)
+	if f.Line != nil {
+		l.template(f)
+	}
+	return f.Line != nil
 }
 
-func (l *writer) employees() {
-	if department := l.take("department"); department == nil {
-		l.words(l.w.company)
-	} else {
-		l.within(department)
-	}
-	l.words(l.w.between)
-	switch status := l.take("status"); status {
-	case "active":
-		l.words(l.w.active)
-	case "all":
-		l.words(l.w.retired)
-	default:
-		l.value(status)
-	}
+// template writes the line of a tool's file.
+func (l *writer) template(f catalog.File) {
+	l.fill(f.Line.In(l.locale), func(name string) {
+		v := l.take(name)
+		words := wordsFor(f.Arguments[name], v)
+		if words == nil {
+			l.value(v)
+			return
+		}
+		l.fill(words.In(l.locale), func(string) { l.value(v) })
+	})
 }
 
-func (l *writer) departments() {
-	department := l.take("department")
-	if department == nil {
-		l.words(l.w.departments)
-		return
+// wordsFor are those that an argument is said in; nil where it stands as it is.
+func wordsFor(a catalog.Argument, v any) language.Texts {
+	switch v := v.(type) {
+	case nil:
+		if a.Null != nil {
+			return a.Null
+		}
+	case missing:
+		if a.Absent != nil {
+			return a.Absent
+		}
+	case string:
+		if words, ok := a.Is[v]; ok {
+			return words
+		}
 	}
-	l.within(department)
-}
-
-// within names a department, and says that those below it are meant too.
-func (l *writer) within(department any) {
-	l.say(l.w.department, map[string]func(){"department": l.of(department)})
-	l.words(l.w.between + l.w.below)
-}
-
-func (l *writer) attendance() {
-	l.say(l.w.attendance, map[string]func(){"year": l.of(l.take("year")), "month": l.of(l.take("month")), "employees": l.of(l.take("employees"))})
-}
-
-func (l *writer) overtime() {
-	switch mode := l.take("mode"); mode {
-	case "calculate":
-		l.words(l.w.calculate)
-	case "validate":
-		l.words(l.w.validate)
-	default:
-		l.value(mode)
-	}
-	l.say(l.w.records, map[string]func(){"records": l.of(l.take("records"))})
-	if earlier, ok := l.args["earlier"]; ok {
-		l.take("earlier")
-		l.say(l.w.earlierMonths, map[string]func(){"earlier": l.of(earlier)})
-	}
+	return a.Other
 }
 
 func (l *writer) sheet() {
@@ -117,13 +103,13 @@ func (l *writer) columns(columns []any) {
 // most is how many rows a reference gives at most: what its tool gives, and no more
 // than a sheet takes.
 func (l *writer) most(rows any) int {
-	limit := mostRows["write_rows_to_google_sheet"]
+	sheet, _ := catalog.Of("write_rows_to_google_sheet")
 	path, _ := reference(rows)
 	step, _, _ := strings.Cut(path, ".")
-	if n := mostRows[l.earlier[step].Tool]; n > 0 {
-		return min(n, limit)
+	if source, ok := catalog.Of(l.earlier[step].Tool); ok {
+		return min(source.Limits.MaxRows, sheet.Limits.MaxRows)
 	}
-	return limit
+	return sheet.Limits.MaxRows
 }
 
 func (l *writer) message() {

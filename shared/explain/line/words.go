@@ -12,11 +12,6 @@ type words struct {
 	missing, more                        string
 	inside                               *strings.Replacer // of what stands between open and shut
 	result, resultAt                     string
-	department, company, active, retired string
-	departments, below                   string
-	attendance                           string
-	calculate, validate                  string
-	records, earlierMonths               string
 	sheet, atMost, exactly, rows         string
 	columns, message, server             string
 	byDefault                            string
@@ -33,11 +28,6 @@ var japanese = words{
 	missing: "(指定なし)", more: "引数 ",
 	open: "「", shut: "」", between: " · ", nothing: "(なし)", unread: "引数を読み取れません: ",
 	result: "ステップ{step}の結果", resultAt: "ステップ{step}の結果 ({path})",
-	department: "部署: {department}", company: "全社", active: "在籍者のみ", retired: "退職者を含む",
-	departments: "会社のすべての部署", below: "下位の部署を含む",
-	attendance: "{year}年{month}月の勤怠 · 対象: {employees}",
-	calculate:  "残業時間を計算", validate: "勤怠データを検証",
-	records: " · 勤怠: {records}", earlierMonths: " · それ以前の月: {earlier}",
 	sheet: "スプレッドシート{spreadsheet}のタブ{tab}に{rows}を書き込み(A1 から上書き。表の下と右にあるものは残ります)", atMost: "最大 {n} 行", exactly: "{n} 行",
 	rows: " · 行: {rows}", columns: " · 列: {columns}",
 	message: "{recipient} へ DM: {text}", server: "{server} の {tool}", byDefault: " (既定)",
@@ -48,11 +38,6 @@ var english = words{
 	missing: "(not given)", more: "argument ",
 	open: "“", shut: "”", between: " · ", nothing: "(none)", unread: "The arguments can't be read: ",
 	result: "the result of step {step}", resultAt: "the result of step {step} ({path})",
-	department: "Department: {department}", company: "The whole company", active: "current employees only", retired: "people who have retired too",
-	departments: "All departments of the company", below: "with those below it",
-	attendance: "Attendance of {year}-{month} · of: {employees}",
-	calculate:  "Calculate overtime", validate: "Validate attendance data",
-	records: " · attendance: {records}", earlierMonths: " · the months before: {earlier}",
 	sheet: "Write {rows} to the tab {tab} of the spreadsheet {spreadsheet}, from A1 over what is there; what stands below or beside the table stays", atMost: "up to {n} rows", exactly: "{n} rows",
 	rows: " · rows: {rows}", columns: " · columns: {columns}",
 	message: "DM to {recipient}: {text}", server: "{tool} of {server}", byDefault: " (by default)",

@@ -90,7 +90,7 @@ func (t *Tools) offer(s tool.Spec) {
 	t.named[name] = s
 	description := s.Description
 	if strings.TrimSpace(description) == "" {
-		description = s.TitleEN
+		description = s.Title("en")
 	}
 	t.offered = append(t.offered, model.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
 }

@@ -11,6 +11,17 @@ type Spoken[T any] []T
 // lacks its text.
 func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
+// Texts are one text in each language, by locale: what a file says.
+type Texts map[string]string
+
+// In is the text of a locale, or the first language's where there is none.
+func (t Texts) In(locale string) string {
+	if text, ok := t[locale]; ok {
+		return text
+	}
+	return t[All[0]]
+}
+
 // In is the T of a locale.
 func (s Spoken[T]) In(locale string) T {
 	for i, l := range All {

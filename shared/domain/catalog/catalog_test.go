@@ -1,0 +1,69 @@
+package catalog_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"testing"
+
+	"ringi/shared/domain/catalog"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// Each file has every text in every language, and says nothing of what the tool does not have.
+func TestEachFileIsWhole(t *testing.T) {
+	named := regexp.MustCompile(`\{(\w+)\}`)
+	for _, f := range expect.Value(catalog.Files())(t) {
+		var input struct{ Properties map[string]any }
+		expect.NoError(t, json.Unmarshal(f.Input, &input))
+		texts := map[string]language.Texts{"title": f.Title, "about": f.About}
+		if f.Line != nil {
+			texts["line"] = f.Line
+		}
+		for name, a := range f.Arguments {
+			own := map[string]language.Texts{"other": a.Other, "null": a.Null, "absent": a.Absent}
+			for value, words := range a.Is {
+				own["is "+value] = words
+			}
+			for of, words := range own {
+				if words != nil {
+					texts[name+" "+of] = words
+				}
+				for _, is := range named.FindAllStringSubmatch(words.In("ja")+words.In("en"), -1) {
+					if is[1] != name {
+						t.Errorf("%s: %s speaks of {%s}", f.Name, name, is[1])
+					}
+				}
+			}
+		}
+		if f.Demo != nil {
+			texts["request of demo"] = f.Demo.Request
+			for _, locale := range language.All {
+				if w := f.Demo.Words[locale]; w.From == "" || w.Things == "" || w.Tab == "" || w.Count == "" || w.Handled == "" || len(w.Columns) == 0 {
+					t.Errorf("%s: the demo lacks words in %s: %+v", f.Name, locale, w)
+				}
+			}
+			if _, err := regexp.Compile(f.Demo.Asks); err != nil || f.Demo.Asks == "" {
+				t.Errorf("%s: asks: %q, %v", f.Name, f.Demo.Asks, err)
+			}
+		}
+		for what, text := range texts {
+			for _, locale := range language.All {
+				said, ok := text[locale]
+				if !ok || said == "" && what != "earlier absent" {
+					t.Errorf("%s has no %s in %s: write it into shared/domain/catalog/%s.json", f.Name, what, locale, f.Name)
+				}
+				for _, is := range named.FindAllStringSubmatch(said, -1) {
+					if input.Properties[is[1]] == nil {
+						t.Errorf("%s: %s speaks of {%s}, which is no argument", f.Name, what, is[1])
+					}
+				}
+			}
+		}
+		for _, name := range f.Beside {
+			if before, ok := catalog.Of(name); !ok || before.Provider != f.Provider {
+				t.Errorf("%s stands beside %s, which is no tool of %s", f.Name, name, f.Provider)
+			}
+		}
+	}
+}
