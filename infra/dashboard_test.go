@@ -141,7 +141,7 @@ func dashboardRule(s *stack, wrong func(string, ...any)) {
 	checkCounted(s, slices.Concat(watching, drawn), wrong)
 }
 
-// checkCounted holds the metrics of ours that are watched or drawn against what the functions count.
+// checkCounted holds the metrics of Ringi's that are watched or drawn against what the functions count.
 func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
 	writes, err := counted()
 	if err != nil {

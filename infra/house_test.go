@@ -16,7 +16,7 @@ import (
 // A new package belongs to one of them; what each is for says its doc.go.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
-// withoutSDK are areas and packages that import nothing but the standard library, packages of ours and ulid: the
+// withoutSDK are areas and packages that import nothing but the standard library, packages of Ringi's and ulid: the
 // domain first, then what puts it into words.
 var withoutSDK = []string{
 	"domain", "words/language", "words/legible", "words/mask", "explain/auditlog", "explain/failedcall", "explain/ended",

@@ -210,7 +210,7 @@ func (t *turn) clear(ctx context.Context) bool {
 	return false
 }
 
-// unknown are those messages that are no card's.
+// unknown returns those messages that belong to no card.
 func (t *turn) unknown(found []string) (out []string) {
 	for _, ts := range found {
 		if !shownBy(t.a.Cards, ts) {

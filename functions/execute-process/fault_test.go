@@ -348,7 +348,7 @@ func (c *alwaysMoved) DecideOn(context.Context, *task.Aggregate, task.Decision) 
 	return nil, aggregate.ErrMoved
 }
 
-// The state machine takes an error of ours to CloseTask, which fails the execution.
+// The state machine takes an error of Ringi's to CloseTask, which fails the execution.
 func testNoProgress(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	c := &alwaysMoved{Store: w.h.Store}

@@ -145,7 +145,7 @@ func (w *world) try(within time.Duration) (aggregate.Next, error) {
 	return w.h.Handle(ctx, w.In())
 }
 
-// functionTime is the function's, as template.yaml gives it.
+// functionTime is the function's timeout in template.yaml.
 const functionTime = 150 * time.Second
 
 // run is an invocation that must go well.

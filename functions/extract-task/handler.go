@@ -71,7 +71,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	})
 }
 
-// moreTools are those of MCP servers that the tenant's tasks may call, a line each.
+// moreTools lists the tools of MCP servers that the tenant's tasks may call, one to a line.
 func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	for _, p := range permissions {
 		if p.Allowed && p.Pin != nil {

@@ -55,7 +55,7 @@ func TestOrganizationsInstallationsAreRefused(t *testing.T) {
 	}
 }
 
-// What an organization ends names it and none of its workspaces: each of ours is disconnected that it is about, and no other.
+// What an organization ends names it and none of its workspaces: each of Ringi's is disconnected that it is about, and no other.
 func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 	of := map[string][]tenancy.Tenant{
 		"E0ORG":   {{ID: "01FIRST", BotUserID: "U0FIRST"}, {ID: "01SECOND", BotUserID: "U0SECOND"}},

@@ -192,7 +192,7 @@ func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenant
 	return tenants, nil
 }
 
-// foreign ignores an event of an organization's installation, which is none of ours.
+// foreign ignores an event of an organization's installation, which is none of Ringi's.
 func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventForeign, 1)
 	return ignore(ctx, e, ignoredOrg)

@@ -303,7 +303,7 @@ func TestEveryDeliveryMakesTheSameTask(t *testing.T) {
 	}
 }
 
-// FuzzReceive: whatever Slack signs, the answer is 200 or 400, never a fault of ours.
+// FuzzReceive: whatever Slack signs, the answer is 200 or 400, never a fault of Ringi's.
 func FuzzReceive(f *testing.F) {
 	f.Add(`{"type":"url_verification","challenge":"abc"}`)
 	f.Add(`{"type":"event_callback","team_id":"T1","event":{"type":"app_mention","text":"<@U1> hi","user":"U1","ts":"1776675599.000100","channel":"C1"}}`)

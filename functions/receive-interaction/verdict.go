@@ -75,8 +75,8 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	h.sendEphemeral(ctx, c, v, refused(v.text(), c.reasoned, v.Err, v.Settings.Locale))
 }
 
-// refused is what people are told of a decision that was not made: whoever gave a reason for it, also that it was not taken,
-// unless nothing is there that it could be about.
+// refused returns the text for a person whose decision was not made. If they gave a reason, the text also says that the
+// reason was not taken, unless the row that it was about is gone.
 func refused(text string, reasoned bool, err error, locale string) string {
 	if !reasoned || errors.Is(err, aggregate.ErrNotFound) {
 		return text
@@ -84,7 +84,8 @@ func refused(text string, reasoned bool, err error, locale string) string {
 	return text + "\n" + card.ReasonNotTaken(locale)
 }
 
-// sendEphemeral shows text to the person alone, where they clicked, or else where the request was made.
+// sendEphemeral shows text to the person alone: where they clicked, or in the request's thread if they clicked outside of
+// a channel.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
@@ -105,8 +106,8 @@ func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text st
 // text is the sentence for the person.
 func (v verdict) text() string { return card.Refused(v.Err, v.Settings, v.Request.Origin()) }
 
-// inForm returns what the form has to say and stay open for: a reason that won't
-// do, or that nothing was saved; also whatever there is no place in a channel for.
+// inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or there is no thread in
+// which the person could be told.
 func (v verdict) inForm() (text string, ok bool) {
 	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Request == nil) {
 		return v.text(), true

@@ -83,7 +83,7 @@ func paused(a *task.Aggregate, now time.Time) bool {
 	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
 }
 
-// take decides about a request, in this order: whether its workspace is one of ours, whether the person
+// take decides about a request, in this order: whether its workspace is one of Ringi's, whether the person
 // may ask, whether the message may be a reason instead (then people are asked), whether there is somebody
 // who may approve it, and whether the limits on tasks allow it.
 func (h *Handler) take(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {

@@ -41,7 +41,7 @@ func bootstrapped(t *testing.T, w *pipelinetest.World) {
 	expect.Value(w.Store.Bootstrap(t.Context(), tenancy.Tenant{ID: w.Ref.Tenant, Name: pipelinetest.Team, Slug: "other", TeamID: pipelinetest.Team, Admins: []string{}}, w.Now()))(t)
 }
 
-// A workspace that has connected Slack itself is one of ours, whatever token this function has; that a tenant is there,
+// A workspace that has connected Slack itself is one of Ringi's, whatever token this function has; that a tenant is there,
 // which an earlier release made at first contact of anybody, says nothing.
 func TestAWorkspaceThatConnectedSlackIsKnown(t *testing.T) {
 	server := pipelinetest.Start(t)

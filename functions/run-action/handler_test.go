@@ -170,7 +170,7 @@ func (w *world) handle() (aggregate.Next, error) {
 	return w.Handle(context.Background(), pipeline.Input{Tenant: w.ref.Tenant, Kind: "session", ID: w.ref.ID, Run: 2})
 }
 
-// action is the session's only one.
+// action returns the conversation's only action.
 func (w *world) action() *session.Action {
 	w.t.Helper()
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]

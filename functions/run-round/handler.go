@@ -150,7 +150,7 @@ type keeping struct {
 	keep model.Keep
 }
 
-// Open is that of the models.
+// Open opens a model whose requests are kept.
 func (k keeping) Open(name string) (model.Wire, error) {
 	w, err := k.Models.Open(name)
 	if err != nil {

@@ -23,7 +23,7 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// world is contests of the demo's.
+// world plays contests with the demo model.
 type world struct {
 	*testing.T
 	store *contests.Store

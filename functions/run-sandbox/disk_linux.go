@@ -18,7 +18,7 @@ const (
 	roomDepth = 400
 )
 
-// usage is what is found of files. Anything that can't be looked into takes more than there is.
+// usage counts what files take. A file that can't be measured counts as more than is allowed.
 type usage struct {
 	bytes   int64
 	sockets int

@@ -25,7 +25,7 @@ func newObjects() *objects {
 	}}
 }
 
-// archive is the workspace's; the empty one's for an empty address.
+// archive fetches the archive of the files. An empty address stands for no files.
 func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if address == "" {
 		return (&workspace.Tree{}).Archive()

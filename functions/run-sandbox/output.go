@@ -22,7 +22,7 @@ const (
 	maxAtOnceBytes  = 16 << 10  // of these lines, unless one alone has more
 )
 
-// output gathers what a command writes, line by line, in room that doesn't grow.
+// output gathers what a command writes, line by line, in a buffer of fixed size.
 type output struct {
 	mu      sync.Mutex
 	waiting []isolated.Line

@@ -18,7 +18,7 @@ import (
 // placeThreads is the place of the number of threads in a process's stat, counted from its state.
 const placeThreads = 17
 
-// process is one of a room's.
+// process is a process of the isolated command.
 type process struct{ pid, parent int }
 
 // ownMemory are the kinds of memory that are a process's and no file's, in memory or swapped out, with the tables of its

@@ -20,13 +20,13 @@ const (
 	// window is how much of a log is looked at together, and sealedWithin how long after a row was written its link comes: the
 	// stream tries for an hour.
 	window, sealedWithin = 6 * time.Hour, 2 * time.Hour
-	// checkEvery is after how many rows it is noted that they were looked at: a window may have more than an invocation reads.
+	// checkEvery is the number of rows after which progress is noted: a window may have more rows than an invocation reads.
 	checkEvery = 500
 	// mostKeys bounds what a process remembers of keys: some 50 bytes each, of the 256 MB that the function has.
 	mostKeys = 1_500_000
 )
 
-// through is until when rows are looked at again.
+// through returns the time up to which rows are checked again.
 func (h *Handler) through() time.Time {
 	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
 }
@@ -110,7 +110,7 @@ type reading struct {
 	at   time.Time // of the last one that was
 }
 
-// readings are those of all tenants.
+// readings holds how far each tenant's rows were read.
 type readings struct {
 	mu  sync.Mutex
 	all map[string]*reading
@@ -129,7 +129,7 @@ func (r *readings) trim() {
 	}
 }
 
-// of is a tenant's.
+// of returns the reading of a tenant.
 func (r *readings) of(tenant string) *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()

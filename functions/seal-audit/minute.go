@@ -13,16 +13,16 @@ import (
 )
 
 const (
-	// keepsAtOnce is how many heads are put away side by side, and lateAtOnce of how many tenants the rows are looked at again.
+	// keepsAtOnce is how many heads are stored at a time, lateAtOnce how many tenants' rows are checked again at a time.
 	keepsAtOnce, lateAtOnce = 16, 4
-	// leastShare is the time that a tenant's rows have at least, if there is any.
+	// leastShare is the least time that checking one tenant's rows gets while the minute lasts.
 	leastShare = 2 * time.Second
-	// longBehind is after how long a tenant's rows that nobody could look at in their share of the time ring.
+	// longBehind is for how long a tenant's rows may stay unchecked before an alarm rings.
 	longBehind = 48 * time.Hour
 )
 
-// minute puts the heads of all tenants away that moved, then seals what was left out. What fails for one tenant is logged and
-// counted, and tried again the next minute; it holds up no other.
+// minute stores the head of each chain that moved, then seals the entries that were left out. A failure of one tenant is
+// logged, counted and tried again the next minute; it delays no other tenant.
 func (h *Handler) minute(ctx context.Context) error {
 	var behind []store.Chain
 	var keeps errgroup.Group
@@ -76,7 +76,7 @@ func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through ti
 	_ = all.Wait()
 }
 
-// share is the part of the time that is left which one of so many tenants has, looked at lateAtOnce at a time.
+// share bounds ctx to one tenant's part of the time that is left, when so many tenants are checked lateAtOnce at a time.
 func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -85,7 +85,7 @@ func share(ctx context.Context, tenants int) (context.Context, context.CancelFun
 	return context.WithTimeout(ctx, max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
 }
 
-// keep puts a chain's head away unless that was done.
+// keep signs and stores a chain's head, unless it is stored already.
 func (h *Handler) keep(ctx context.Context, is store.Chain) error {
 	if is.Kept >= is.Seq {
 		return nil

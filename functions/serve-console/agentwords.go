@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// agentsTexts are those of the page of agents and of the conversations with them.
+// agentsTexts are the texts of the page of agents and of the conversations with them.
 type agentsTexts struct {
 	Title, About, Views, All, Mine                                    string
 	Status, Person, Anything, Anybody, Myself, Filter, Clear          string

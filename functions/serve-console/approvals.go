@@ -216,7 +216,7 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	return out, nil
 }
 
-// stepsOf is where the steps stand of which a gate stands before one.
+// stepsOf names the row with the steps of which a step gate waits before one.
 func stepsOf(x store.WaitingItem) store.Place {
 	return store.Place{Ref: x.Ref, Key: task.ProcessKey(x.Version)}
 }

@@ -192,7 +192,7 @@ func testListsAreEscaped(t *testing.T, w *world) {
 	}
 }
 
-// harmless fails when a page has an element, or an attribute, that no template of ours has.
+// harmless fails when a page has an element, or an attribute, that no template of Ringi's has.
 func harmless(t *testing.T, path string, got answer) {
 	t.Helper()
 	_, main, _ := strings.Cut(got.body, "<main")

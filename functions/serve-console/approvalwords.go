@@ -10,7 +10,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// approvalsTexts are those of the list of what waits for a decision.
+// approvalsTexts are the texts of the list of what waits for a decision.
 type approvalsTexts struct {
 	Title, About, Views, Everything, ForMe               string
 	Version, Step, AskedBy, Since, Until, Effects, Read  string

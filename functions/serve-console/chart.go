@@ -7,7 +7,7 @@ type chart struct {
 	Bars          []bar
 }
 
-// bar is one of a chart's.
+// bar is one bar of a chart.
 type bar struct {
 	Value      float64
 	Title      string

@@ -99,7 +99,7 @@ func (c *Console) vendor(ctx context.Context, v *viewer, x integration, begun *w
 	return oauth.Provider{}, oauth.Client{}, err
 }
 
-// client is the workspace's at a vendor; aggregate.ErrNotFound when nobody pasted one.
+// client returns the workspace's OAuth client at a vendor, aggregate.ErrNotFound when nobody pasted one.
 func (c *Console) client(ctx context.Context, v *viewer, provider string) (oauth.Client, error) {
 	row, err := c.Store.VendorClient(ctx, v.Tenant, provider)
 	if err != nil {

@@ -2,7 +2,7 @@ package main
 
 import "ringi/shared/words/language"
 
-// contestBeginTexts are those of the form that begins a contest.
+// contestBeginTexts are the texts of the form that begins a contest.
 type contestBeginTexts struct {
 	Title, About, Back, Begin, BeginAbout                                   string
 	Prompt, PromptHint, File, FileText, FileHint                            string

@@ -39,7 +39,7 @@ func TestContestsOfTeams(t *testing.T) {
 	}
 }
 
-// competing is a contest of the world's.
+// competing is a world with a contest.
 type competing struct {
 	*world
 	id string

@@ -2,7 +2,7 @@ package main
 
 import "ringi/shared/words/language"
 
-// contestSentTexts are those of the pages of what models were sent in a contest.
+// contestSentTexts are the texts of the pages of what models were sent in a contest.
 type contestSentTexts struct {
 	SentTitle, SentAbout, SentExpired, SentLeft, Back        string
 	ListAbout, At, Round, Agent, Model, Cost, Sent, ShowSent string

@@ -6,7 +6,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// contestTexts are those of the pages about contests.
+// contestTexts are the texts of the pages about contests.
 type contestTexts struct {
 	Locale                                                               string
 	Title, About, Views, History, Board                                  string

@@ -11,7 +11,7 @@ import (
 	"ringi/shared/explain/errorclass"
 )
 
-// What somebody else decided, or what can't be done as things stand, is no fault of ours.
+// What somebody else decided, or what can't be done as things stand, is no fault of Ringi's.
 func TestWhatAPageIsAnsweredAs(t *testing.T) {
 	words := faultWords.In("en")
 	for _, tt := range []struct {

@@ -7,7 +7,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// integrationTexts are those of the pages about connections.
+// integrationTexts are the texts of the pages about connections.
 type integrationTexts struct {
 	Title, Lead, Never, Deployments, Unnamed                                         string
 	States                                                                           map[tenancy.IntegrationStatus]string

@@ -44,7 +44,7 @@ type sheet struct {
 	Assets string // changes with what the assets have
 }
 
-// entry is one of the menu's.
+// entry is one entry of the menu.
 type entry struct {
 	Key, Path, Text, About string
 	admins                 bool

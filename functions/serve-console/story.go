@@ -318,7 +318,7 @@ func runAt(machine, id string, run int) string {
 	return fmt.Sprintf("https://%s.%s/states/home?region=%s#/v2/executions/details/%s", region, host, region, strings.Join(parts, ":"))
 }
 
-// localAccount is the emulator's.
+// localAccount is the AWS account of the emulator.
 const localAccount = "123456789012"
 
 // openMessage leads to the request's message in Slack.

@@ -34,7 +34,7 @@ func TestTheStoryOfATask(t *testing.T) {
 	}
 }
 
-// page is the task's.
+// page returns the path of the task's page.
 func (w *world) page() string { return "/console/tasks/" + w.Ref.ID }
 
 // anyMember lets every member of the channel decide.

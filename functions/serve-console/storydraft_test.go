@@ -26,7 +26,7 @@ func TestDraftsOfAContestOnTheTasksPage(t *testing.T) {
 	}
 }
 
-// drafted lets two teams draft the policy of a request; the first one's waits.
+// drafted has two teams draft the policy of a request. The first team's draft waits for a decision.
 func (w *world) drafted(first, second string) *competing {
 	w.T.Helper()
 	k := w.contested()

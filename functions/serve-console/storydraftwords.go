@@ -6,7 +6,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// draftTexts are those of drafts that teams competed with, on the pages of a task.
+// draftTexts are the texts of drafts that teams competed with, on the pages of a task.
 type draftTexts struct {
 	Contest, Others, Title, Round, ToContest, Back, Gone string
 	GoesOn, PickedBy, Replaced                           string

@@ -112,7 +112,7 @@ func unreadArguments(t *testing.T, w *world) {
 	}
 }
 
-// What waits before a sheet is written is what will be in it.
+// sheetToCheck leaves a step waiting for a person who sees what would be written to the sheet.
 func sheetToCheck(t *testing.T, w *world) {
 	call := aggregate.JSON(`{"spreadsheet_id":"1aB","sheet":"2026-10","columns":[{"key":"h","title":"残業時間"},{"key":"n","title":"社員番号"}],"rows":[{"n":"E001","h":25.5,"secret_note":"x1"}]}`)
 	w.steps(pipelinetest.Step(1, "write_rows_to_google_sheet", aggregate.Write, string(call)))

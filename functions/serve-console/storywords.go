@@ -6,7 +6,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// storyTexts are those of the page of a task.
+// storyTexts are the texts of the page of a task.
 type storyTexts struct {
 	Untitled, System, ThatChannel                                                             string
 	Status, Gate, Step, Surface, Made, Kind                                                   map[string]string

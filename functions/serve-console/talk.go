@@ -359,7 +359,7 @@ func (p *talkPage) messages(t talk, words talkTexts) {
 	}
 }
 
-// entries are those of the audit log.
+// entries puts the entries of the audit log on the page.
 func (p *talkPage) entries(t talk, locale string) {
 	texts := auditlog.WordsIn(locale)
 	p.LogGoesOn = t.more

@@ -41,7 +41,7 @@ func TestConversationsWithAgents(t *testing.T) {
 	}
 }
 
-// talking is a conversation of the world's.
+// talking is a world with a conversation.
 type talking struct {
 	*world
 	ref aggregate.Ref

@@ -2,7 +2,7 @@ package main
 
 import "ringi/shared/words/language"
 
-// talkSentTexts are those of the pages of what models were sent in a conversation.
+// talkSentTexts are the texts of the pages of what models were sent in a conversation.
 type talkSentTexts struct {
 	SentTitle, SentAbout, SentExpired, SentLeft, Back string
 	ListAbout, At, Model, Sent, ShowSent, NotKept     string

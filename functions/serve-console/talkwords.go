@@ -10,7 +10,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// talkTexts are those of a conversation's page.
+// talkTexts are the texts of a conversation's page.
 type talkTexts struct {
 	Untitled, Ringi, System, ThatChannel, Made                                                        string
 	OpenedBy, Agent, AgentGone, Where, Began, Active, Closed, Trouble, Open                           string

@@ -79,7 +79,7 @@ func (f taskFilter) of(viewer string) task.Filter {
 	return out
 }
 
-// address is the list's with this filter, from its first page.
+// address returns the address of the list's first page with this filter.
 func (f taskFilter) address() string { return f.at("") }
 
 // at is the address of the page behind a cursor.

@@ -8,7 +8,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// tasksTexts are those of the list of requests.
+// tasksTexts are the texts of the list of requests.
 type tasksTexts struct {
 	Title, About                                         string
 	Status, Person, From, To, Search, SearchHint, Filter string

@@ -2,7 +2,7 @@ package main
 
 import "ringi/shared/words/language"
 
-// layoutTexts are those of every page.
+// layoutTexts are the texts of every page.
 type layoutTexts struct {
 	Lang, Console, Skip, Menu, OtherLanguage, OtherCode, SignOut, Admin                                                    string
 	Tasks, Approvals, Agents, Contests, Audit, Insights, Settings, Integrations, Tools                                     string

@@ -97,7 +97,7 @@ func (d *directory) become(id string, change func(*slackapi.User) error) {
 	d.changed[id] = change
 }
 
-// ownWorkspace is the deployment's, and the administrator whom its secret names.
+// ownWorkspace is the deployment's own workspace, and the administrator whom its secret names.
 type ownWorkspace struct {
 	team, admin string
 	also        []string // teams that count as it too

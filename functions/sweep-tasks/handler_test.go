@@ -238,7 +238,7 @@ func testParksUnstamped(t *testing.T, w *pipelinetest.World) {
 	s := tenancy.DefaultSettings()
 	s.PromptApprovalRequired = false
 	w.Prompted(s)
-	parks(t, w) // each run's request-approval fails
+	parks(t, w) // request-approval fails in each run
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})

@@ -19,7 +19,7 @@ import (
 const (
 	// answerWithin is how long the sweeper waits for a service: they answer in milliseconds, and the next minute is the retry.
 	answerWithin = 3 * time.Second
-	// mostFailures is after how many failures in a row a service is left alone for the rest of this sweep. The SDK
+	// mostFailures is the number of failures in a row after which a service is left alone for the rest of this sweep. The SDK
 	// has tried each of those calls more than once, unless it had no answer at all.
 	mostFailures = 3
 )

@@ -341,7 +341,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	if c.User == "" { // that a person left or refuses messages is no failure of ours
+	if c.User == "" { // that a person left or refuses messages is no failure of Ringi's
 		metric.Count(metric.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}

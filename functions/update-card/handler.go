@@ -26,7 +26,7 @@ const (
 	margin = 1500 * time.Millisecond
 	// maxBackoff is the longest wait after a failure for which Slack names no time.
 	maxBackoff = time.Minute
-	// mostReceives is after how many receives a message for copies begins anew; the queue's limit is 100.
+	// mostReceives is the number of receives after which a message for copies begins anew; the queue's limit is 100.
 	mostReceives = 50
 	// maxRetryAfter bounds what Slack may ask us to wait.
 	maxRetryAfter = time.Hour

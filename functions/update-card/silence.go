@@ -74,7 +74,7 @@ func (h *Handler) heard(ctx context.Context, team string, probes bool, err error
 	}
 }
 
-// reach is the handler's, asked once for a drawing.
+// reach asks Handler.reach once for each drawing.
 func (d *drawing) reach(ctx context.Context) (err error) {
 	if !d.reached {
 		d.probes, err = d.Handler.reach(ctx, d.place.Team)
@@ -83,7 +83,7 @@ func (d *drawing) reach(ctx context.Context) (err error) {
 	return err
 }
 
-// heard is the handler's; the first call without an answer is this drawing's last.
+// heard tells Handler.heard how a call ended. The first call without an answer is the last of this drawing.
 func (d *drawing) heard(ctx context.Context, err error) {
 	if d.silent {
 		return

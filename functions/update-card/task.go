@@ -11,7 +11,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Results is where large arguments are.
+// Results opens the large arguments of a gate that are kept outside of the table.
 type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }

@@ -10,7 +10,7 @@ import (
 	"ringi/shared/slack/card"
 )
 
-// Asks is the task's gate, once nobody has to say what a message is meant to be.
+// Asks returns the task's open gate. While a person must choose what a message is meant to be there is none.
 func (taskCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
 	t := a.(*task.Aggregate)
 	open, waits := t.OpenGate()
@@ -23,7 +23,7 @@ func (taskCards) Approves(a aggregate.Aggregate, id string, by aggregate.Actor, 
 	return err == nil && !c.Empty()
 }
 
-// Origin is the request's.
+// Origin returns where the request was made.
 func (taskCards) Origin(a aggregate.Aggregate) aggregate.Origin {
 	return a.(*task.Aggregate).Request.Origin()
 }
@@ -53,7 +53,7 @@ func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
 	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: t.Head.Requester}
 }
 
-// Copy draws a copy. How a task ended stays said until it ends again.
+// Copy draws a copy of a card. The message about a task's end is left as it is while a retried task has not ended again.
 func (taskCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool) {
 	t := a.(*task.Aggregate)
 	if c.CardType == task.CardOutcome && t.Head.Ended == nil {

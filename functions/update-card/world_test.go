@@ -76,7 +76,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	return w
 }
 
-// handler is another invocation's.
+// handler returns a Handler as another invocation has it.
 func (w *world) handler() *Handler {
 	return &Handler{
 		Store: w.Store.Of.Store, Rows: w.Store, Kinds: map[string]Kind{task.Kind.Name: taskCards{w.bucket}}, Slack: w.slack.Client, Queue: w.queue, QueueURL: "queue", NewID: aggregate.NewID,

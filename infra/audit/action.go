@@ -50,7 +50,7 @@ func (p *acting) sealed(hash string) {
 	}
 }
 
-// own are the action's entries.
+// own returns the audit entries of the action.
 func (p *acting) own() (all []entry) {
 	for _, e := range p.entries {
 		if strings.HasPrefix(e.Action, "action.") && e.ResourceID == p.ID && e.Task == p.about {

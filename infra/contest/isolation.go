@@ -24,7 +24,7 @@ type isolation struct{ binary string }
 
 var _ isolated.Runner = isolation{}
 
-// Run is that of sandbox.Runner. The process has nothing of this one's environment, and ends with ctx.
+// Run implements isolated.Runner. The process has nothing of this one's environment, and ends with ctx.
 func (s isolation) Run(ctx context.Context, o isolated.Order, onLine func(isolated.Line) error) (isolated.End, error) {
 	order, err := json.Marshal(o)
 	if err != nil {
@@ -73,8 +73,8 @@ func (t turns) Run(ctx context.Context, script string) (string, error) {
 	return t.Sandbox.Run(ctx, script)
 }
 
-// sandbox is what runs members' code, if this machine keeps a script apart from everything else, which is tried. The error says
-// to people what is missing. Nothing is left after release.
+// sandbox returns what runs members' scripts, after trying whether this machine isolates them. The error tells people what
+// is missing. release removes what was built.
 func (p program) sandbox(ctx context.Context) (_ round.Sandbox, release func(), err error) {
 	folder, err := os.MkdirTemp("", "contest-")
 	if err != nil {

@@ -39,10 +39,10 @@ type listed struct {
 	tools []tenancy.ToolPermission
 }
 
-// Settings are those of the one workspace.
+// Settings returns the settings of the only workspace.
 func (l *listed) Settings(context.Context, string) (tenancy.Settings, error) { return l.settings, nil }
 
-// ToolPermissions are all listed tools.
+// ToolPermissions returns all listed tools.
 func (l *listed) ToolPermissions(context.Context, string) ([]tenancy.ToolPermission, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -81,7 +81,7 @@ func (l *listed) ServerToken(_ context.Context, _ string, s tenancy.MCPServer) (
 	return "", aggregate.ErrNotFound
 }
 
-// names are those of the listed tools.
+// names returns the names of the listed tools.
 func (l *listed) names() (names []string) {
 	for _, p := range l.tools {
 		names = append(names, p.ToolName)

@@ -139,7 +139,7 @@ func Eventually(t T, what string, holds func() bool) {
 	}
 }
 
-// pressAgain is after how long a person presses a button again of which nothing came.
+// pressAgain is the time after which a person presses a button again if nothing happened.
 const pressAgain = 5 * time.Second
 
 // UntilTaken presses something, again and again, until a person sees that it was taken.

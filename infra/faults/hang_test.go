@@ -125,7 +125,7 @@ func TestAFunctionHangsPastItsTime(t *testing.T) {
 	}
 }
 
-// timeout is the template's.
+// timeout returns a function's timeout in the template.
 func (b *harness) timeout(t *testing.T, function string) time.Duration {
 	t.Helper()
 	for _, f := range b.Template.Functions {

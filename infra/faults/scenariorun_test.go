@@ -77,7 +77,7 @@ func (b *harness) run(s scenario, kills ...point) (*scenarioRun, error) {
 	return d, err
 }
 
-// contest is that of the first version of the policy, where contests draft.
+// contest names the contest that drafts the first version of the policy.
 func (d *scenarioRun) contest() aggregate.Ref {
 	return contest.Ref(d.Ref.Tenant, contest.IDFor(d.Ref, task.PromptKey(1)))
 }

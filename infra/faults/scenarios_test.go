@@ -14,7 +14,7 @@ type scenario struct {
 	act  func(*scenarioRun)
 
 	before      func(*scenarioRun) // the message is written; may be nil
-	sweeperOnly bool               // the relay gets nothing of it: the sweeper has to do everything
+	sweeperOnly bool               // the relay gets no records: the sweeper has to do everything
 	kills       func(point) bool   // which of its points are tried; nil tries all
 }
 

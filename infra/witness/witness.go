@@ -43,7 +43,7 @@ type place struct {
 	stderr *tail
 }
 
-// start brings up a sandbox and the app, which gets the sandbox's token and the signing secret that it is told.
+// start starts a sandbox and the app. The app gets the sandbox's bot token, and appsSecret as its signing secret.
 func start(t testing.TB, app App, appsSecret string) *place {
 	t.Helper()
 	now := time.Now() // stands still: no trigger is too old for an app on a busy machine

@@ -40,8 +40,8 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 	return err
 }
 
-// Redraw asks for all cards to be compared with the rows again. The sweeper
-// looks after it too, even when it had ended; one that is due sooner stays so.
+// Redraw has all cards of an aggregate compared with its rows again. The sweeper checks an ended one too; an earlier
+// due time is kept.
 func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	return s.dueBy(ctx, "redraw", ref, s.now().Add(dueAfterCommit), time.Time{}, func(e *expression) {
 		e.remove("shown_rev")

@@ -97,7 +97,7 @@ func TestBarsStayWithinTheLine(t *testing.T) {
 	})
 }
 
-// reader is somebody.
+// reader returns a Reader in Japanese on 1 April 2026 that names people by their ids.
 func reader() Reader {
 	return Reader{Locale: "ja", Person: func(id string) string { return "<" + id + ">" }, Now: time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)}
 }

@@ -94,7 +94,7 @@ type Verdict struct {
 	Stamps   []Stamp
 }
 
-// Stamp is one person's.
+// Stamp is one person's approval.
 type Stamp struct {
 	By, For string
 	At      time.Time

@@ -19,7 +19,7 @@ import (
 	"ringi/shared/runtime/panics"
 )
 
-// MaxBody is the largest body that is read, in bytes: no form of ours has more.
+// MaxBody is the largest body that is read, in bytes: no form of Ringi's has more.
 const MaxBody = 1 << 20
 
 type (

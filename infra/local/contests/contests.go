@@ -9,10 +9,10 @@ import (
 //go:embed sample
 var files embed.FS
 
-// File is the contest's in the sample.
+// File is the path of the contest's file in the sample.
 const File = "configs/contest.toml"
 
-// Sample are the files of the workspace.
+// Sample returns the sample files.
 func Sample() fs.FS {
 	sub, err := fs.Sub(files, "sample")
 	if err != nil { // the folder is embedded

@@ -37,7 +37,7 @@ var shared = sync.OnceValues(func() (*Notes, error) {
 	return &Notes{seen: map[string]bool{}, file: f}, err
 })
 
-// noteEnd ends the name of a package's folder in that of its notes.
+// noteEnd stands between the package's folder and the program in the name of a file of notes.
 const noteEnd = "@"
 
 // noteName is a folder as the name of a file.

@@ -21,7 +21,7 @@ import (
 const (
 	idleStream   = 50 * time.Millisecond  // between looks at a stream without news, of a reader that does not wait for them
 	newsWithin   = time.Second            // how long one look waits for news
-	gatherEvery  = 250 * time.Millisecond // between looks for what else belongs to a batch, as Lambda looks at a shard
+	gatherEvery  = 250 * time.Millisecond // between reads that fill a batch, as often as Lambda reads a shard
 	waitHeader   = "X-Stack-Wait"         // says so to the local streams; DynamoDB's would not heed it
 	firstBackoff = 100 * time.Millisecond
 	longBackoff  = 10 * time.Second

@@ -51,7 +51,7 @@ type Options struct {
 	TenantAdmin   string         // Slack user id; "" leaves the template's
 
 	// Sandbox are the sandbox's options; addresses, secrets, logger and run
-	// panel are the stack's.
+	// panel come from the stack.
 	Sandbox sandbox.Options
 	// Panels are the sandbox's hooks that need the running stack; may be nil.
 	Panels func(*Stack) sandbox.Panels

@@ -202,7 +202,7 @@ func (d *Definition) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// texts are the members of an object that are texts: others are for programs, and none of ours.
+// texts are the members of an object that are texts: others are for programs, and none of Ringi's.
 type texts map[string]string
 
 func (t *texts) UnmarshalJSON(b []byte) error {

@@ -54,7 +54,7 @@ func (c *Card) Key() string {
 	return key
 }
 
-// Type is the row's.
+// Type returns the row's type: "copy" in a person's direct messages, else "card".
 func (c *Card) Type() string {
 	if c.User != "" {
 		return "copy"

@@ -41,10 +41,10 @@ func (h *Head) Common() *Head { return h }
 // Key is HeadKey.
 func (h *Head) Key() string { return HeadKey }
 
-// Type is the row's.
+// Type returns the row's type.
 func (h *Head) Type() string { return "head" }
 
-// Revision is that of the last Change.
+// Revision returns the revision of the last Change.
 func (h *Head) Revision() int { return h.Rev }
 
 // Committed is the head of the Change c as it is after c was committed to was: the bookkeeping stays that of was,

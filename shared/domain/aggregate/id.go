@@ -48,7 +48,7 @@ func ParseTS(ts string) (time.Time, error) {
 	return time.Unix(int64(s), int64(us)*1000).UTC().Truncate(time.Millisecond), nil
 }
 
-// IDTime is when an id of ours was made, by the clock of what it was made for.
+// IDTime is when an id of Ringi's was made, by the clock of what it was made for.
 func IDTime(id string) (time.Time, bool) {
 	u, err := ulid.ParseStrict(id)
 	if err != nil {
@@ -57,7 +57,7 @@ func IDTime(id string) (time.Time, bool) {
 	return ulid.Time(u.Time()), true
 }
 
-// ValidID reports whether id has the form of an id of ours.
+// ValidID reports whether id has the form of an id of Ringi's.
 func ValidID(id string) bool {
 	_, err := ulid.ParseStrict(id)
 	return err == nil

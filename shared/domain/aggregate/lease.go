@@ -16,22 +16,22 @@ type Lease struct {
 	Failing    *time.Time `json:"failing_since,omitempty"` // since when the vendor has only asked us to wait
 }
 
-// LeaseKey is that of the lease of the row with this key.
+// LeaseKey returns the sort key of the lease that belongs to the row with the sort key of.
 func LeaseKey(of string) string { return "LEASE#" + of }
 
-// Key is that of what it is of.
+// Key returns the lease's sort key, which contains that of the row it belongs to.
 func (l *Lease) Key() string { return LeaseKey(l.Of) }
 
-// Type is the row's.
+// Type returns "lease", the row's type in the table.
 func (l *Lease) Type() string { return "lease" }
 
-// Revision is 0: no Change writes it.
+// Revision returns 0, since no Change writes a lease.
 func (l *Lease) Revision() int { return 0 }
 
-// At is the row itself.
+// At returns a copy of the lease: it has no revision to set.
 func (l Lease) At(int) Row { return &l }
 
-// Same reports whether the same holder has it for the same time; nil is no lease.
+// Same reports whether both leases name the same holder and end at the same time. Nil stands for no lease.
 func (l *Lease) Same(as *Lease) bool {
 	if l == nil || as == nil {
 		return l == as

@@ -60,5 +60,5 @@ const EndedNoRoom = "NoRoom"
 // StateFinish is where every machine ends a run that has nothing left to do.
 const StateFinish = "Finish"
 
-// Superseded is where a run goes that is not the head's.
+// Superseded ends a run that is no longer the head's.
 func Superseded() Next { return Next{State: StateFinish, Outcome: "superseded"} }

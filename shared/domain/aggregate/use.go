@@ -14,10 +14,10 @@ type Use struct {
 // Kept reports whether what was sent was kept, for people to look at.
 func (u *Use) Kept() bool { return u.Sent != nil && u.Sent.S3Key != "" }
 
-// Key is that of the calls.
+// Key returns the sort key, made of the id of the calls.
 func (u *Use) Key() string { return "USAGE#" + u.ID }
 
-// Type is the row's.
+// Type returns the row's type.
 func (u *Use) Type() string { return "usage" }
 
 // Revision is 0: the row must be absent.

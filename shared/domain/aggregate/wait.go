@@ -11,10 +11,10 @@ type Wait struct {
 	Retry   int       `json:"retry"`
 }
 
-// Key is that of what the run waits for.
+// Key returns the sort key, made of the gate that the run waits for.
 func (w Wait) Key() string { return "WAIT#" + w.Gate }
 
-// Type is the row's.
+// Type returns the row's type.
 func (w Wait) Type() string { return "wait" }
 
 // Revision is 0: no Change writes it.

@@ -8,15 +8,15 @@ import (
 	"ringi/shared/domain/submission"
 )
 
-// Head is a contest's.
+// Head is the head row of a contest.
 type Head struct {
 	aggregate.Head
 	ExecutionID string `json:"execution_id"`
-	// OverAt is since when no team may call a model. Teams read the head before every call.
+	// OverAt is the time from which no team may call a model. Teams read the head before every call.
 	OverAt *time.Time `json:"over_at,omitempty"`
 }
 
-// ID is the contest's.
+// ID returns the contest's id.
 func (h *Head) ID() string { return h.ExecutionID }
 
 // At is a copy of the head as the commit rev wrote it.
@@ -108,13 +108,13 @@ type Summary struct {
 	FailedTeams  []FailedTeam `json:"failed_teams"`
 }
 
-// TeamHead is a team's.
+// TeamHead is the head row of a team.
 type TeamHead struct {
 	aggregate.Head
 	WorkID string `json:"work_id"` // execution_id and the team's hash
 }
 
-// ID is that of the team's work in this contest.
+// ID returns the id of the team's work in this contest.
 func (h *TeamHead) ID() string { return h.WorkID }
 
 // At is a copy of the head as the commit rev wrote it.

@@ -15,7 +15,7 @@ const (
 	Abandoned Status = "abandoned" // its runs died: its teams are stopped, and what they have is counted
 )
 
-// Moves are a contest's.
+// Moves lists the statuses that may follow a contest's status.
 var Moves = aggregate.Moves[Status]{
 	Running:   {Closed, Cancelled, Abandoned},
 	Closed:    {},
@@ -32,7 +32,7 @@ const (
 	TeamFailed  TeamStatus = "failed" // before a round of it was scored
 )
 
-// TeamMoves are a team's.
+// TeamMoves lists the statuses that may follow a team's status.
 var TeamMoves = aggregate.Moves[TeamStatus]{
 	TeamRunning: {TeamEnded, TeamFailed},
 	TeamEnded:   {},

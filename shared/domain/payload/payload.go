@@ -25,7 +25,7 @@ const (
 	MaxSeconds = 600
 )
 
-// Payload is that of an action, with the fields of its type.
+// Payload is the payload of an action, with the fields of its type.
 type Payload struct {
 	Files          []workspace.File `json:"files,omitempty"`           // code_generate
 	Argv           []string         `json:"argv,omitempty"`            // test_run

@@ -188,7 +188,7 @@ func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Chang
 	return c.done(), nil
 }
 
-// surplus is what is kept of proposals that are not taken: so much that the row stays small.
+// surplus shortens the proposals that were not taken, so that the row stays small.
 func surplus(all []RefusedProposal) []RefusedProposal {
 	all = slices.Clone(all[:min(len(all), mostSurplus)])
 	for i := range all {

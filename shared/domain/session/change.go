@@ -92,7 +92,7 @@ func (n *Action) settle(to aggregate.GateStatus) {
 	}
 }
 
-// keep is until when what a session that is not kept says stays, 0 for ever.
+// keep returns when a conversation's messages expire, in Unix seconds; 0 if the conversation is kept.
 func (s *Session) keep(now time.Time) int64 {
 	if s.IsCached {
 		return 0

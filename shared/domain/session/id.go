@@ -13,7 +13,7 @@ import (
 // has to be looked up.
 func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
 
-// MessageID is that of a message of Slack's.
+// MessageID returns the id of a message that came from Slack.
 func MessageID(team, channel, ts string) string { return uuid("message", team, channel, ts) }
 
 func uuid(parts ...string) string {

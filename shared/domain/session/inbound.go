@@ -40,7 +40,7 @@ func (in Inbound) Ref() aggregate.Ref {
 // workspace is what the work folder of a conversation there is called, for rules and for people: Slack's workspace and channel.
 func (in Inbound) workspace() string { return in.Team + "/" + in.Channel }
 
-// message is what is kept of it.
+// message returns the row that keeps the message.
 func (in Inbound) message(keep int64) (*Message, error) {
 	at, err := aggregate.ParseTS(in.TS)
 	if err != nil {

@@ -7,13 +7,13 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Head is a session's.
+// Head is the head row of a conversation.
 type Head struct {
 	aggregate.Head
 	SessionID string `json:"session_id"`
 	// Resting says that no run is open. The next one begins by a Change when there is something to do.
 	Resting bool `json:"resting,omitempty"`
-	// PausedUntil is until when no run is opened, since its functions could not be invoked.
+	// PausedUntil is the time until which no run is opened, since its functions could not be invoked.
 	PausedUntil *time.Time `json:"paused_until,omitempty"`
 	// Acting is the id of the action that executes: whoever runs it asks the head alone whether it still does.
 	Acting string `json:"acting,omitempty"`
@@ -27,7 +27,7 @@ func (h *Head) Forgotten(now time.Time) bool {
 	return h.ForgottenAt != nil && !now.Before(*h.ForgottenAt)
 }
 
-// ID is the session's.
+// ID returns the conversation's id.
 func (h *Head) ID() string { return h.SessionID }
 
 // At is a copy of the head as the commit rev wrote it.

@@ -94,8 +94,8 @@ type Piece struct {
 	Quoted bool
 }
 
-// Pieces are what a message of the system's is made of, without blank ones. Of a row of an earlier release about an action
-// nobody knows whose words stand in it: all counts as quoted.
+// Pieces splits a message of the system into its own words and those that it quotes, without blank pieces. A row that an
+// earlier release wrote about an action doesn't say which words are quoted: all of them count as quoted.
 func (m Message) Pieces() (all []Piece) {
 	own := m.Own
 	switch at := strings.Index(m.Content, m.Detail); {

@@ -80,7 +80,7 @@ func TestAButtonOfAnOldVersionSaysWhatBecameOfIt(t *testing.T) {
 	s.refused(buttons["approve"](s, old, person(tanaka)), aggregate.ErrDecided{Status: "rejected", By: suzuki, At: at})
 	s.refused(buttons["approve"](s, "01JS0000000000000000000000", person(tanaka)), aggregate.ErrNotFound)
 
-	a := s.load() // rows that no commit of ours writes: the old version waits still
+	a := s.load() // rows that no commit of Ringi's writes: the old version waits still
 	stale := *a.Prompts[0]
 	stale.Status, stale.Verdict = aggregate.PendingApproval, aggregate.Verdict{}
 	a.Add(&stale)

@@ -83,7 +83,7 @@ func TestAProcessIsTriedSoOftenAndNoMore(t *testing.T) {
 	}
 }
 
-// failedOverAWrite is a failed attempt with a write in flight: no commit of ours
+// failedOverAWrite is a failed attempt with a write in flight: no commit of Ringi's
 // leaves one, so the row is set by hand.
 func failedOverAWrite(t *testing.T) *story {
 	s := running(t)

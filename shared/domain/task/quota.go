@@ -90,7 +90,7 @@ func (a *Aggregate) RefuseOutsider(run int, by aggregate.Actor, now time.Time) (
 	return a.refuse(run, reason, now)
 }
 
-// RefuseWorkspace ends a request of a workspace that is none of ours.
+// RefuseWorkspace ends a request of a workspace that is none of Ringi's.
 func (a *Aggregate) RefuseWorkspace(run int, now time.Time) (aggregate.Change, error) {
 	return a.refuse(run, ReasonWorkspace, now)
 }

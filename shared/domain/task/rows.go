@@ -7,7 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// Head is a task's.
+// Head is the head row of a task.
 type Head struct {
 	aggregate.Head
 	TaskID string `json:"task_id"`
@@ -32,7 +32,7 @@ type Head struct {
 	Aside   int              `json:"aside,omitempty"`
 }
 
-// ID is the task's.
+// ID returns the task's id.
 func (h *Head) ID() string { return h.TaskID }
 
 // At is a copy of the head as the commit rev wrote it.

@@ -9,7 +9,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// inSession is a story whose execution is a session's.
+// inSession begins a task whose steps a managed session carries out.
 func inSession(t *testing.T) *story {
 	s := begin(t)
 	s.settings.Executor = tenancy.ExecutorManaged

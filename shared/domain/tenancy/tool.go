@@ -108,8 +108,8 @@ func (p ToolPermission) ForContests() bool {
 // MaxContestTools is how many tools a tenant may list for contests: a member's model gets all of them.
 const MaxContestTools = 20
 
-// Save writes p over the permission of revision p.Rev, 0 for a new one, which id is for. known are the constraints that the
-// catalog has for the tool, and no others are taken: ErrField.
+// Save replaces the tool's permission of revision p.Rev; a new one has revision 0 and gets id. A constraint that is not
+// among known, those of the tool's catalog entry, is refused with ErrField.
 func (p ToolPermission) Save(id string, by aggregate.Actor, now time.Time, known []Constraint) (ToolPermission, Change, error) {
 	if p.Constraints == "" {
 		p.Constraints = "{}"

@@ -252,7 +252,7 @@ func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 	expect.Same(t, want, got)
 }
 
-// Who reads the log knows no names of ours for stages and kinds.
+// Who reads the log knows no names of Ringi's for stages and kinds.
 func TestCodesInDetailsHaveWords(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
 		for _, d := range []string{

@@ -86,7 +86,7 @@ func (w Words) change(members map[string]any) (was, is string, ok bool) {
 // personID is what Slack's ids of people look like.
 var personID = regexp.MustCompile(`^[UW][A-Z0-9]{5,20}$`)
 
-// said is a member's value: codes of ours in words, people by name.
+// said is a member's value: codes of Ringi's in words, people by name.
 func (w Words) said(member string, v any) string {
 	switch v := v.(type) {
 	case []any:

@@ -62,7 +62,7 @@ func (how goOn) put(text, detail string) string {
 	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button, "undone", how.undone)
 }
 
-// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no code of ours, such as a person's own words.
+// Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no code of Ringi's, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
 	text, known := w.sentences[aggregate.Reason(code)]

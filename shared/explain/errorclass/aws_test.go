@@ -52,7 +52,7 @@ func cancelled(code string) refusal {
 			`"CancellationReasons":[{"Code":"None"},{"Code":%[1]q,"Message":"said by AWS"}]}`, code)}
 }
 
-// restXML is S3's.
+// restXML is a refusal in the form of S3's protocol.
 func restXML(status int, code string) refusal {
 	return refusal{status, "application/xml", nil, `<?xml version="1.0" encoding="UTF-8"?><Error><Code>` + code + `</Code><Message>said by AWS</Message><RequestId>4442587FB7D0A2F9</RequestId></Error>`}
 }
@@ -62,7 +62,7 @@ func queryXML(status int, code string) refusal {
 	return refusal{status, "text/xml", nil, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>` + code + `</Code><Message>said by AWS</Message></Error><RequestId>1</RequestId></ErrorResponse>`}
 }
 
-// restJSON is Lambda's.
+// restJSON is a refusal in the form of Lambda's protocol.
 func restJSON(status int, name string) refusal {
 	return refusal{status, "application/json", http.Header{"X-Amzn-Errortype": {name + ":http://internal.amazon.com/coral/com.amazonaws.lambda/"}}, `{"Type":"User","message":"said by AWS"}`}
 }

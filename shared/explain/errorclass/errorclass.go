@@ -120,7 +120,7 @@ func Of(err error) Class {
 }
 
 // Refusal reports whether a rule or the state of things says no, so that the same try finds the same. Otherwise nothing
-// is known to be saved because something of ours, Slack's or AWS's failed, or moved meanwhile.
+// is known to be saved because something of Ringi's, Slack's or AWS's failed, or moved meanwhile.
 func (c Class) Refusal() bool {
 	switch c {
 	case NotFound, NotAllowed, Decided, NotLatest, InFlight, Uncovered, NothingToRetry, MaxAttempts, MaxRetries, Field:

@@ -133,7 +133,7 @@ func (l *writer) listed(name string) (list []any, ok bool) {
 	return list, ok
 }
 
-// say writes a text of ours; parts write what stands for {name} in it.
+// say writes a text of Ringi's; parts write what stands for {name} in it.
 func (l *writer) say(text string, parts map[string]func()) {
 	l.fill(text, func(name string) { parts[name]() })
 }

@@ -16,7 +16,7 @@ const (
 	EventIgnored      Name = "EventIgnored"      // accepted, but of a kind that makes no task
 	EventsLimited     Name = "EventsLimited"     // Slack withheld events for a minute: over 30,000 in an hour (docs.slack.dev/reference/events/app_rate_limited)
 	EventRepeated     Name = "EventRepeated"     // delivered again
-	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of ours
+	EventForeign      Name = "EventForeign"      // a request of a workspace that is none of Ringi's
 	PersonFull        Name = "PersonFull"        // a request refused because the person has as many tasks as allowed
 	TenantFull        Name = "TenantFull"        // one refused because the whole workspace has as many tasks as allowed
 	SecretMissing     Name = "SecretMissing"     // a call that nobody could verify: the signing secret was not pasted yet
@@ -35,7 +35,7 @@ const (
 	SweepFailed       Name = "SweepFailed"       // a task that it could not handle
 	ExpireLag         Name = "ExpireLag"         // how long after its day the oldest result was found that may be deleted, in seconds
 	RelayFailed       Name = "RelayFailed"       // a record that the relay left to the sweeper
-	RunFailed         Name = "RunFailed"         // a task's run that ended red by a fault of ours, or for want of a model
+	RunFailed         Name = "RunFailed"         // a task's run that ended red by a fault of Ringi's, or for want of a model
 	ExportFailed      Name = "ExportFailed"      // a file of the audit log that could not be made in three tries
 	AuditTouched      Name = "AuditTouched"      // a row of the audit log that was changed, removed, or dated otherwise than it was written
 	SealFailed        Name = "SealFailed"        // rows that could not be sealed yet, or a head that could not be put away

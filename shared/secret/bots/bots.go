@@ -78,12 +78,12 @@ func late(cfg aws.Config) lateKMS {
 	return sync.OnceValue(func() *kms.Client { return kms.NewFromConfig(cfg) })
 }
 
-// GenerateDataKey is KMS's.
+// GenerateDataKey makes the client at its first use, then calls KMS.
 func (l lateKMS) GenerateDataKey(ctx context.Context, in *kms.GenerateDataKeyInput, opts ...func(*kms.Options)) (*kms.GenerateDataKeyOutput, error) {
 	return l().GenerateDataKey(ctx, in, opts...)
 }
 
-// Decrypt is KMS's.
+// Decrypt makes the client at its first use, then calls KMS.
 func (l lateKMS) Decrypt(ctx context.Context, in *kms.DecryptInput, opts ...func(*kms.Options)) (*kms.DecryptOutput, error) {
 	return l().Decrypt(ctx, in, opts...)
 }

@@ -126,7 +126,7 @@ func sorted[V any](m map[string]V) []string {
 	return names
 }
 
-// label is an argument's name for people: those of Ringi's tools have one of ours.
+// label is an argument's name for people: those of Ringi's tools have one of Ringi's.
 func (d drawing) label(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return "*" + known + "*"

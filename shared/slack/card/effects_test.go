@@ -87,7 +87,7 @@ func TestValuesThatDifferInSpacesAreTold(t *testing.T) {
 }
 
 // What became of the reasons for rejecting earlier steps stands above the steps, as
-// others' words do: it calls nobody, and is nothing of ours.
+// others' words do: it calls nobody, and is nothing of Ringi's.
 func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 	for locale, heading := range map[string]string{"ja": "*前の版の却下理由について*", "en": "*On the reasons for rejecting earlier versions*"} {
 		s := planned(t, fiveSteps(), tenancy.DefaultSettings())

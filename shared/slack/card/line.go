@@ -2,7 +2,7 @@ package card
 
 // Line prepares others' words for a line of a message that is no card, such as a direct
 // message of a step, by the rule of cards: they can't end the line, format, link, mention,
-// look like a mark of ours, or turn the reading direction. It has at most limit characters
+// look like a mark of Ringi's, or turn the reading direction. It has at most limit characters
 // as Slack may count them, and may be empty.
 func Line(s string, limit int) string { return inline(s, limit) }
 

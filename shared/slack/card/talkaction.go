@@ -125,7 +125,7 @@ func (d talkDrawing) body(x *session.Action, most int) body {
 	return d.packed(parts, most)
 }
 
-// tabs are as frequent in code as spaces: they get a short sign, which stands for nothing else.
+// tabs spells a tab as ⇥, since code is full of them. A ⇥ of the text itself is spelled as its number.
 var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
 // written shows a text sign by sign in blocks of code: nothing in it is invisible.

@@ -42,7 +42,7 @@ const (
 	zwj        = '\u200d'
 )
 
-// inline prepares a person's or a model's words to stand within a line of ours.
+// inline prepares a person's or a model's words to stand within a line of Ringi's.
 // They can't end the line, format, link, mention, or turn the reading direction
 // of what follows. The result has at most limit characters, and may be empty.
 func inline(s string, limit int) string { return bounded(unformatted(s, limit), limit) }

@@ -77,7 +77,7 @@ func TestTwoCallsAreDrawnDifferently(t *testing.T) {
 	}
 }
 
-// Ordinary values stand as they are, without marks and quotation marks of ours.
+// Ordinary values stand as they are, without marks and quotation marks of Ringi's.
 func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 	for _, v := range []string{"人事部", "山田 太郎", "2026-11-01", "10:00〜11:00", "1aBcD_e-FgHiJkLmNoPqRsTuVwXyZ0123456789abcdefg", "勤怠の集計が終わりました。", "hanako@example.com", "https://example.com/a_b?c=d", "E001", "03-1234-5678", "(備考)", "→ 確認・承認"} {
 		args := jsonOf(map[string]any{"text": v})

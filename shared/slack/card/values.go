@@ -87,7 +87,7 @@ func (d drawing) values(members map[string]any) []Value {
 	return out
 }
 
-// argumentName is an argument's name without marks: those of Ringi's tools have one of ours.
+// argumentName is an argument's name without marks: those of Ringi's tools have one of Ringi's.
 func (d drawing) argumentName(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return known
@@ -96,7 +96,7 @@ func (d drawing) argumentName(path string) string {
 }
 
 // Prose is a text of several lines that people or models wrote, as people see it on any surface: what shows nothing is
-// left away, and no mark of ours can be imitated.
+// left away, and no mark of Ringi's can be imitated.
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(clean(s))) }
 
 // OneLine is Prose in one line.

@@ -75,7 +75,7 @@ func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(prepared(text), maxSection), most)
 }
 
-// lined are lines of ours over at most most sections; the last one counts those that did not fit.
+// lined are lines of Ringi's over at most most sections; the last one counts those that did not fit.
 func (d drawing) lined(lines []string, most int) body {
 	pages, left := d.paged(lines, most)
 	return body{sectioned(pages...), left > 0}

@@ -22,7 +22,7 @@ type words struct {
 	ReviewApprove, ReviewClose, ReviewLast, ReviewOn, ReviewReads, ReviewOver string
 
 	Effects string // above what each step would do
-	Remarks string // on the reasons for which earlier steps were rejected
+	Remarks string // above what became of the reasons for which earlier steps were rejected
 
 	// Contexts.
 	TaskID, TaskVersion, AsAsked                            string

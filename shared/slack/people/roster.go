@@ -103,7 +103,7 @@ func (m Members) Refused(ctx context.Context, slack Users, users, groups []strin
 			var err error
 			u, err = slack.User(ctx, id)
 			if code := slackapi.Code(err); code == slackapi.CodeUserNotFound || code == slackapi.CodeUserNotVisible {
-				u, err = slackapi.User{}, nil // of no workspace of ours
+				u, err = slackapi.User{}, nil // of no workspace of Ringi's
 			}
 			if err != nil {
 				return nil, errors.Join(errorclass.ErrUnverified, fmt.Errorf("ask who %s is: %w", id, err))

@@ -22,7 +22,7 @@ func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited fo
 // token, its permissions or its workspace, so every call is refused, whatever its channel
 // and message.
 type Refused struct {
-	Code      string // Slack's, or one of ours for a call that was not sent
+	Code      string // Slack's, or one of Ringi's for a call that was not sent
 	Permanent bool
 	App       bool
 }

@@ -72,7 +72,7 @@ func (c *Client) Update(ctx context.Context, channel, ts string, m outgoing.Mess
 	return err
 }
 
-// Delete removes a message of ours. One that is gone already is fine.
+// Delete removes a message of Ringi's. One that is gone already is fine.
 func (c *Client) Delete(ctx context.Context, channel, ts string) error {
 	_, _, err := c.api.DeleteMessageContext(ctx, channel, ts)
 	if err = outcome("chat.delete", err); Code(err) == CodeMessageNotFound {

@@ -74,16 +74,16 @@ func (s *Store) TeamStatistics(ctx context.Context, tenant, team string) (out St
 	return out, nil
 }
 
-// Count counts a scored round for its team as the sealer does, which may have given it up: once, and in the place of what an older
-// revision of its row added.
+// Count adds a scored round to its team's statistics, as seal-audit does. A repair calls it for rounds that seal-audit may
+// have given up. A row counts once, and its newest revision replaces what an older one added.
 func (s *Store) Count(ctx context.Context, b *contest.Board) error {
 	of, adds := b.Counts()
 	row := contest.TeamRef(b.TenantID, b.ExecutionID, b.TeamID).ID + "#" + b.Key()
 	return s.Of.Count(ctx, store.Counted{Tenant: b.TenantID, Of: of, Row: row, Rev: b.Rev, Adds: adds})
 }
 
-// LoadRoundHistory is what the members of a team did in a round, and what was said meanwhile. What is not there is nil and no
-// messages, and no error.
+// LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. For a round
+// that doesn't exist it returns nil and no messages, without an error.
 func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*submission.MemberSubmissionsRecord, []submission.ModelMessage, error) {
 	none := []submission.ModelMessage{}
 	if !contest.ValidID(execution) || number < 1 || number > contest.MaxRounds {

@@ -172,7 +172,7 @@ func readAnthropic(body []byte) (spokenTo, error) {
 	return c.end()
 }
 
-// readResponses is a request of Responses.
+// readResponses reads a request of OpenAI's Responses API.
 func readResponses(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string

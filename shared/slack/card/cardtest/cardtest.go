@@ -106,7 +106,7 @@ func (p *problems) decode(v, sent any) (size int) {
 	return len(b)
 }
 
-// ours refuses what Slack allows and nothing of ours has: other types than kinds, something
+// ours refuses what Slack allows and nothing of Ringi's has: other types than kinds, something
 // beside a section, and what is pressed or filled in without an action_id.
 func (p *problems) ours(at string, v any, kinds []string) {
 	switch v := v.(type) {
