@@ -26,9 +26,8 @@ func (b Baseline) sentence() string {
 	cold := slices.Sorted(maps.Values(b.Cold))
 	return fmt.Sprintf(`One request with five steps and two stamps takes %.0f calls to AWS, %.0f to Slack, %s state transitions, %.0f read
 units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the same clients takes.
-A page of 25 tasks reads %s units, however many tasks there are.
 `, sum("AWS calls"), sum("Slack calls"), num(b.Amounts["transitions"]), sum("read units"), sum("write units"),
-		num(cold[0]), num(cold[len(cold)-1]), num(b.Pages["tasks"]))
+		num(cold[0]), num(cold[len(cold)-1]))
 }
 
 // tell puts the sentence into a page.
