@@ -77,7 +77,7 @@ func (t *turn) undecidable(ctx context.Context) (*session.Refusal, error) {
 		}
 	}
 	if askers == nil { // it is about what the agent is told
-		askers = t.a.Askers()
+		askers = t.a.LastAskers()
 	}
 	err := t.Approvable(ctx, t.ref, t.a.Session.Origin(), t.settings, askers)
 	nobody, undecidable := errors.AsType[aggregate.ErrNotAllowed](err)

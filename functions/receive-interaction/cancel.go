@@ -1,19 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide/decision"
-	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
@@ -23,28 +21,35 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	c, v := p.click("", ""), verdict{decision.Verdict{Outcome: decision.Outcome{Err: aggregate.ErrNotFound}}}
-	for _, id := range p.tasks() {
-		c.Ref.ID, c.ID, c.Withdraws = id, id, true
-		if v = h.check(ctx, c, decision.CancelTask()); errorclass.Of(v.Err) != errorclass.NotFound {
+	thread := cmp.Or(p.thread(), p.Message.TS)
+	var c click
+	var v verdict
+	for _, id := range append(p.tasks(), session.ID(p.Team.ID, p.channel(), thread)) {
+		c = p.click(id, id)
+		c.Withdraws = true
+		if v = h.check(ctx, c, decision.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}
 	}
-	if errorclass.Of(v.Err) == errorclass.NotFound && h.askClose(ctx, p) {
-		return inbound.OK(), nil
+	talk, talks := v.Of.(*session.Aggregate)
+	if talks {
+		c.thread = thread
 	}
-	if v.Err == nil && !v.Empty {
-		about := card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}
-		err := h.Slack.OpenView(ctx, p.TriggerID, card.CancelModal(about, v.Title, "", v.Settings.Locale))
-		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person tries again
-			slog.InfoContext(ctx, "asked whether to cancel", "task_id", c.Ref.ID, "user", c.User, "err", err)
-			return inbound.OK(), nil
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		if talks {
+			return card.CloseSessionModal(c.Ref.ID, cmp.Or(talk.Session.Locale, v.Settings.Locale)), nil
 		}
-		v.Err = err
-	}
-	h.tell(ctx, c, v)
+		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "", v.Settings.Locale), nil
+	})
 	return inbound.OK(), nil
+}
+
+// title is a task's, empty before there is one.
+func (v verdict) title() string {
+	if a, is := v.Task(); is && a.Task != nil {
+		return a.Task.Title
+	}
+	return ""
 }
 
 // cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so;
@@ -59,14 +64,25 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	if inbound.CheckID("channel", m.Channel) == nil {
 		c.Channel, c.thread = m.Channel, m.Thread
 	}
-	v := h.decide(ctx, c, decision.CancelTask())
+	v := h.decide(ctx, c, decision.End().Act)
 	if v.Unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.Title, v.text(), v.Settings.Locale)))), nil
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title(), v.text(), v.Settings.Locale)))), nil
 	}
 	h.tell(ctx, c, v)
 	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change
 		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.Settings.Locale))
 	}
 	return inbound.OK(), nil
+}
+
+// closeTalk is the yes to the dialog that asks whether a conversation shall end.
+func (h *Handler) closeTalk(ctx context.Context, p payload) (inbound.Response, error) {
+	var m card.TalkRejection
+	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {
+		return h.malformed(ctx, p)
+	}
+	c := p.click(m.Session, m.Session)
+	c.Withdraws = true
+	return h.submitted(ctx, c, h.decide(ctx, c, decision.End().Act)), nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -55,13 +56,13 @@ func (w *world) chooses(user, action string, reply aggregate.Ref) {
 
 // crashing is a store whose function crashes as it decides on two tasks: before the commit, or after it.
 type crashing struct {
-	Store
+	Rows
 	after bool
 }
 
-func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error)) error {
+func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decision.Both) error {
 	if d.after {
-		if err := d.Store.DecideBoth(ctx, first, second, decide); err != nil {
+		if err := d.Rows.DecideBoth(ctx, first, second, decide); err != nil {
 			return err
 		}
 	}
@@ -72,8 +73,8 @@ func (d crashing) DecideBoth(ctx context.Context, first, second aggregate.Ref, d
 // are there or neither, and the same person's next click leaves both.
 func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	waits, reply := w.beside("DM での連絡は不要です")
-	whole := w.h.Store
-	w.h.Store = crashing{whole, false}
+	whole := w.h.Rows
+	w.h.Rows = crashing{whole, false}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	if a, p := w.of(reply), w.Load().Prompt(); a.Choosing() == nil || p.Status != aggregate.PendingApproval {
 		t.Fatalf("before the commit: %+v, the policy is %s", a.Choice, p.Status)
@@ -88,11 +89,11 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 			t.Errorf("%s: %+v", when, p)
 		}
 	}
-	w.h.Store = crashing{whole, true}
+	w.h.Rows = crashing{whole, true}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	became("after the commit")
 	rev := w.Load().Head.Rev
-	w.h.Store = whole
+	w.h.Rows = whole
 	before := len(w.slack.Ephemerals(workspace.Suzuki))
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != before {
@@ -107,12 +108,12 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 
 // meanwhile is a store where something else happens between a decision on two tasks and its commit.
 type meanwhile struct {
-	Store
+	Rows
 	do func()
 }
 
-func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error)) error {
-	return m.Store.DecideBoth(ctx, first, second, func(a, b *task.Aggregate) (aggregate.Change, aggregate.Change, error) {
+func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref, decide decision.Both) error {
+	return m.Rows.DecideBoth(ctx, first, second, func(a, b aggregate.Aggregate) (aggregate.Change, aggregate.Change, error) {
 		x, y, err := decide(a, b)
 		if do := m.do; do != nil {
 			m.do = nil
@@ -124,8 +125,8 @@ func (m *meanwhile) DecideBoth(ctx context.Context, first, second aggregate.Ref,
 
 func testReasonOrRequest(t *testing.T, w *world) {
 	_, reply := w.beside("先月の残業時間を確認して")
-	whole := w.h.Store
-	w.h.Store = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
+	whole := w.h.Rows
+	w.h.Rows = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	a, p := w.of(reply), w.Load().Prompt()
 	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != aggregate.PendingApproval {

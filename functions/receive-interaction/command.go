@@ -106,7 +106,7 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	s, err := h.Store.Settings(ctx, tenant)
 	if err == nil {
 		var box inbox.Inbox
-		reader := inbox.Reader{Store: h.Store, Sessions: h.Talks, Slack: h.Slack, Now: h.Now}
+		reader := inbox.Reader{Rows: h.Rows, Store: h.Store, Sessions: h.Talks, Slack: h.Slack, Now: h.Now}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
 			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack)))
 		}
@@ -122,16 +122,16 @@ func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.
 		Ref: task.RefOf(aggregate.TenantID(c.team), id), ID: id,
 		Want: people.Want{User: c.user, Team: c.team, Channel: c.channel, Withdraws: true},
 	}}
-	v := h.decide(ctx, of, decision.CancelTask())
+	v := h.decide(ctx, of, decision.End().Act)
 	v.Settings.Locale = person
 	switch {
-	case v.Err == nil && v.Empty && v.Ended != nil:
-		return ephemeral(card.CancelledBefore(person, v.Ended.By, v.Ended.At))
+	case v.Err == nil && v.Empty && v.ended() != nil:
+		return ephemeral(card.CancelledBefore(person, v.ended().By, v.ended().At))
 	case v.Err == nil:
 		return ephemeral(card.NoteCancelled.Told(person, ""))
 	}
 	v.Log(ctx, slog.With("task_id", id, "user", c.user))
-	if v.Request == nil && errorclass.Of(v.Err).Refusal() {
+	if v.Of == nil && errorclass.Of(v.Err).Refusal() {
 		return ephemeral(card.NoteNoSuchTask.Told(person, ""))
 	}
 	return ephemeral(v.text())

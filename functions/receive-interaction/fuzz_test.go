@@ -28,7 +28,7 @@ func FuzzForm(f *testing.F) {
 	f.Add("a;b=c&payload")
 	f.Fuzz(func(t *testing.T, body string) {
 		h := idle()
-		h.Store, h.Slack = empty{}, silentSlack{}
+		h.Rows, h.Slack = empty{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(body, h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(body) < 1<<18 {
 			t.Fatalf("%d %v for %q", out.StatusCode, err, body)
@@ -43,7 +43,7 @@ type gate struct {
 	change aggregate.Change
 }
 
-func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
+func (g *gate) Decide(_ context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	if ref != g.a.Ref() {
 		return nil, aggregate.ErrNotFound
 	}
@@ -94,7 +94,7 @@ func FuzzModal(f *testing.F) {
 	f.Add("x", `{"type":1}`)
 	f.Fuzz(func(t *testing.T, reason, private string) {
 		g, h := waiting(t), idle()
-		h.Store, h.Slack, h.People = g, silentSlack{}, &people.People{Slack: everybody{}, Now: h.Now}
+		h.Rows, h.Slack, h.People = g, silentSlack{}, &people.People{Slack: everybody{}, Now: h.Now}
 		payload := expect.Value(json.Marshal(map[string]any{
 			"type": "view_submission", "team": map[string]any{"id": "T1"}, "user": map[string]any{"id": "U1"}, "view": map[string]any{
 				"callback_id": card.RejectionCallback, "private_metadata": private,

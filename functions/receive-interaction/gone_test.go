@@ -12,8 +12,8 @@ import (
 // A form of a conversation that is gone is answered.
 func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	for _, locale := range language.All {
-		v := decision.SessionVerdict{Outcome: decision.Outcome{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
-		if text, stays := talkInForm(v); text == "" || !stays {
+		v := verdict{decision.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
+		if text, stays := v.inForm(); text == "" || !stays {
 			t.Errorf("%s: %q, stays %t", locale, text, stays)
 		}
 	}

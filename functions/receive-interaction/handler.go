@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -16,7 +17,6 @@ import (
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -35,17 +35,28 @@ const (
 	slackTimeout = 2 * time.Second
 )
 
-// Store is where decisions are made.
-type Store interface {
+// Rows are where decisions are made.
+type Rows interface {
 	decision.Store
-	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	Redraw(ctx context.Context, ref aggregate.Ref) error
+}
+
+// Store is what a tenant has beside what people decide on.
+type Store interface {
+	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
+	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 	intake.Store
 	Once(ctx context.Context, tenant, what string) (first bool, came store.Came, err error)
 	Came(ctx context.Context, tenant, what string, c store.Came) error
 	HomeChanged(ctx context.Context, tenant string, h store.Home) error
 	Again(ctx context.Context, tenant, what string) error
 	inbox.Store
+}
+
+// Results opens what is too large for a row.
+type Results interface {
+	decision.Results
+	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
 // Slack shows people messages and dialogs.
@@ -65,12 +76,12 @@ type Slack interface {
 
 // Handler receives clicks, shortcuts and forms.
 type Handler struct {
+	Rows     Rows
 	Store    Store
 	Slack    Slack
 	People   *people.People
-	Results  decision.Results
-	Talks    Talks
-	Payloads Payloads
+	Results  Results
+	Talks    inbox.Sessions
 	Contests Contests
 	Edge     inbound.Edge
 	Now      func() time.Time
@@ -81,11 +92,10 @@ type Handler struct {
 // click is one act of one person: of what, by whom and where.
 type click struct {
 	decision.Click
-	thread string
-	tab    string // trigger of a click on the Home tab, where nothing can be said but in a dialog
-	team   string
-
-	reasoned bool // a reason for rejecting was given
+	thread   string
+	trigger  string // of the dialog that it may open
+	home     string // workspace of a click on the Home tab, where nothing can be said but in a dialog
+	reasoned bool   // a reason for rejecting was given
 }
 
 // Handle answers Slack after the decision was committed, or the person was told why
@@ -157,11 +167,16 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 	return err == nil && !ours
 }
 
-func (p payload) click(taskID, id string) click {
-	return click{thread: p.thread(), team: p.Team.ID, Click: decision.Click{
-		Ref: task.RefOf(aggregate.TenantID(p.Team.ID), taskID), ID: id,
+// click is the act of whoever sent the payload on a subject, and on what in it.
+func (p payload) click(subject, id string) click {
+	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decision.Click{
+		Ref: decision.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
+	if p.View.CallbackID == card.HomeCallback {
+		c.home = p.Team.ID
+	}
+	return c
 }
 
 // button is a click on a card.
@@ -171,104 +186,120 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	a := p.Actions[0] // Slack sends one for each click
 	switch p.View.CallbackID {
-	case card.ReviewCallback:
+	case card.ReviewCallback, card.TalkReviewCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
-	case card.TalkReviewCallback:
-		return inbound.OK(), turn(ctx, h, p, a, "review", h.turnedTalk)
-	}
-	if p.View.CallbackID == card.OthersCallback {
+	case card.OthersCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
 	}
-	if session.ValidID(a.BlockID) {
-		return h.talkButton(ctx, p, a)
-	}
-	c := p.click(a.BlockID, a.Value)
-	if p.View.CallbackID == card.HomeCallback {
-		c.tab = p.TriggerID
-	} else if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
+	id, hash, _ := strings.Cut(a.Value, "/")
+	c := p.click(a.BlockID, id)
+	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
-	if kind, ok := strings.CutPrefix(a.ActionID, "reject_"); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
-		h.ask(ctx, c, aggregate.CardType(kind), p.TriggerID)
-		return inbound.OK(), nil
+	if verb, kind, _ := strings.Cut(a.ActionID, "_"); decision.Asks(aggregate.CardType(kind)) {
+		if press := h.presses()[verb]; press != nil {
+			press(ctx, c, aggregate.CardType(kind), hash)
+			return inbound.OK(), nil
+		}
 	}
-	if kind, ok := strings.CutPrefix(a.ActionID, card.ReviewAction); ok && decision.Rejections()[aggregate.CardType(kind)] != nil {
-		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
+	switch a.ActionID {
+	case card.OthersAction:
+		h.others(ctx, c)
 		return inbound.OK(), nil
-	}
-	if a.ActionID == card.OthersAction {
-		h.others(ctx, c, p.TriggerID)
-		return inbound.OK(), nil
-	}
-	if a.ActionID == card.TakeAsReason {
+	case card.TakeAsReason:
 		h.takeAsReason(ctx, c)
 		return inbound.OK(), nil
 	}
-	decide, ok := decision.Buttons()[a.ActionID]
+	b, ok := decision.Buttons()[a.ActionID]
 	if !ok {
 		return ignore(ctx, "action")
 	}
-	kind, approves := strings.CutPrefix(a.ActionID, "approve_")
-	c.Withdraws, c.Retries = !approves, strings.HasPrefix(a.ActionID, "retry_")
-	if approves {
-		c.Card = aggregate.CardType(kind)
-	}
-	v := h.decide(ctx, c, decide)
-	if errors.Is(v.Err, decision.ErrUnread) { // an earlier release drew the card
-		h.review(ctx, c, aggregate.CardType(kind), p.TriggerID)
-		return inbound.OK(), nil
-	}
-	h.tell(ctx, c, v)
+	c.Withdraws, c.Retries = b.Withdraws, b.Retries
+	h.tell(ctx, c, h.decide(ctx, c, b.Act))
 	return inbound.OK(), nil
 }
 
-// ask opens the form for a rejection's reason, if the person may reject now.
-func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
-	v := h.check(ctx, c, decision.Rejections()[kind].Unsaid())
-	if v.Err == nil && !v.Empty {
-		err := h.Slack.OpenView(ctx, trigger, card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale))
-		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if the form did not open, the person clicks again
-			slog.InfoContext(ctx, "asked for a reason", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "err", err)
-			return
-		}
-		v.Err = err
+// press is a click on one of the buttons that every card has that asks people: kind is its type, hash of what it shows.
+type press func(ctx context.Context, c click, kind aggregate.CardType, hash string)
+
+func (h *Handler) presses() map[string]press {
+	return map[string]press{"approve": h.approve, "reject": h.ask, "review": h.review}
+}
+
+func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+	c.Card = kind
+	v := h.decide(ctx, c, decision.Pressed(kind, hash, decision.Approve))
+	if errors.Is(v.Err, decision.ErrUnread) { // an earlier release drew the card
+		h.review(ctx, c, kind, hash)
+		return
 	}
 	h.tell(ctx, c, v)
 }
 
-// submit handles a form: a Review's last page, a rejection, or a cancellation. If the reason is
+// ask opens the form for a rejection's reason, if the person may reject now.
+func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
+	v := h.check(ctx, c, decision.Pressed(kind, hash, decision.MayReject))
+	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
+		if kind == session.CardAction {
+			return card.RejectActionModal(card.TalkRejection{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
+		}
+		return card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale), nil
+	})
+}
+
+// takeAsReason rejects what waits in a message's thread, with the message's text as the reason. If the gate can't be
+// rejected, the person is told so.
+func (h *Handler) takeAsReason(ctx context.Context, c click) {
+	v, gate, refused := h.maker().TakeAsReason(ctx, c.Click)
+	if refused != nil {
+		v.Err, c.Click = refused, gate
+	}
+	h.tell(ctx, c, verdict{v})
+}
+
+// submit handles a form: a Review's last page, a rejection, or what ends a task or a conversation. If the reason is
 // invalid or nothing was saved the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
-	case card.RejectionCallback:
+	case card.RejectionCallback, card.TalkRejectCallback:
+		return h.reject(ctx, p)
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
 	case card.RequestCallback:
 		return h.filled(ctx, p)
-	case card.ReviewCallback:
+	case card.ReviewCallback, card.TalkReviewCallback:
 		return h.approveRead(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
-	case card.TalkRejectCallback, card.TalkReviewCallback:
-		return h.submitTalk(ctx, p)
 	case card.TalkCloseCallback:
 		return h.closeTalk(ctx, p)
-	default:
-		return ignore(ctx, "view")
 	}
-	var m card.Rejection
+	return ignore(ctx, "view")
+}
+
+// rejection is what the private_metadata of a form for a reason says, of card.Rejection or card.TalkRejection.
+type rejection struct {
+	Type    aggregate.CardType `json:"type"` // empty for an action's
+	TaskID  string             `json:"task_id"`
+	Session string             `json:"session"`
+	ID      string             `json:"id"`
+	Hash    string             `json:"hash"`
+}
+
+func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {
+	var m rejection
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
-	reject, ok := decision.Rejections()[m.Type]
-	if err != nil || !ok {
+	if p.View.CallbackID == card.TalkRejectCallback {
+		m.Type = session.CardAction
+	}
+	if err != nil || !decision.Asks(m.Type) {
 		return h.malformed(ctx, p)
 	}
-	c := p.click(m.TaskID, m.ID)
-	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
+	c := p.click(cmp.Or(m.Session, m.TaskID), m.ID)
 	c.reasoned = true
-	v := h.decide(ctx, c, reject.Once(reason))
+	reason := p.View.State.Values[card.ReasonBlock][card.ReasonInput].Value
+	v := h.decide(ctx, c, decision.Pressed(m.Type, m.Hash, decision.Reject(reason)))
 	if text, ok := v.inForm(); ok {
-		metric.Count(metric.InteractionNoted, 1)
 		return keepOpen(text), nil
 	}
 	h.tell(ctx, c, v)

@@ -331,13 +331,13 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 
 func testUnsaved(t *testing.T, w *world) {
 	p := w.prompted()
-	w.h.Store = failing{Store: w.Store, err: errors.New("throttled")}
+	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled")}
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki, card.Note("ja", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnavailable))
-	w.h.Store = failing{Store: w.Store, err: errors.New("throttled"), unset: true}
+	w.h.Rows = failing{Rows: w.Store.Of.Store, err: errors.New("throttled"), unset: true}
 	w.told(w.post(w.click(workspace.Guest, "approve_prompt", p.ID)), workspace.Guest, card.Note("", errorclass.ErrUnavailable))
 	inForm(t, w.post(w.form(workspace.Guest, "prompt", p.ID, "x")), card.Note("", errorclass.ErrUnavailable))
-	w.h.Store = w.Store
+	w.h.Rows = w.Store.Of.Store
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Refused, Code: "expired_trigger_id"})
 	w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID))
 	if told := w.slack.Ephemerals(workspace.Tanaka); len(told) != 1 || told[0].Text != card.Note("ja", errorclass.ErrUnavailable) {
@@ -367,7 +367,7 @@ func (w *world) oneIsTold(do func(user string) bool) {
 
 func testSlow(t *testing.T, w *world) {
 	p := w.prompted()
-	w.h.Store, w.h.Edge.Within = failing{Store: w.Store, hang: true}, 0
+	w.h.Rows, w.h.Edge.Within = failing{Rows: w.h.Rows, hang: true}, 0
 	w.oneIsTold(func(user string) bool {
 		began := time.Now()
 		return w.post(w.click(user, "approve_prompt", p.ID)).StatusCode == 200 && time.Since(began) < 3*time.Second
@@ -381,7 +381,7 @@ func testLateNote(t *testing.T, w *world) {
 	w.oneIsTold(func(user string) bool {
 		var c click
 		c.Ref, c.User, c.Channel, c.thread = w.Ref, user, workspace.HR, w.root
-		w.h.tell(ctx, c, verdict{decision.Verdict{Outcome: decision.Outcome{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}}})
+		w.h.tell(ctx, c, verdict{decision.Verdict{Settings: tenancy.DefaultSettings(), Err: errorclass.ErrUnavailable}})
 		return true
 	})
 }

@@ -7,14 +7,10 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
-	"ringi/shared/store"
-	"ringi/shared/store/conversations"
 )
 
 // nobody refuses to be asked anything: what is refused or ignored must not get this far.
@@ -89,33 +85,17 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 	}
 }
 
-// empty is a tenant without any task.
-type empty struct{ Store }
+// empty is a tenant with nothing to decide on.
+type empty struct{ Rows }
 
 func (empty) Settings(context.Context, string) (tenancy.Settings, error) {
 	return tenancy.DefaultSettings(), nil
 }
-func (empty) Load(context.Context, aggregate.Ref) (*task.Aggregate, error) {
+func (empty) Load(context.Context, aggregate.Ref) (aggregate.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
 }
-func (empty) Decide(context.Context, aggregate.Ref, task.Decision) (*task.Aggregate, error) {
+func (empty) Decide(context.Context, aggregate.Ref, aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	return nil, aggregate.ErrNotFound
-}
-
-// noTalks is a tenant without any conversation.
-type noTalks struct{ Talks }
-
-func (noTalks) Settings(context.Context, string) (tenancy.Settings, error) {
-	return tenancy.DefaultSettings(), nil
-}
-func (noTalks) Load(context.Context, aggregate.Ref) (*session.Aggregate, error) {
-	return nil, aggregate.ErrNotFound
-}
-func (noTalks) Decide(context.Context, aggregate.Ref, session.Decision) (*session.Aggregate, error) {
-	return nil, aggregate.ErrNotFound
-}
-func (noTalks) Listed(context.Context, string, conversations.Filter, string, int, int, func(session.Session) bool) (store.Page[session.Session], error) {
-	return store.Page[session.Session]{}, nil
 }
 
 // silentSlack drops ephemeral messages.
@@ -131,7 +111,7 @@ func FuzzInteraction(f *testing.F) {
 	f.Add(`{"type":"view_submission","team":{"id":"T1"},"user":{"id":"U1"},"view":{"callback_id":"rejection_reason_modal","private_metadata":"{\"type\":\"prompt\"}","state":{"values":{"a":{"b":{"value":null}}}}}}`)
 	f.Fuzz(func(t *testing.T, payload string) {
 		h := idle()
-		h.Store, h.Talks, h.Slack = empty{}, noTalks{}, silentSlack{}
+		h.Rows, h.Slack = empty{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
 		if err != nil || out.StatusCode != 200 && out.StatusCode != 403 && len(payload) < 1<<18 {
 			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)

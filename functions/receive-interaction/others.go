@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"time"
 
 	"github.com/slack-go/slack"
 
@@ -13,7 +12,6 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 )
@@ -24,26 +22,22 @@ type Contests interface {
 }
 
 // others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.
-func (h *Handler) others(ctx context.Context, c click, trigger string) {
-	var a *task.Aggregate
+func (h *Handler) others(ctx context.Context, c click) {
 	c.Authors = true
-	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
-		a = now
-		change, err := decision.Rejections()[task.CardPrompt].Unsaid()(now, id, by, p, at)
-		if err == nil { // whoever may send it back may put another in its place, if somebody is left who may approve theirs
-			err = p.Author(by, now.Head.Requester)
-		}
-		return change, err
-	})
+	v := h.check(ctx, c, decision.MayPick())
 	refused, _ := errors.AsType[aggregate.ErrNotAllowed](v.Err)
-	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
-		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly, Alone: refused.Rule == aggregate.RuleAlone}
-		return h.otherDraft(ctx, a, o, v.Settings.Locale)
+	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
+		o := card.OtherDraft{ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil, Alone: refused.Rule == aggregate.RuleAlone}
+		return h.otherDraft(ctx, v, o)
 	})
 }
 
 // otherDraft draws one of them.
-func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.OtherDraft, locale string) (slack.ModalViewRequest, error) {
+func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) (slack.ModalViewRequest, error) {
+	a, is := v.Task()
+	if !is {
+		return slack.ModalViewRequest{}, aggregate.ErrNotFound
+	}
 	p, e, _, ok := card.Other(a, o)
 	if !ok {
 		return slack.ModalViewRequest{}, aggregate.ErrNotFound
@@ -52,7 +46,7 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	view, ok := card.OthersModal(a, o, draft, locale)
+	view, ok := card.OthersModal(a, o, draft, v.Settings.Locale)
 	if !ok {
 		return view, aggregate.ErrNotFound
 	}
@@ -62,12 +56,11 @@ func (h *Handler) otherDraft(ctx context.Context, a *task.Aggregate, o card.Othe
 // turnedDraft draws another draft, or another page of one.
 func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft, page int) (slack.ModalViewRequest, error) {
 	o.Page = page
-	c := p.click(o.TaskID, o.ID)
-	a, v := h.reading(ctx, c)
-	if _, err := h.onlyReads(ctx, c.Want, v.Request.Origin(), v.Err); err != nil {
+	v, _, err := h.reading(ctx, p.click(o.TaskID, o.ID))
+	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	return h.otherDraft(ctx, a, o, v.Settings.Locale)
+	return h.otherDraft(ctx, v, o)
 }
 
 // pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which stays open.
@@ -82,18 +75,7 @@ func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error)
 		slog.WarnContext(ctx, "the draft was not read", "task_id", c.Ref.ID, "user", p.User.ID, "err", err)
 	}
 	c.Authors = true
-	v := h.decide(ctx, c, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if err != nil {
-			return aggregate.Change{}, err
-		}
-		return decision.Pick(o.Team, content)(a, id, by, policy, now)
-	})
-	if text, ok := v.inForm(); ok {
-		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale))), nil
-	}
-	h.tell(ctx, c, v)
-	return inbound.OK(), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decision.Pick(o.Team, content, err))), nil
 }
 
 // read is the text that the dialog showed.
@@ -101,9 +83,13 @@ func (h *Handler) read(ctx context.Context, ref aggregate.Ref, o card.OtherDraft
 	if !aggregate.ValidID(ref.ID) {
 		return text, aggregate.ErrNotFound
 	}
-	a, err := h.Store.Load(ctx, ref)
+	x, err := h.Rows.Load(ctx, ref)
 	if err != nil {
 		return text, err
+	}
+	a, is := x.(*task.Aggregate)
+	if !is {
+		return text, aggregate.ErrNotFound
 	}
 	for _, p := range a.Prompts {
 		if e := p.Contest.Entry(o.Team); p.ID == o.ID && e != nil && e.Hash == o.Hash {

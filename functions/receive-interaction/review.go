@@ -6,46 +6,38 @@ import (
 	"errors"
 	"log/slog"
 	"strconv"
-	"time"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
-	"ringi/shared/runtime/metric"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
-	"ringi/shared/slack/people"
-	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 )
 
 // review opens the dialog that shows all of what a gate asks about. Members of the workspace who
 // may not approve it may read it, without a button to approve.
-func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, trigger string) {
-	c.Card = ""
-	var a *task.Aggregate
-	approve := decision.Buttons()["approve_"+string(kind)]
-	v := h.check(ctx, c, func(now *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, at time.Time) (aggregate.Change, error) {
-		a = now
-		return approve(now, id, by, p, at)
-	})
-	h.show(ctx, c, v, trigger, func(readsOnly bool) (slack.ModalViewRequest, error) {
-		return h.page(ctx, a, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: readsOnly}, v.Settings.Locale)
+func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, _ string) {
+	c.Card = "" // what is approved is what the dialog then shows
+	v := h.check(ctx, c, decision.Gate(kind, decision.Approve))
+	h.show(ctx, c, v, true, func() (slack.ModalViewRequest, error) {
+		return h.page(ctx, v.Of, card.Review{Type: kind, ID: c.ID, TaskID: c.Ref.ID, ReadOnly: v.Err != nil}, v.Settings)
 	})
 }
 
-// show opens a dialog for whoever may decide, and for members of the workspace who may only read; to anybody else it tells v.
-func (h *Handler) show(ctx context.Context, c click, v verdict, trigger string, draw func(readsOnly bool) (slack.ModalViewRequest, error)) {
-	readsOnly := mayRead(v.Err)
-	if v.Err == nil && !v.Empty || readsOnly {
-		view, err := draw(readsOnly)
+// show opens a dialog for whoever may decide, and where readers are let in for members of the workspace who may only read; to
+// anybody else it tells v.
+func (h *Handler) show(ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error)) {
+	if v.Err == nil && !v.Empty || readers && mayRead(v.Err) {
+		view, err := draw()
 		if err == nil {
-			err = h.Slack.OpenView(ctx, trigger, view)
+			err = h.openView(ctx, c, view)
 		}
-		var unknown slackapi.Unknown
-		if err == nil || errors.As(err, &unknown) { // if the dialog did not open, the person clicks again
-			slog.InfoContext(ctx, "shows all", "task_id", c.Ref.ID, "user", c.User, "id", c.ID, "view", view.CallbackID, "err", err)
+		if err == nil {
+			slog.InfoContext(ctx, "shows a dialog", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "id", c.ID, "view", view.CallbackID)
 			return
 		}
 		v.Err = err
@@ -60,16 +52,26 @@ func mayRead(err error) bool {
 }
 
 // page draws one page of a Review.
-func (h *Handler) page(ctx context.Context, a *task.Aggregate, r card.Review, locale string) (slack.ModalViewRequest, error) {
-	drawn, err := h.Results.Opened(ctx, a, r.ID)
-	if err != nil {
-		return slack.ModalViewRequest{}, err
+func (h *Handler) page(ctx context.Context, a decision.Subject, r card.Review, s tenancy.Settings) (view slack.ModalViewRequest, err error) {
+	ok := false
+	switch a := a.(type) {
+	case *task.Aggregate:
+		if a, err = h.Results.Opened(ctx, a, r.ID); err == nil {
+			view, ok = card.ReviewModal(a, r, s.Locale)
+		}
+	case *session.Aggregate:
+		t := card.Talk{Aggregate: a}
+		if x := a.Action(r.ID); x != nil && x.Payload.S3Key != "" {
+			t.Payload, err = h.Results.Open(ctx, a.Ref(), x.Payload)
+		}
+		if err == nil {
+			view, ok = card.TalkReview(t, r, s)
+		}
 	}
-	view, ok := card.ReviewModal(drawn, r, locale)
-	if !ok {
-		return slack.ModalViewRequest{}, aggregate.ErrNotFound
+	if err == nil && !ok {
+		err = aggregate.ErrNotFound
 	}
-	return view, nil
+	return view, err
 }
 
 // drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it can't be drawn.
@@ -95,55 +97,37 @@ func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string
 	return nil
 }
 
-// turned draws another page of a task's gate, also of one that was decided while it was read.
+// turned draws another page of a gate, also of one that was decided while it was read.
 func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int) (slack.ModalViewRequest, error) {
 	r.Page = page
-	c := p.click(r.TaskID, r.ID)
-	a, v := h.reading(ctx, c)
-	var err error
-	if r.ReadOnly, err = h.onlyReads(ctx, c.Want, v.Request.Origin(), v.Err); err != nil {
+	v, readsOnly, err := h.reading(ctx, p.click(r.TaskID, r.ID))
+	if err != nil {
 		return slack.ModalViewRequest{}, err
 	}
-	return h.page(ctx, a, r, v.Settings.Locale)
+	r.ReadOnly = readsOnly
+	return h.page(ctx, v.Of, r, v.Settings)
 }
 
-// onlyReads reports whether whoever turns a page may read but, as refused says, not decide. Its error is why they may not
-// read either: a button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
-func (h *Handler) onlyReads(ctx context.Context, w people.Want, o aggregate.Origin, refused error) (bool, error) {
-	if !mayRead(refused) {
-		return false, refused
+// reading reports whether whoever turns a page may read but not decide, now. Its error is why they may not read either: a
+// button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
+func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
+	v = h.check(ctx, c, decision.MayRead)
+	if !mayRead(v.Err) {
+		return v, false, v.Err
 	}
-	reads, err := h.People.Reads(ctx, w, o)
+	reads, err := h.People.Reads(ctx, c.Want, v.Origin())
 	if err == nil && !reads {
 		err = aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 	}
-	return true, err
+	return v, true, err
 }
 
-// reading asks whether whoever turns a page may decide, or may read at least, now.
-func (h *Handler) reading(ctx context.Context, c click) (a *task.Aggregate, v verdict) {
-	v = h.check(ctx, c, func(now *task.Aggregate, _ string, by aggregate.Actor, policy aggregate.Policy, _ time.Time) (aggregate.Change, error) {
-		a = now
-		return aggregate.Change{}, policy.Approve(by, now.Head.Requester)
-	})
-	return a, v
-}
-
-// approveRead handles the submission of a Review's last page: an approval. A refusal is told
-// in the request's thread; an error that may pass is shown in the dialog, which stays open.
+// approveRead handles the submission of a Review's last page: an approval.
 func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
 	var r card.Review
 	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
 		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
 	}
 	c := p.click(r.TaskID, r.ID)
-	v := h.decide(ctx, c, decision.OfKind(r.Type, func(a *task.Aggregate, id string, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		return a.ApproveRead(id, r.Hash, by, policy, now)
-	}))
-	if text, ok := v.inForm(); ok {
-		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale))), nil
-	}
-	h.tell(ctx, c, v)
-	return inbound.OK(), nil
+	return h.submitted(ctx, c, h.decide(ctx, c, decision.Shown(r.Type, r.Hash, decision.Approve))), nil
 }

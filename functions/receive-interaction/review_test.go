@@ -245,7 +245,7 @@ func testReviewLate(t *testing.T, w *world) {
 func testReviewUnsaved(t *testing.T, w *world) {
 	p := w.asked()
 	about, _ := json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf(long)})
-	w.h.Store = failing{Store: w.Store, err: aggregate.ErrConflict}
+	w.h.Rows = failing{Rows: w.h.Rows, err: aggregate.ErrConflict}
 	out := w.post(w.submission(workspace.Suzuki, workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}))
 	if out.StatusCode != 200 || !strings.Contains(out.Body, `"response_action":"update"`) || !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)

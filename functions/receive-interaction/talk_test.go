@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"strings"
 	"sync"
@@ -18,7 +17,6 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
-	"ringi/shared/store/tasks"
 )
 
 // talk is a session that Sato began in a channel's thread, in which an action waits.
@@ -32,10 +30,9 @@ type talk struct {
 func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
 	t.Helper()
 	w := newWorld(t, db)
-	_, table := db.Store(t)
-	rows := conversations.New(db.DB, table)
+	rows := conversations.Of(w.Store.Of.Store)
 	rows.Now = w.Now
-	w.h.Talks, w.h.Payloads = rows, w.results
+	w.h.Talks = rows
 	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
 	k := &talk{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
@@ -109,24 +106,9 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
 }
 
-// stuck is a table that answers to no write.
-type stuck struct{ Talks }
-
-func (s stuck) Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error) {
-	if a, err := s.Load(ctx, ref); err == nil {
-		_, _ = decide(a) // what it decides is what isn't saved
-	}
-	return nil, s.Redraw(ctx, ref)
-}
-
-func (stuck) Redraw(ctx context.Context, _ aggregate.Ref) error {
-	<-ctx.Done()
-	return ctx.Err()
-}
-
 func testActionNotInTime(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
-	k.h.Talks, k.h.Edge.Within = stuck{k.h.Talks}, 0
+	k.h.Rows, k.h.Edge.Within = failing{Rows: k.h.Rows, hang: true}, 0
 	k.oneIsTold(func(user string) bool { return k.press(user, card.ApproveAction, k.value()).StatusCode == 200 })
 }
 
@@ -159,7 +141,6 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 
 func testActionListed(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
-	k.h.Store = tasks.Of(k.rows.Of.Store)
 	if said := k.said(k.typed(workspace.Suzuki, workspace.HR, "list")); !strings.Contains(said, "操作 #1 の確認") || strings.Contains(said, "エージェントとの会話") {
 		t.Error(said)
 	}

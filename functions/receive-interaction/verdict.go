@@ -6,11 +6,17 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/slack-go/slack"
+
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/slackapi"
+	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 )
 
@@ -18,7 +24,7 @@ import (
 type verdict struct{ decision.Verdict }
 
 func (h *Handler) maker() decision.Maker {
-	return decision.Maker{Store: h.Store, People: h.People, Results: h.Results, Now: h.Now}
+	return decision.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
 }
 
 // decide is decision.Maker's, and so is check.
@@ -45,9 +51,9 @@ func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 // tell says to the person why nothing was decided, and has the card drawn anew: it
 // showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
-	log := slog.With("task_id", c.Ref.ID, "user", c.User)
-	if c.tab != "" { // it showed a button that is not to be pressed any more
-		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant, store.Home{Team: c.team, User: c.User, OpenedAt: h.Now()}); err != nil {
+	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
+	if c.home != "" { // it showed a button that is not to be pressed any more
+		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant, store.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
 			log.WarnContext(ctx, "the Home tab is behind", "err", err)
 		}
 	}
@@ -56,17 +62,17 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		v.Measure(h.Now())
 		return
 	}
-	if v.Request != nil {
+	if v.Of != nil {
 		defer func() { // after the note, for which a table that does not answer leaves no time
-			if err := h.Store.Redraw(ctx, c.Ref); err != nil {
+			if err := h.Rows.Redraw(ctx, c.Ref); err != nil {
 				log.WarnContext(ctx, "redraw", "err", err)
 			}
 		}()
 	}
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.ID)
-		if c.Withdraws && !c.Retries && v.Ended != nil { // a card that is cancelled may be far up in the thread
-			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.Settings.Locale, v.Ended.By, v.Ended.At))
+		if e := v.ended(); c.Withdraws && !c.Retries && e != nil { // a card that is cancelled may be far up in the thread
+			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.Settings.Locale, e.By, e.At))
 		}
 		return
 	}
@@ -84,33 +90,69 @@ func refused(text string, reasoned bool, err error, locale string) string {
 	return text + "\n" + card.ReasonNotTaken(locale)
 }
 
-// sendEphemeral shows text to the person alone: where they clicked, or in the request's thread if they clicked outside of
-// a channel.
+// sendEphemeral shows text to the person alone, where they clicked, or else where the subject began.
 func (h *Handler) sendEphemeral(ctx context.Context, c click, v verdict, text string) {
 	ctx, cancel := toTell(ctx)
 	defer cancel()
-	if c.tab != "" {
-		if err := h.Slack.OpenView(ctx, c.tab, *card.Told(text, v.Settings.Locale)); err != nil {
-			slog.WarnContext(ctx, "the person was not told", "task_id", c.Ref.ID, "user", c.User, "err", err)
+	var err error
+	if c.home != "" {
+		err = h.openView(ctx, c, *card.Told(text, v.Settings.Locale))
+	} else {
+		if c.Channel == "" && v.Of != nil {
+			c.Channel = v.Of.Origin().Channel
+			_, c.thread = v.Of.Beginning()
 		}
-		return
+		err = h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text)
 	}
-	if c.Channel == "" && v.Request != nil {
-		c.Channel, c.thread = v.Request.Channel, v.Request.ThreadTS
-	}
-	if err := h.Slack.Ephemeral(ctx, c.Channel, c.thread, c.User, text); err != nil {
-		slog.WarnContext(ctx, "the person was not told", "task_id", c.Ref.ID, "user", c.User, "err", err)
+	if err != nil {
+		slog.WarnContext(ctx, "the person was not told", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
 	}
 }
 
+// openView opens a dialog. If it is not known whether it opened, the person clicks again.
+func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewRequest) error {
+	err := h.Slack.OpenView(ctx, c.trigger, view)
+	var unknown slackapi.Unknown
+	if errors.As(err, &unknown) {
+		slog.WarnContext(ctx, "whether the dialog opened", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "err", err)
+		return nil
+	}
+	return err
+}
+
 // text is the sentence for the person.
-func (v verdict) text() string { return card.Refused(v.Err, v.Settings, v.Request.Origin()) }
+func (v verdict) text() string {
+	say := card.Refused
+	if _, is := v.Of.(*session.Aggregate); is {
+		say = card.TalkRefused
+	}
+	return say(v.Err, v.Settings, v.Origin(), v.Askers()...)
+}
+
+// ended says how a task had ended before, nil for anything else.
+func (v verdict) ended() *task.Ended {
+	if a, is := v.Task(); is {
+		return a.Head.Ended
+	}
+	return nil
+}
 
 // inForm returns the text for a form that stays open: a reason was refused, nothing was saved, or there is no thread in
 // which the person could be told.
 func (v verdict) inForm() (text string, ok bool) {
-	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Request == nil) {
+	if class := errorclass.Of(v.Err); v.Err != nil && (!class.Refusal() || class == errorclass.Field || v.Of == nil) {
+		metric.Count(metric.InteractionNoted, 1)
 		return v.text(), true
 	}
 	return "", false
+}
+
+// submitted answers a dialog without a field. What failed and may pass is shown in the dialog, which stays open; a refusal is
+// told in the subject's thread.
+func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Response {
+	if text, ok := v.inForm(); ok {
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale)))
+	}
+	h.tell(ctx, c, v)
+	return inbound.OK()
 }

@@ -20,7 +20,11 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
+	"ringi/shared/store"
+	"ringi/shared/store/conversations"
+	"ringi/shared/store/kinds"
 	"ringi/shared/store/storetest"
+	"ringi/shared/store/tasks"
 )
 
 const signingSecret = "s3cret"
@@ -36,12 +40,13 @@ type world struct {
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
 	t.Helper()
-	s, _ := db.Store(t)
+	_, table := db.Store(t)
+	all := store.New(db.DB, table, kinds.All()...)
+	s := tasks.Of(all)
 	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}}
 	w.StartClock()
 	w.h = &Handler{
-		Talks: noTalks{},
-		Store: s, Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
+		Rows: all, Store: s, Talks: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
 		Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: w.Now, Within: time.Minute}, Now: w.Now,
 	}
 	w.root = w.slack.Say(t, workspace.Sato, workspace.HR, "今月の勤怠をまとめて")
@@ -216,7 +221,7 @@ func (w *world) healed() {
 
 // failing is a store that is down.
 type failing struct {
-	Store
+	Rows
 	err   error
 	hang  bool // writes are not answered
 	unset bool // the settings, and with them the language, can't be read
@@ -226,10 +231,10 @@ func (f failing) Settings(ctx context.Context, tenant string) (tenancy.Settings,
 	if f.unset {
 		return tenancy.Settings{}, f.err
 	}
-	return f.Store.Settings(ctx, tenant)
+	return f.Rows.Settings(ctx, tenant)
 }
 
-func (f failing) Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error) {
+func (f failing) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error) {
 	if !f.hang {
 		return nil, f.err
 	}
@@ -242,7 +247,7 @@ func (f failing) Decide(ctx context.Context, ref aggregate.Ref, decide task.Deci
 
 func (f failing) Redraw(ctx context.Context, ref aggregate.Ref) error {
 	if !f.hang {
-		return f.Store.Redraw(ctx, ref)
+		return f.Rows.Redraw(ctx, ref)
 	}
 	<-ctx.Done()
 	return ctx.Err()

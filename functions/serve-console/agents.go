@@ -28,8 +28,8 @@ func (c *Console) agentsRoutes() []route {
 	return []route{
 		{"GET /console/agents", anyMember, c.agents},
 		{"GET /console/sessions/{id}", anyMember, c.showSession},
-		{"POST /console/sessions/{id}/act", anyMember, c.actOnSession},
-		{"GET /console/sessions/{id}/message", anyMember, c.openThread},
+		{"POST /console/sessions/{id}/act", anyMember, c.act(c.sessionPage())},
+		{"GET /console/sessions/{id}/message", anyMember, c.openBeginning(c.sessionPage())},
 		{"GET /console/sessions/{id}/sent", administrator, c.listTalkSent},
 		{"GET /console/sessions/{id}/sent/{use}", administrator, c.showTalkSent},
 	}

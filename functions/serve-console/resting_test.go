@@ -162,7 +162,7 @@ func pointsAtAnAction(t *testing.T, w *world, c *chromium.Browser) {
 	p := w.as(workspace.Suzuki).sees(c, k.page())
 	at := p.Point(approveButton)
 	tanaka := w.as(workspace.Tanaka)
-	expect.Same(t, http.StatusSeeOther, tanaka.post(k.page()+"/act", actOn(rejectAction, x, "だめ")).status)
+	expect.Same(t, http.StatusSeeOther, tanaka.post(k.page()+"/act", actOn(aggregate.ActReject, x, "だめ")).status)
 	p.says("先に決まっています: 却下", "田中")
 	next := k.proposes(session.ShellCommand, script, "")
 	p.says("承認待ち", fmt.Sprintf("#%d", next.Number))

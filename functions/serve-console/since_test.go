@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -44,11 +44,11 @@ func TestAnAnswerToOneDecisionAsksForNoOther(t *testing.T) {
 func answersOfATask(t *testing.T, w *world) {
 	w.ask()
 	w.Prompted(tenancy.DefaultSettings())
-	suzuki, form := w.as(workspace.Suzuki), w.act(task.ActReject, "")
+	suzuki, form := w.as(workspace.Suzuki), w.act(aggregate.ActReject, "")
 	a := suzuki.post(w.page()+"/act", form) // no reason: it is the same decision still
 	expect.Same(t, http.StatusBadRequest, a.status)
 	holds(t, a, `value="reject"`, `class="text asked"`)
-	form = w.act(task.ActApprove, "")
+	form = w.act(aggregate.ActApprove, "")
 	w.planned(dm(1, "締切は金曜です"))
 	a = w.as(workspace.Tanaka).post(w.page()+"/act", form)
 	expect.Same(t, http.StatusConflict, a.status)
@@ -64,9 +64,9 @@ func answersOfATalk(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	first := k.proposes(session.ShellCommand, script, "")
 	suzuki := w.as(workspace.Suzuki)
-	expect.Same(t, http.StatusSeeOther, suzuki.post(k.page()+"/act", actOn(rejectAction, first, "だめ")).status)
+	expect.Same(t, http.StatusSeeOther, suzuki.post(k.page()+"/act", actOn(aggregate.ActReject, first, "だめ")).status)
 	k.proposes(session.ShellCommand, script, "")
-	a := w.as(workspace.Tanaka).post(k.page()+"/act", actOn(approveAction, first, ""))
+	a := w.as(workspace.Tanaka).post(k.page()+"/act", actOn(aggregate.ActApprove, first, ""))
 	expect.Same(t, http.StatusConflict, a.status)
 	holds(t, a, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")
 	lacks(t, a, `value="approve"`, `value="cancel_action"`, "data-asks")

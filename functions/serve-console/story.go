@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
@@ -45,8 +46,8 @@ const (
 func (c *Console) storyRoutes() []route {
 	return []route{
 		{"GET /console/tasks/{id}", anyMember, c.showTask},
-		{"POST /console/tasks/{id}/act", anyMember, c.actOnTask},
-		{"GET /console/tasks/{id}/message", anyMember, c.openMessage},
+		{"POST /console/tasks/{id}/act", anyMember, c.act(c.taskPage())},
+		{"GET /console/tasks/{id}/message", anyMember, c.openBeginning(c.taskPage())},
 		{"GET /console/tasks/{id}/results/{step}/{file}", anyMember, c.sendResult},
 		{"GET /console/tasks/{id}/sent/{use}", anyMember, c.showSent},
 		{"GET /console/tasks/{id}/drafts/{version}/{team}", anyMember, c.showOtherDraft},
@@ -94,12 +95,12 @@ func (c *Console) tell(ctx context.Context, v *viewer, ref aggregate.Ref) (t tel
 	return t, nil
 }
 
-// readable is the tenant's settings, for somebody who may read the task.
-func (c *Console) readable(ctx context.Context, v *viewer, a *task.Aggregate) (s tenancy.Settings, err error) {
-	if a.Request == nil {
-		return s, aggregate.ErrConflict // a torn read
+// readable is the tenant's settings, for somebody who may read the subject.
+func (c *Console) readable(ctx context.Context, v *viewer, a decision.Subject) (s tenancy.Settings, err error) {
+	if err := a.Readable(c.Now()); err != nil {
+		return s, err
 	}
-	return c.readableAt(ctx, v, a.Request.Origin())
+	return c.readableAt(ctx, v, a.Origin())
 }
 
 // readableAt is the tenant's settings, for somebody who may read what was asked for there: an administrator, whoever asked,
@@ -123,15 +124,11 @@ func (c *Console) readableAt(ctx context.Context, v *viewer, o aggregate.Origin)
 
 // loaded is the task that an address names, for somebody who may read it.
 func (c *Console) loaded(r *http.Request, v *viewer) (*task.Aggregate, error) {
-	ref, err := refOf(r, v)
+	a, err := c.subject(r, v, c.taskPage())
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.Store.Load(r.Context(), ref)
-	if err == nil {
-		_, err = c.readable(r.Context(), v, a)
-	}
-	return a, err
+	return a.(*task.Aggregate), nil // as its ref says
 }
 
 // toldTo tells it twice: who is in it is known after the first time.
@@ -235,15 +232,7 @@ type storyPage struct {
 	Since   since
 	Problem string // why what was wanted was not done
 	Typed   string // the reason that was typed for it
-	wanted  task.Action
-}
-
-// actButton is an act that the viewer may try.
-type actButton struct {
-	task.Action
-	Label, Class, Confirm, About string
-	Reasons                      bool   // it needs a reason
-	No                           string // why it is not offered to this viewer
+	wanted  aggregate.Offer
 }
 
 func (c *Console) showTask(w http.ResponseWriter, r *http.Request, v *viewer) error {
@@ -266,7 +255,8 @@ func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t
 		p.Live = p.Path
 	}
 	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	p.Buttons = buttonsFor(words, t, v)
+	acts := actTexts{words.Act, words.Confirm, words.ActAbout}
+	p.Buttons = buttonsFor(acts, t.task, t.story.Actions, t.story.Gate != nil && t.story.Gate.Whole, t.settings, t.surface, v)
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.story.ID, t.story.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
@@ -321,19 +311,25 @@ func runAt(machine, id string, run int) string {
 // localAccount is the AWS account of the emulator.
 const localAccount = "123456789012"
 
-// openMessage leads to the request's message in Slack.
-func (c *Console) openMessage(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	a, err := c.loaded(r, v)
+// wholeStep refuses to approve a step's arguments of which the page could not show everything.
+func (c *Console) wholeStep(ctx context.Context, v *viewer, a decision.Subject, x wanted) error {
+	if x.Kind != task.CardStep {
+		return nil
+	}
+	t, err := c.tell(ctx, v, a.Ref())
+	if err == nil && t.story.Gate != nil && t.story.Gate.ID == x.ID && !t.story.Gate.Whole {
+		err = errorclass.ErrMalformedForm
+	}
+	return err
+}
+
+// taskRefused shows the page as it is now, why nothing was decided, and what was typed.
+func (c *Console) taskRefused(w http.ResponseWriter, r *http.Request, v *viewer, ref aggregate.Ref, x wanted, why error) error {
+	t, err := c.tell(r.Context(), v, ref)
 	if err != nil {
 		return err
 	}
-	if c.Links == nil {
-		return aggregate.ErrNotFound
-	}
-	link, err := c.Links.Permalink(r.Context(), a.Request.Channel, a.Request.MessageTS)
-	if err != nil {
-		return fmt.Errorf("where the message is: %w", err)
-	}
-	http.Redirect(w, r, link, http.StatusSeeOther)
-	return nil
+	status, typed := notDone(r, v, x, why)
+	p := storyPage{Problem: t.surface.Refused(why, t.settings, t.task.Origin(), t.task.Askers()...), Typed: typed, wanted: x.Offer}
+	return c.showStory(w, r, v, t, p, status)
 }

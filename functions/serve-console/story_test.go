@@ -43,9 +43,9 @@ func (w *world) anyMember() aggregate.Policy {
 }
 
 // act is the form of an act that the task offers by now.
-func (w *world) act(name task.Act, reason string) url.Values {
+func (w *world) act(name aggregate.Act, reason string) url.Values {
 	w.T.Helper()
-	for _, x := range w.Load().Actions() {
+	for _, x := range w.Load().Offers() {
 		if x.Act == name {
 			return url.Values{"act": {string(x.Act)}, "id": {x.ID}, "kind": {string(x.Kind)}, "hash": {x.Hash}, "reason": {reason}}
 		}
@@ -109,11 +109,11 @@ func wholeStory(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	sato, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
 	holds(t, sato.get(w.page()), "勤怠集計", "判断待ち", `data-live="`+w.page()+`"`, "方針", `value="reject"`, pipelinetest.Text)
-	expect.Same(t, w.page()+"?done=act_reject", suzuki.post(w.page()+"/act", w.act(task.ActReject, "部署ごとに分けてください")).to)
+	expect.Same(t, w.page()+"?done=act_reject", suzuki.post(w.page()+"/act", w.act(aggregate.ActReject, "部署ごとに分けてください")).to)
 	w.Draft(tenancy.DefaultSettings())
 	a := sato.get(w.page())
 	holds(t, a, "v2", "前の版の却下理由", "部署ごとに分けてください", "コンソール", "prompt.rejected", "鈴木")
-	suzuki.post(w.page()+"/act", w.act(task.ActApprove, ""))
+	suzuki.post(w.page()+"/act", w.act(aggregate.ActApprove, ""))
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		s := tenancy.DefaultSettings()
@@ -124,7 +124,7 @@ func wholeStory(t *testing.T, w *world) {
 		}, "", s, w.Now())
 	})
 	holds(t, sato.get(w.page()), "営業部", "list_employees", "書き込み", `value="approve"`)
-	suzuki.post(w.page()+"/act", w.act(task.ActApprove, ""))
+	suzuki.post(w.page()+"/act", w.act(aggregate.ActApprove, ""))
 	w.Begin()
 	w.ran(inline(`{"department":"営業部","status":"active"}`), inline(`{"employees":[{"num":"101","name":"田中","email":"tanaka@example.com"},{"num":"102","name":"=cmd()"}],"total":2}`))
 	a = sato.get(w.page())
@@ -160,7 +160,7 @@ func strangersSeeNothing(t *testing.T, w *world) {
 				t.Errorf("%s gets %d of %s", name, a.status, path)
 			}
 		}
-		if a := b.post(w.page()+"/act", w.act(task.ActApprove, "")); a.status != http.StatusNotFound {
+		if a := b.post(w.page()+"/act", w.act(aggregate.ActApprove, "")); a.status != http.StatusNotFound {
 			t.Errorf("%s gets %d for a click", name, a.status)
 		}
 	}
@@ -180,7 +180,7 @@ func strangersSeeNothing(t *testing.T, w *world) {
 func decidesHere(t *testing.T, w *world) {
 	w.steps(pipelinetest.Step(1, "send_slack_dm", aggregate.Write, `{"text":"x"}`))
 	suzuki := w.as(workspace.Suzuki)
-	if a := suzuki.post(w.page()+"/act", w.act(task.ActApprove, "")); a.status != http.StatusSeeOther {
+	if a := suzuki.post(w.page()+"/act", w.act(aggregate.ActApprove, "")); a.status != http.StatusSeeOther {
 		t.Fatalf("%d %s", a.status, a.text())
 	}
 	w.Begin()
@@ -218,7 +218,7 @@ func refusesHere(t *testing.T, w *world) {
 	w.ask()
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	w.Prompted(tenancy.DefaultSettings())
-	form := w.act(task.ActApprove, "")
+	form := w.act(aggregate.ActApprove, "")
 	logs := logged(t)
 	sato := w.as(workspace.Sato)
 	page := sato.get(w.page())
@@ -233,8 +233,8 @@ func refusesHere(t *testing.T, w *world) {
 		says   string
 	}{
 		"one's own":          {sato, form, 403, "自分の依頼は自分で承認できません"},
-		"no reason":          {w.as(workspace.Suzuki), w.act(task.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
-		"a reason too long":  {w.as(workspace.Suzuki), w.act(task.ActReject, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
+		"no reason":          {w.as(workspace.Suzuki), w.act(aggregate.ActReject, " "), 400, "却下理由は 1〜1000 文字"},
+		"a reason too long":  {w.as(workspace.Suzuki), w.act(aggregate.ActReject, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
 		"another's row":      {w.as(workspace.Suzuki), url.Values{"act": {"approve"}, "id": {w.Ref.ID}, "kind": {"prompt"}}, 404, ""},
 		"another kind":       {w.as(workspace.Suzuki), with(form, "kind", "process"), 404, ""},
 		"an act of no card":  {w.as(workspace.Suzuki), with(form, "act", "extract"), 400, ""},
@@ -267,7 +267,7 @@ func with(form url.Values, name, value string) url.Values {
 func onlyWhatWasShown(t *testing.T, w *world) {
 	w.ask()
 	w.Prompted(tenancy.DefaultSettings())
-	seen, approve := w.act(task.ActReject, "この理由は失われない\n二行目"), w.act(task.ActApprove, "")
+	seen, approve := w.act(aggregate.ActReject, "この理由は失われない\n二行目"), w.act(aggregate.ActApprove, "")
 	suzuki := w.as(workspace.Suzuki)
 	for _, form := range []url.Values{with(approve, "hash", "of something else"), with(seen, "hash", "of something else")} {
 		if a := suzuki.post(w.page()+"/act", form); a.status != http.StatusConflict {
@@ -296,7 +296,7 @@ func onlyWhatWasShown(t *testing.T, w *world) {
 func oneDecision(t *testing.T, w *world) {
 	w.ask()
 	w.Prompted(tenancy.DefaultSettings())
-	form, tanaka := w.act(task.ActReject, "コンソールから"), aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team, Member: true}
+	form, tanaka := w.act(aggregate.ActReject, "コンソールから"), aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Tanaka, Team: w.By.Team, Member: true}
 	id, suzuki := w.Load().Prompt().ID, w.as(workspace.Suzuki)
 	var wg sync.WaitGroup
 	var console answer
@@ -345,7 +345,7 @@ func writtenIsText(t *testing.T, w *world) {
 		return a.FinishPrompt(a.Head.Run, all, set, w.Now())
 	})
 	suzuki := w.as(workspace.Suzuki)
-	suzuki.post(w.page()+"/act", w.act(task.ActReject, all))
+	suzuki.post(w.page()+"/act", w.act(aggregate.ActReject, all))
 	w.Draft(tenancy.DefaultSettings())
 	w.Approve()
 	step := pipelinetest.Step(1, "rooms."+strings.ReplaceAll(writings[1], " ", ""), aggregate.Write, `{"text":`+quoted+`}`)

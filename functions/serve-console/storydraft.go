@@ -81,7 +81,7 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 	named := c.naming(r.Context(), v, text+p.Content)
 	page.Text = named.Named(card.Prose(text))
 	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)
-	who := likely(t, v, task.ActReject)
+	who := likely(t.task, t.settings, v, aggregate.ActReject)
 	if who == nil && t.task.IsOpen(p.ID) {
 		who = c.authors(r.Context(), t, v)
 	}
@@ -136,21 +136,11 @@ func (c *Console) pickDraft(w http.ResponseWriter, r *http.Request, v *viewer) e
 	if err != nil {
 		return err
 	}
-	pick := decision.Pick(e.TeamID, draft.SubmissionContent)
 	if r.PostFormValue("hash") != e.Hash {
 		return aggregate.ErrMoved
 	}
-	maker := decision.Maker{Store: c.Store, People: c.People, Results: c.Results, Now: c.Now}
-	want := people.Want{User: v.User, Team: v.Team, Surface: aggregate.SurfaceConsole, Authors: true}
-	verdict := maker.Decide(ctx, decision.Click{Ref: ref, ID: p.ID, Want: want}, pick)
-	log := slog.With("task_id", ref.ID, "user", v.User, "surface", aggregate.SurfaceConsole)
-	if verdict.Err == nil {
-		return c.decided(w, r, log, verdict.Outcome, p.ID, "pick_draft", "/console/tasks/"+ref.ID)
-	}
-	t, err := c.tell(r.Context(), v, ref)
-	if err != nil {
-		return err
-	}
-	undecided(ctx, log, verdict.Outcome)
-	return c.refusal(w, r, v, t, wanted{}, verdict.Err)
+	click := v.click(ref, p.ID)
+	click.Authors = true
+	verdict := c.maker().Decide(ctx, click, decision.Pick(e.TeamID, draft.SubmissionContent, nil))
+	return c.decided(w, r, v, c.taskPage(), click, wanted{}, verdict, "pick_draft")
 }

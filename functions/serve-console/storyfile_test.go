@@ -101,7 +101,7 @@ func unreadArguments(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.OpenStepGate(a.Head.Run, 1, aggregate.Blob{S3Key: "arguments/x", Bytes: 15000, Preview: "長"}, "hash", w.Now())
 	})
-	suzuki, form := w.as(workspace.Suzuki), w.act(task.ActApprove, "")
+	suzuki, form := w.as(workspace.Suzuki), w.act(aggregate.ActApprove, "")
 	holds(t, suzuki.get(w.page()), "終わり", "✅ 承認</button>")
 	delete(w.results, "arguments/x")
 	page := suzuki.get(w.page())

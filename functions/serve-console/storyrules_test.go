@@ -40,7 +40,7 @@ func holdsAtOnce(t *testing.T, w *world) {
 	}
 	w.ask()
 	w.Prompted(tenancy.DefaultSettings())
-	form, sato := w.act(task.ActApprove, ""), w.as(workspace.Sato)
+	form, sato := w.act(aggregate.ActApprove, ""), w.as(workspace.Sato)
 	holds(t, sato.get(w.page()), "✅ 承認</button>")
 	w.Settings(func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{workspace.Sato}}

@@ -11,7 +11,7 @@ type storyTexts struct {
 	Untitled, System, ThatChannel                                                             string
 	Status, Gate, Step, Surface, Made, Kind                                                   map[string]string
 	Priority                                                                                  map[task.Priority]string
-	Act, Confirm, ActAbout                                                                    map[task.Act]string
+	Act, Confirm, ActAbout                                                                    map[aggregate.Act]string
 	Asked, By, At, Urgency, Message, OpenMessage, PrivateMessage                              string
 	Description, Answer, EndedAt, ParkedTitle, HeldTitle, WaitsUntil, ChoiceTitle, ChoiceOpen string
 	ChoiceReason, ChoiceRequest, ChoiceOver, Beside                                           string
@@ -45,15 +45,15 @@ var storyWords = language.InEach(
 		Made:     map[string]string{"TASK": "依頼の読み取り", "ANSWER": "返答", "PROMPT": "実行方針", "PROCESS": "実行ステップ", "EXECUTION": "実行とまとめ", "": "結果なし"},
 		Kind:     map[string]string{"prompt": "実行方針", "process": "実行ステップ", "step": "ステップの実行"},
 		Priority: map[task.Priority]string{task.Low: "低", task.Medium: "中", task.High: "高", task.Urgent: "緊急"},
-		Act: map[task.Act]string{
-			task.ActApprove: "✅ 承認", task.ActReject: "❌ 却下", task.ActTakeAsReason: "却下理由にする", task.ActTakeAsRequest: "新しい依頼にする",
+		Act: map[aggregate.Act]string{
+			aggregate.ActApprove: "✅ 承認", aggregate.ActReject: "❌ 却下", task.ActTakeAsReason: "却下理由にする", task.ActTakeAsRequest: "新しい依頼にする",
 			task.ActRetryGeneration: "🔄 再試行", task.ActRetryExecution: "🔄 再実行", task.ActCancelExecution: "⏹️ 中止", task.ActCancelTask: "依頼を取り消す",
 		},
-		Confirm: map[task.Act]string{
+		Confirm: map[aggregate.Act]string{
 			task.ActCancelExecution: "実行を中止しますか。元に戻せません。", task.ActCancelTask: "この依頼を取り消しますか。元に戻せません。",
 			task.ActTakeAsReason: "待っている版を、このメッセージを理由に却下しますか。",
 		},
-		ActAbout: map[task.Act]string{
+		ActAbout: map[aggregate.Act]string{
 			task.ActCancelExecution: "呼び出し中のステップは、その結果だけを記録します。", task.ActCancelTask: "続けるには、もう一度依頼することになります。",
 			task.ActRetryExecution: "完了したステップはやり直しません。",
 		},
@@ -96,15 +96,15 @@ var storyWords = language.InEach(
 		Made:     map[string]string{"TASK": "Reading the request", "ANSWER": "Reply", "PROMPT": "Policy", "PROCESS": "Steps", "EXECUTION": "Execution and summary", "": "Nothing usable"},
 		Kind:     map[string]string{"prompt": "Policy", "process": "Steps", "step": "A step about to run"},
 		Priority: map[task.Priority]string{task.Low: "Low", task.Medium: "Medium", task.High: "High", task.Urgent: "Urgent"},
-		Act: map[task.Act]string{
-			task.ActApprove: "✅ Approve", task.ActReject: "❌ Reject", task.ActTakeAsReason: "Use as the reason of a rejection", task.ActTakeAsRequest: "Make it a new request",
+		Act: map[aggregate.Act]string{
+			aggregate.ActApprove: "✅ Approve", aggregate.ActReject: "❌ Reject", task.ActTakeAsReason: "Use as the reason of a rejection", task.ActTakeAsRequest: "Make it a new request",
 			task.ActRetryGeneration: "🔄 Try again", task.ActRetryExecution: "🔄 Run again", task.ActCancelExecution: "⏹️ Stop", task.ActCancelTask: "Cancel the request",
 		},
-		Confirm: map[task.Act]string{
+		Confirm: map[aggregate.Act]string{
 			task.ActCancelExecution: "Stop the execution? This can't be undone.", task.ActCancelTask: "Cancel this request? This can't be undone.",
 			task.ActTakeAsReason: "Reject the version that waits, for the reason in this message?",
 		},
-		ActAbout: map[task.Act]string{
+		ActAbout: map[aggregate.Act]string{
 			task.ActCancelExecution: "Of a step whose call is under way only the outcome is recorded.", task.ActCancelTask: "To go on, it has to be asked for again.",
 			task.ActRetryExecution: "Steps that are completed are not done again.",
 		},

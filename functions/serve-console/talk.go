@@ -3,7 +3,9 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -11,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/payload"
@@ -18,6 +21,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/explain/ended"
+	"ringi/shared/explain/errorclass"
 	"ringi/shared/explain/refused"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
@@ -70,13 +74,13 @@ type talkPage struct {
 	Waits                     int // messages that are not answered
 	Actions                   []actionRow
 	Who                       string // who may decide
-	Buttons                   []talkButton
+	Buttons                   []actButton
 	Log                       []logRow
 	LogGoesOn                 bool
 	Made                      []madeTask
 	Since                     since
 	Problem, Typed            string
-	wanted                    talkWanted
+	wanted                    aggregate.Offer
 }
 
 // madeTask is a request that the agent made of what was agreed.
@@ -119,7 +123,7 @@ func (c *Console) tellTalk(ctx context.Context, v *viewer, ref aggregate.Ref, q 
 	if t.is, err = c.Sessions.Load(ctx, ref); err != nil {
 		return t, err
 	}
-	if t.settings, err = c.sessionReadable(ctx, v, t.is); err != nil {
+	if t.settings, err = c.readable(ctx, v, t.is); err != nil {
 		return t, err
 	}
 	t.defs, _ = agent.Definitions(t.settings.Agents, c.Outbound)
@@ -182,15 +186,6 @@ func (c *Console) actionsOf(ctx context.Context, ref aggregate.Ref, t *talk, num
 	return err
 }
 
-// sessionReadable is the tenant's settings, for somebody who may see the session: an administrator, whoever opened it, is in
-// its channel or may decide about it. For anybody else it is not there: aggregate.ErrNotFound.
-func (c *Console) sessionReadable(ctx context.Context, v *viewer, a *session.Aggregate) (s tenancy.Settings, err error) {
-	if a.Session == nil {
-		return s, aggregate.ErrConflict // a torn read
-	}
-	return c.readableAt(ctx, v, a.Session.Origin())
-}
-
 // nameTalk asks once how everybody is called who stands on the page.
 func (c *Console) nameTalk(ctx context.Context, v *viewer, t *talk) {
 	s := t.is.Session
@@ -249,8 +244,12 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 	for i := len(t.actions) - 1; i >= 0; i-- {
 		p.Actions = append(p.Actions, t.action(t.actions[i], p.Path, words, v.Locale))
 	}
-	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.askers()...)
-	p.Buttons = talkButtons(words, t, v)
+	p.Who = t.surface.WhoDecides(t.settings, s.Origin(), t.is.Askers()...)
+	whole := false
+	if x := t.is.Current(); x != nil {
+		_, whole = t.asked[x.ActionID]
+	}
+	p.Buttons = buttonsFor(actTexts{words.Act, words.Confirm, words.ActAbout}, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.entries(t, v.Locale)
 	title := cmp.Or(card.OneLine(s.Title), words.Untitled)
@@ -268,10 +267,7 @@ func (p *talkPage) since(r *http.Request, words talkTexts, t talk, locale string
 	if err := became(r, t.is.Undecided); err != nil {
 		s.Decided = t.refused(err, locale)
 	}
-	offered := slices.ContainsFunc(p.Buttons, func(b talkButton) bool {
-		return b.Act == p.wanted.act && b.ID == p.wanted.id && b.Hash == p.wanted.hash
-	})
-	s.Shown = instead(r, p.Problem != "", offered, waits)
+	s.Shown = instead(r, p.Problem != "", slices.Contains(t.is.Offers(), p.wanted), waits)
 	return s
 }
 
@@ -378,19 +374,37 @@ func (p *talkPage) entries(t talk, locale string) {
 	}
 }
 
-// openThread leads to the conversation in Slack.
-func (c *Console) openThread(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	a, err := c.sessionRead(r.Context(), r, v)
+// wholeAction refuses to approve an action of which the page could not show everything.
+func (c *Console) wholeAction(ctx context.Context, _ *viewer, a decision.Subject, x wanted) error {
+	talk, is := a.(*session.Aggregate)
+	if !is || !talk.IsOpen(x.ID) {
+		return nil
+	}
+	if _, err := c.payload(ctx, a.Ref(), talk.Action(x.ID)); err != nil {
+		slog.WarnContext(ctx, "an action can't be approved that can't be shown", "session_id", a.Ref().ID, "err", err)
+		return errorclass.ErrMalformedForm
+	}
+	return nil
+}
+
+// talkRefused shows the page as it is now, why nothing was decided, and what was typed.
+func (c *Console) talkRefused(w http.ResponseWriter, r *http.Request, v *viewer, ref aggregate.Ref, x wanted, why error) error {
+	t, err := c.tellTalk(r.Context(), v, ref, nil)
 	if err != nil {
 		return err
 	}
-	if c.Links == nil {
-		return aggregate.ErrNotFound
+	status, typed := notDone(r, v, x, why)
+	return c.showTalk(w, r, v, t, talkPage{Problem: t.refused(why, v.Locale), Typed: typed, wanted: x.Offer}, status)
+}
+
+// refused says why an act was not done: who was faster, or which rule says no.
+func (t *talk) refused(why error, locale string) string {
+	words := talkWords.In(locale)
+	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
+		return words.decided(was, t.person(was.By), t.surface.Marks.Time(was.At))
 	}
-	link, err := c.Links.Permalink(r.Context(), a.Session.Channel, a.Session.ThreadTS)
-	if err != nil {
-		return fmt.Errorf("where the conversation is: %w", err)
+	if errors.Is(why, aggregate.ErrInFlight) {
+		return words.Busy
 	}
-	http.Redirect(w, r, link, http.StatusSeeOther)
-	return nil
+	return t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
 }

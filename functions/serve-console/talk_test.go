@@ -150,7 +150,7 @@ func (k *talking) prints(x *session.Action, from, n int) {
 	}
 }
 
-func actOn(act talkAct, x *session.Action, reason string) url.Values {
+func actOn(act aggregate.Act, x *session.Action, reason string) url.Values {
 	form := url.Values{"act": {string(act)}, "reason": {reason}}
 	if x != nil {
 		form.Set("id", x.ActionID)
@@ -168,7 +168,7 @@ func wholeTalk(t *testing.T, w *world) {
 	x := k.proposes(session.ShellCommand, script, "")
 	page := suzuki.get(k.page())
 	holds(t, page, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか", `name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
-	expect.Same(t, k.page()+"?done=act_approve", suzuki.post(k.page()+"/act", actOn(approveAction, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_approve", suzuki.post(k.page()+"/act", actOn(aggregate.ActApprove, x, "")).to)
 	w.Later(time.Second)
 	k.begins()
 	k.prints(x, 0, 3)
@@ -181,11 +181,11 @@ func wholeTalk(t *testing.T, w *world) {
 	page = sato.get(k.page())
 	holds(t, page, "/console/tasks/"+k.load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	lacks(t, page, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
-	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(closeSession, nil, "")).to)
+	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(session.ActClose, nil, "")).to)
 	page = sato.get(k.page())
 	holds(t, page, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
 	lacks(t, page, "data-live")
-	expect.Same(t, k.page()+"?done=act_reopen_session", sato.post(k.page()+"/act", actOn(reopenSession, nil, "")).to)
+	expect.Same(t, k.page()+"?done=act_reopen_session", sato.post(k.page()+"/act", actOn(session.ActReopen, nil, "")).to)
 	w.Later(2 * time.Second)
 	k.says(workspace.Sato, "続きをお願い")
 	holds(t, sato.get(k.page()), "ここから新しい会話です", "続きをお願い")

@@ -19,7 +19,7 @@ func decidesActions(t *testing.T, w *world) {
 	sato := w.as(workspace.Sato)
 	x := k.proposes(session.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
 	holds(t, sato.get(k.page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
-	expect.Same(t, k.page()+"?done=act_reject", sato.post(k.page()+"/act", actOn(rejectAction, x, "先にファイルを見せて")).to)
+	expect.Same(t, k.page()+"?done=act_reject", sato.post(k.page()+"/act", actOn(aggregate.ActReject, x, "先にファイルを見せて")).to)
 	holds(t, sato.get(k.page()), "先にファイルを見せて", "却下", "action.rejected")
 	if a := k.load(); a.Session.PendingActionID != "" || len(a.Inbox) != 1 {
 		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
@@ -27,16 +27,16 @@ func decidesActions(t *testing.T, w *world) {
 
 	x = k.proposes(session.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
 	holds(t, sato.get(k.page()), "a.txt", "一行目\n二行目")
-	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(cancelAction, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
 
 	x = k.proposes(session.ShellCommand, script, "")
-	sato.post(k.page()+"/act", actOn(approveAction, x, ""))
+	sato.post(k.page()+"/act", actOn(aggregate.ActApprove, x, ""))
 	k.begins()
-	busy := sato.post(k.page()+"/act", actOn(closeSession, nil, ""))
+	busy := sato.post(k.page()+"/act", actOn(session.ActClose, nil, ""))
 	if busy.status == http.StatusSeeOther || !strings.Contains(busy.body, "先にその操作を取り消してください") {
 		t.Errorf("a session is closed under a running action: %d %s", busy.status, busy.text())
 	}
-	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(cancelAction, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
 	one := 1
 	k.ends(x, session.Result{Status: session.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
 	holds(t, sato.get(k.page()), "取り消した後に分かったこと", "止められました")
@@ -50,7 +50,7 @@ func refusesActions(t *testing.T, w *world) {
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	x := k.proposes(session.ShellCommand, script, "")
-	form := actOn(approveAction, x, "")
+	form := actOn(aggregate.ActApprove, x, "")
 	sato, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
 	page := sato.get(k.page())
 	holds(t, page, "自分の依頼は自分で承認できません", `value="reject"`)
@@ -63,9 +63,9 @@ func refusesActions(t *testing.T, w *world) {
 	}{
 		"one's own":                   {sato, form, 403, "自分の依頼は自分で承認できません"},
 		"content that was not shown":  {suzuki, with(form, "hash", strings.Repeat("0", 64)), 409, ""},
-		"another content's rejection": {suzuki, with(actOn(rejectAction, x, "だめ"), "hash", "x"), 409, "だめ"},
-		"no reason":                   {suzuki, actOn(rejectAction, x, " "), 400, "却下理由は 1〜1000 文字"},
-		"a reason too long":           {suzuki, actOn(rejectAction, x, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
+		"another content's rejection": {suzuki, with(actOn(aggregate.ActReject, x, "だめ"), "hash", "x"), 409, "だめ"},
+		"no reason":                   {suzuki, actOn(aggregate.ActReject, x, " "), 400, "却下理由は 1〜1000 文字"},
+		"a reason too long":           {suzuki, actOn(aggregate.ActReject, x, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
 		"an action that is not there": {suzuki, with(form, "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, ""},
 		"an act that there is not":    {suzuki, with(form, "act", "execute"), 400, ""},
 		"a guest":                     {w.as(workspace.Guest), form, 403, ""},
@@ -85,11 +85,11 @@ func refusesActions(t *testing.T, w *world) {
 func oneActionDecision(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	x := k.proposes(session.ShellCommand, script, "")
-	by := map[string]*browser{string(approveAction): w.as(workspace.Suzuki), string(cancelAction): w.as(workspace.Sato), string(rejectAction): w.as(workspace.Tanaka)}
+	by := map[string]*browser{string(aggregate.ActApprove): w.as(workspace.Suzuki), string(session.ActCancel): w.as(workspace.Sato), string(aggregate.ActReject): w.as(workspace.Tanaka)}
 	var all sync.WaitGroup
 	answers := sync.Map{}
 	for act, b := range by {
-		all.Go(func() { answers.Store(act, b.post(k.page()+"/act", actOn(talkAct(act), x, "だめ"))) })
+		all.Go(func() { answers.Store(act, b.post(k.page()+"/act", actOn(aggregate.Act(act), x, "だめ"))) })
 	}
 	all.Wait()
 	var done, told int
@@ -120,12 +120,12 @@ func largePayload(t *testing.T, w *world) {
 	page := sato.get(k.page())
 	holds(t, page, "ここでは承認できません", `value="reject"`)
 	lacks(t, page, "✅ 承認</button>")
-	if a := sato.post(k.page()+"/act", actOn(approveAction, x, "")); a.status != http.StatusBadRequest {
+	if a := sato.post(k.page()+"/act", actOn(aggregate.ActApprove, x, "")); a.status != http.StatusBadRequest {
 		t.Errorf("what nobody could read is approved: %d", a.status)
 	}
 	w.results[key] = aggregate.JSON(text)
 	holds(t, sato.get(k.page()), "echo end", "✅ 承認</button>")
-	expect.Same(t, k.page()+"?done=act_approve", sato.post(k.page()+"/act", actOn(approveAction, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_approve", sato.post(k.page()+"/act", actOn(aggregate.ActApprove, x, "")).to)
 }
 
 func waitsForActions(t *testing.T, w *world) {

@@ -27,7 +27,7 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 				t.Errorf("%s gets %d of %s", name, a.status, path)
 			}
 		}
-		for _, act := range []talkAct{approveAction, rejectAction, cancelAction} {
+		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, session.ActCancel} {
 			if a := b.post(k.page()+"/act", actOn(act, x, "だめ")); a.status != http.StatusNotFound {
 				t.Errorf("%s gets %d for %s", name, a.status, act)
 			}
@@ -39,12 +39,12 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 	if a := w.as(workspace.Tanaka).get(d.page()); a.status != http.StatusNotFound {
 		t.Errorf("a member gets %d of another's direct message", a.status)
 	}
-	for _, act := range []talkAct{reopenSession, closeSession, reopenSession} { // while it is open, then once it is closed
+	for _, act := range []aggregate.Act{session.ActReopen, session.ActClose, session.ActReopen} { // while it is open, then once it is closed
 		if a := w.as(workspace.Tanaka).post(d.page()+"/act", actOn(act, nil, "")); a.status != http.StatusNotFound {
 			t.Errorf("a member gets %d for %s of another's direct message", a.status, act)
 		}
 		if d.load().Session.Status == session.Open {
-			w.as(workspace.Sato).post(d.page()+"/act", actOn(closeSession, nil, ""))
+			w.as(workspace.Sato).post(d.page()+"/act", actOn(session.ActClose, nil, ""))
 		}
 	}
 	if a := d.load(); a.Session.Status != session.Closed || a.Head.ForgottenAt == nil {
@@ -113,7 +113,7 @@ func longTalk(t *testing.T, w *world) {
 func longOutput(t *testing.T, w *world) {
 	k := w.direct()
 	x := k.proposes(session.ShellCommand, script, "")
-	w.as(workspace.Sato).post(k.page()+"/act", actOn(approveAction, x, ""))
+	w.as(workspace.Sato).post(k.page()+"/act", actOn(aggregate.ActApprove, x, ""))
 	k.begins()
 	k.prints(x, 0, 700)
 	page := w.as(workspace.Sato).get(k.page())

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -27,22 +26,17 @@ type sentListPage struct {
 }
 
 // sessionRead is a session that the viewer may read.
-func (c *Console) sessionRead(ctx context.Context, r *http.Request, v *viewer) (*session.Aggregate, error) {
-	ref, err := sessionRef(r, v)
+func (c *Console) sessionRead(r *http.Request, v *viewer) (*session.Aggregate, error) {
+	a, err := c.subject(r, v, c.sessionPage())
 	if err != nil {
 		return nil, err
 	}
-	a, err := c.Sessions.Load(ctx, ref)
-	if err != nil {
-		return nil, err
-	}
-	_, err = c.sessionReadable(ctx, v, a)
-	return a, err
+	return a.(*session.Aggregate), nil // as its ref says
 }
 
 // listTalkSent lists the calls of models of a conversation, for administrators.
 func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	a, err := c.sessionRead(r.Context(), r, v)
+	a, err := c.sessionRead(r, v)
 	if err != nil {
 		return err
 	}
@@ -66,7 +60,7 @@ func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 
 // showTalkSent shows what a model was sent for one answer, to administrators.
 func (c *Console) showTalkSent(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	a, err := c.sessionRead(r.Context(), r, v)
+	a, err := c.sessionRead(r, v)
 	if err != nil {
 		return err
 	}

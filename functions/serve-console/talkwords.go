@@ -26,7 +26,7 @@ type talkTexts struct {
 	Log, LogMore, LogAll, At, By, Action2, Resource, Details                                          string
 	Was, WasBy                                                                                        string
 	Action                                                                                            map[session.ActionStatus]string
-	Act, Confirm, ActAbout                                                                            map[talkAct]string
+	Act, Confirm, ActAbout                                                                            map[aggregate.Act]string
 	Surface                                                                                           map[aggregate.Surface]string
 	Why                                                                                               map[aggregate.Reason]string
 	WhyUnread                                                                                         map[session.Cause]string
@@ -74,11 +74,11 @@ var talkJA = talkTexts{
 	Action: map[session.ActionStatus]string{
 		session.ActionPending: "承認待ち", session.ActionApproved: "承認済み・開始待ち", session.ActionExecuting: "実行中", session.ActionSucceeded: "完了", session.ActionFailed: "失敗", session.ActionCancelled: "取り消し",
 	},
-	Act:     map[talkAct]string{approveAction: "✅ 承認", rejectAction: "❌ 却下", cancelAction: "⏹️ 操作を取り消す", closeSession: "会話を終える", reopenSession: "この会話をもう一度始める"},
-	Confirm: map[talkAct]string{cancelAction: "この操作を取り消しますか。元に戻せません。", closeSession: "この会話を終えますか。承認を待っている操作も取り消されます。"},
-	ActAbout: map[talkAct]string{
-		approveAction: "上の内容が、そのまま実行されます。", cancelAction: "実行中なら止めます。それまでに変わったファイルは、作業フォルダーに反映されません。", closeSession: "続けるときは、Slack で新しく話しかけるか、ここからもう一度始めます。",
-		reopenSession: "作業フォルダーはそのままです。前のやりとりを、エージェントは覚えていません。",
+	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ 承認", aggregate.ActReject: "❌ 却下", session.ActCancel: "⏹️ 操作を取り消す", session.ActClose: "会話を終える", session.ActReopen: "この会話をもう一度始める"},
+	Confirm: map[aggregate.Act]string{session.ActCancel: "この操作を取り消しますか。元に戻せません。", session.ActClose: "この会話を終えますか。承認を待っている操作も取り消されます。"},
+	ActAbout: map[aggregate.Act]string{
+		aggregate.ActApprove: "上の内容が、そのまま実行されます。", session.ActCancel: "実行中なら止めます。それまでに変わったファイルは、作業フォルダーに反映されません。", session.ActClose: "続けるときは、Slack で新しく話しかけるか、ここからもう一度始めます。",
+		session.ActReopen: "作業フォルダーはそのままです。前のやりとりを、エージェントは覚えていません。",
 	},
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "コンソール"},
 	Why: map[aggregate.Reason]string{

@@ -23,11 +23,11 @@ var talkEN = talkTexts{
 	Action: map[session.ActionStatus]string{
 		session.ActionPending: "Waits for approval", session.ActionApproved: "Approved, about to begin", session.ActionExecuting: "Running", session.ActionSucceeded: "Done", session.ActionFailed: "Failed", session.ActionCancelled: "Withdrawn",
 	},
-	Act:     map[talkAct]string{approveAction: "✅ Approve", rejectAction: "❌ Reject", cancelAction: "⏹️ Withdraw the action", closeSession: "Close the conversation", reopenSession: "Begin this conversation again"},
-	Confirm: map[talkAct]string{cancelAction: "Withdraw this action? This can’t be undone.", closeSession: "Close this conversation? An action that waits is withdrawn with it."},
-	ActAbout: map[talkAct]string{
-		approveAction: "What is shown above is run, word for word.", cancelAction: "If it is running it is stopped. Files that it changed so far don’t reach the work folder.", closeSession: "To go on, write anew in Slack, or begin it again here.",
-		reopenSession: "The work folder is as it was left. The agent remembers nothing of what was said.",
+	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ Approve", aggregate.ActReject: "❌ Reject", session.ActCancel: "⏹️ Withdraw the action", session.ActClose: "Close the conversation", session.ActReopen: "Begin this conversation again"},
+	Confirm: map[aggregate.Act]string{session.ActCancel: "Withdraw this action? This can’t be undone.", session.ActClose: "Close this conversation? An action that waits is withdrawn with it."},
+	ActAbout: map[aggregate.Act]string{
+		aggregate.ActApprove: "What is shown above is run, word for word.", session.ActCancel: "If it is running it is stopped. Files that it changed so far don’t reach the work folder.", session.ActClose: "To go on, write anew in Slack, or begin it again here.",
+		session.ActReopen: "The work folder is as it was left. The agent remembers nothing of what was said.",
 	},
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "console"},
 	Why: map[aggregate.Reason]string{

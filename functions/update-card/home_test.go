@@ -24,7 +24,7 @@ import (
 
 // withHomes lets the handler publish Home tabs.
 func (w *world) withHomes() {
-	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
+	w.h.Homes = &Homes{Rows: w.Store, Slack: w.slack.Client, Inbox: inbox.Reader{Rows: w.Store.Of.Store, Store: w.Store, Sessions: conversations.Of(w.Store.Of.Store), Slack: w.slack.Client, Now: w.Now}}
 }
 
 // opens is a person opening the tab; what the relay then sends is handled.

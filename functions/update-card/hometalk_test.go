@@ -19,7 +19,7 @@ import (
 
 func (k *talk) withHomes() {
 	s := k.rows.Of.Store
-	k.h.Homes = &Homes{Rows: s, Slack: k.slack.Client, Inbox: inbox.Reader{Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
+	k.h.Homes = &Homes{Rows: s, Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens is a person opening the tab.

@@ -46,7 +46,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
 		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, session.Kind.Name: sessionCards{conversations.Of(s), shelf}},
-		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
+		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err
 }

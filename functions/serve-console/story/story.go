@@ -53,7 +53,7 @@ type Story struct {
 	Total                  aggregate.Usage
 	Log                    []Entry
 	LogGoesOn              bool
-	Actions                []task.Action
+	Actions                []aggregate.Offer
 	Gate                   *Gate // what waits for a decision
 	Run                    int
 }
@@ -77,7 +77,7 @@ type Choice struct {
 // Tell tells it.
 func (r Reader) Tell(s Source) Story {
 	a := s.Task
-	t := Story{ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Actions(), LogGoesOn: s.More}
+	t := Story{ID: a.Head.TaskID, Rev: a.Head.Rev, Run: a.Head.Run, Status: status(a), Actions: a.Offers(), LogGoesOn: s.More}
 	if used := a.Used(); used != nil {
 		t.Total = *used
 	}

@@ -23,10 +23,10 @@ import (
 )
 
 // filled is the form of an act as the page of the task has it.
-func filled(t *testing.T, d *driver.Request, act task.Act, reason string) url.Values {
+func filled(t *testing.T, d *driver.Request, act aggregate.Act, reason string) url.Values {
 	t.Helper()
-	all := d.Load().Actions()
-	i := slices.IndexFunc(all, func(x task.Action) bool { return x.Act == act })
+	all := d.Load().Offers()
+	i := slices.IndexFunc(all, func(x aggregate.Offer) bool { return x.Act == act })
 	if i < 0 {
 		t.Fatalf("%s is not offered\n%s", act, d.Summary())
 	}
@@ -56,7 +56,7 @@ func TestACardFollowsTheConsoleAsFastAsAClick(t *testing.T) {
 			began := time.Now()
 			if !here {
 				d.Click(workspace.Suzuki, driver.PromptCard, "approve_prompt")
-			} else if status := send(p, d, filled(t, d, task.ActApprove, "")); status != http.StatusSeeOther {
+			} else if status := send(p, d, filled(t, d, aggregate.ActApprove, "")); status != http.StatusSeeOther {
 				t.Fatalf("the console answers %d", status)
 			}
 			d.Card(driver.PromptCard, "✅ 承認:")
@@ -108,7 +108,7 @@ func TestTwoPeopleInTwoPlacesMakeOneDecision(t *testing.T) {
 		for _, user := range approvers {
 			copyOf(t, user, d.Load().Prompt().ID, "approve_prompt")
 		}
-		p, reject := driver.SitDown(t, running, workspace.Suzuki), filled(t, d, task.ActReject, "コンソールから")
+		p, reject := driver.SitDown(t, running, workspace.Suzuki), filled(t, d, aggregate.ActReject, "コンソールから")
 		status := 0
 		var both sync.WaitGroup
 		both.Go(func() { status = send(p, d, reject) })

@@ -5,82 +5,121 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
 
-// Act turns what a person wants of a task into a change. id is of what it is about: a gate's, an execution's, a choice's
-// or the task's own.
-type Act func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+// Act turns what a person wants of a subject into a change. id is of what it is about: a gate's, an execution's, a choice's or
+// the subject's own.
+type Act func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 
-// Buttons are the acts that need nothing but a click, by the action_id of a card's button.
-func Buttons() map[string]Act {
-	return map[string]Act{
-		"approve_prompt":   OfKind(task.CardPrompt, (*task.Aggregate).Approve),
-		"approve_process":  OfKind(task.CardProcess, (*task.Aggregate).Approve),
-		"approve_step":     OfKind(task.CardStep, (*task.Aggregate).Approve),
-		"cancel_execution": (*task.Aggregate).CancelExecution,
-		"retry_execution":  (*task.Aggregate).RetryExecution,
-		card.TakeAsRequest: (*task.Aggregate).TakeAsRequest,
-		"retry_generation": ofTask((*task.Aggregate).RetryGeneration),
+// Button is an act that needs nothing but a click.
+type Button struct {
+	Act
+	Withdraws, Retries bool // as in people.Want
+}
+
+// Buttons are those of cards beside the ones that approve or reject, by action_id.
+func Buttons() map[string]Button {
+	return map[string]Button{
+		"cancel_execution": {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
+		"retry_execution":  {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
+		"retry_generation": {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
+		card.TakeAsRequest: {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
+		card.CancelAction:  {Act: on((*session.Aggregate).Cancel), Withdraws: true},
+		card.ReopenSession: {Act: onWhole((*session.Aggregate).Reopen)},
 	}
 }
 
-// CancelTask withdraws a task, wherever it stands.
-func CancelTask() Act { return ofTask((*task.Aggregate).CancelTask) }
+// End is the button that ends a subject wherever it stands: it cancels a task, and closes a conversation.
+func End() Button {
+	return Button{Withdraws: true, Act: func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if a.Ref().Kind == session.Kind.Name {
+			return onWhole((*session.Aggregate).Close)(a, id, by, p, now)
+		}
+		return onWhole((*task.Aggregate).CancelTask)(a, id, by, p, now)
+	}}
+}
 
-// ofTask is a decision on the task itself, whose id the button carries.
-func ofTask(decide func(a *task.Aggregate, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if id != a.Head.TaskID {
+// on is an act on one kind of subject. There is nothing of the kind in any other.
+func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		of, is := a.(A)
+		if !is {
+			return aggregate.Change{}, aggregate.ErrNotFound
+		}
+		return decide(of, id, by, p, now)
+	}
+}
+
+// onWhole is an act on the subject itself, whose id the button carries.
+func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
+	return on(func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if id != a.Ref().ID {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		return decide(a, by, p, now)
-	}
+	})
 }
 
-// OfKind is an act on a gate of one kind alone: the button and its value name the same.
-func OfKind(kind aggregate.CardType, decide Act) Act {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if a.AskedBy(id) != kind {
+// Asks reports whether people approve or reject what this type of card asks.
+func Asks(kind aggregate.CardType) bool {
+	return kind == task.CardPrompt || kind == task.CardProcess || kind == task.CardStep || kind == session.CardAction
+}
+
+// Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of what the
+// card shows; a task's cards carry none.
+func Pressed(kind aggregate.CardType, hash string, act Act) Act {
+	if hash == "" && kind != session.CardAction {
+		return Gate(kind, act)
+	}
+	return Shown(kind, hash, act)
+}
+
+// Shown is an act on a gate of this type of which the person saw the content with this hash; aggregate.ErrMoved for another one.
+func Shown(kind aggregate.CardType, hash string, act Act) Act {
+	return Gate(kind, func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if a.AskedHash(id) != hash {
+			return aggregate.Change{}, aggregate.ErrMoved
+		}
+		return act(a, id, by, p, now)
+	})
+}
+
+// Gate is an act on a gate that this type of card asks about.
+func Gate(kind aggregate.CardType, act Act) Act {
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if !Asks(kind) || a.AskedBy(id) != kind {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		return decide(a, id, by, p, now)
+		return act(a, id, by, p, now)
 	}
 }
 
-// Rejection is an act that needs a reason.
-type Rejection func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
-
-// Rejections are those of each kind of gate.
-func Rejections() map[aggregate.CardType]Rejection {
-	out := map[aggregate.CardType]Rejection{}
-	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
-		out[kind] = func(a *task.Aggregate, id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-			if a.AskedBy(id) != kind {
-				return aggregate.Change{}, aggregate.ErrNotFound
-			}
-			return a.Reject(id, reason, by, p, now)
-		}
-	}
-	return out
+// Approve stamps what the gate asks about as it is now.
+func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
 }
 
-// Unsaid is the rejection before a reason is given, for checking whether one would be taken: it is never committed.
-func (r Rejection) Unsaid() Act {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		return r(a, id, "-", by, p, now)
-	}
-}
-
-// Once puts the reason in. Of a gate that is rejected already, by the same person with the same reason it is no change; with
-// another reason it is ErrDecided, since this reason would not be saved.
-func (r Rejection) Once(reason string) Act {
-	return func(a *task.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		c, err := r(a, id, reason, by, p, now)
+// Reject sends back what a gate asks about. Of a gate that is rejected already, by the same person with the same reason it is no
+// change; with another reason it is ErrDecided, since this reason would not be saved.
+func Reject(reason string) Act {
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		c, err := a.Reject(id, reason, by, p, now)
 		if v := a.VerdictOn(id); err == nil && c.Empty() && v.RejectedAt != nil && v.RejectionReason != strings.TrimSpace(reason) {
 			return aggregate.Change{}, aggregate.ErrDecided{Status: string(aggregate.Rejected), By: v.RejectedBy, At: *v.RejectedAt}
 		}
 		return c, err
 	}
+}
+
+// MayReject is Reject before a reason is given, for checking whether one would be taken: it is never committed.
+func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	return a.Reject(id, "-", by, p, now)
+}
+
+// MayRead changes nothing. It is refused as an approval of whatever was asked for would be, by the person alone.
+func MayRead(a Subject, _ string, by aggregate.Actor, p aggregate.Policy, _ time.Time) (aggregate.Change, error) {
+	return aggregate.Change{}, p.Approve(by, a.Root().Common().Requester)
 }

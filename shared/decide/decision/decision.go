@@ -1,4 +1,4 @@
-// Package decision makes what a person wants of a task a commit, wherever they say so: it asks who they are and whether
+// Package decision makes what a person wants of a task or a conversation a commit, wherever they say so: it asks who they are and whether
 // they may, decides on the rows as they are now, and says what became of it. A card's buttons, Slack's dialogs and the
 // console's forms all decide here, so that one rule holds for all of them.
 package decision
@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -26,13 +27,43 @@ const reserved = 500 * time.Millisecond
 // ErrUnread refuses a click that would approve content of which its card shows only a part.
 var ErrUnread = errors.New("not all of it was shown")
 
-// Store is where decisions are made.
+// Subject is an aggregate that asks people. What a new kind that asks them needs for being decided on is these methods; its
+// acts beside approving and rejecting stand in Buttons.
+type Subject interface {
+	aggregate.Aggregate
+	// Readable returns aggregate.ErrNotFound for what is forgotten, and aggregate.ErrConflict for a torn read.
+	Readable(now time.Time) error
+	Origin() aggregate.Origin
+	Beginning() (message, thread string)
+	// Askers are the people whose own request it is what waits.
+	Askers() []string
+	AskedBy(id string) aggregate.CardType
+	AskedHash(id string) string
+	AskedAt(id string) time.Time
+	IsOpen(id string) bool
+	VerdictOn(id string) aggregate.Verdict
+	ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+	Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
+}
+
+// RefOf names the subject with this id, whose form tells its kind.
+func RefOf(tenant, id string) aggregate.Ref {
+	if session.ValidID(id) {
+		return session.RefOf(tenant, id)
+	}
+	return task.RefOf(tenant, id)
+}
+
+// Store is where decisions are made: the rows of all kinds.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)
-	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide func(a, b *task.Aggregate) (ofA, ofB aggregate.Change, err error)) error
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
+	DecideBoth(ctx context.Context, first, second aggregate.Ref, decide Both) error
 }
+
+// Both decides on two aggregates at once.
+type Both = func(a, b aggregate.Aggregate) (ofA, ofB aggregate.Change, err error)
 
 // Results opens arguments that are too large for a row.
 type Results interface {
@@ -47,7 +78,7 @@ type Maker struct {
 	Now     func() time.Time
 }
 
-// Click is one act of one person: of which task, and of what in it.
+// Click is one act of one person: on which subject, and on what in it.
 type Click struct {
 	people.Want
 	Ref  aggregate.Ref
@@ -55,27 +86,45 @@ type Click struct {
 	Card aggregate.CardType // of the card whose button approves; empty for anything else
 }
 
-// Outcome is what became of what a person wanted, whatever it was about.
-type Outcome struct {
+// known reports whether the click's ids can be of something.
+func (c Click) known() bool {
+	return (aggregate.ValidID(c.Ref.ID) || session.ValidID(c.Ref.ID)) && (c.ID == c.Ref.ID || aggregate.ValidID(c.ID))
+}
+
+// Verdict is what became of a click.
+type Verdict struct {
 	Settings tenancy.Settings
+	Of       Subject   // as it was before; nil when no such subject was found, or it is not known who clicked
 	Empty    bool      // it was decided so already, by the same person
 	Asked    time.Time // when the gate that is decided began to wait; zero for anything else
 	Err      error
 }
 
-// Verdict is what became of a click.
-type Verdict struct {
-	Outcome
-	Request *task.Request // nil when no such task was found
-	Title   string        // of the task, empty before there is one
-	Ended   *task.Ended   // how the task had ended before
-	// Undecidable: it was parked before because nobody may approve what comes next.
-	Undecidable bool
+// Task is the subject where that is a task.
+func (v Verdict) Task() (a *task.Aggregate, is bool) {
+	a, is = v.Of.(*task.Aggregate)
+	return a, is
+}
+
+// Origin is where the subject was asked for, zero without one.
+func (v Verdict) Origin() aggregate.Origin {
+	if v.Of == nil {
+		return aggregate.Origin{}
+	}
+	return v.Of.Origin()
+}
+
+// Askers are the subject's, nobody without one.
+func (v Verdict) Askers() []string {
+	if v.Of == nil {
+		return nil
+	}
+	return v.Of.Askers()
 }
 
 // Decide is the whole of a click: load, decide, commit; the store decides again when somebody was faster.
 func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
-	return m.judge(ctx, c, act, func(ctx context.Context, f task.Decision) error {
+	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
 		_, err := m.Store.Decide(ctx, c.Ref, f)
 		return err
 	})
@@ -83,7 +132,7 @@ func (m Maker) Decide(ctx context.Context, c Click, act Act) Verdict {
 
 // Check decides without committing: would it be allowed, and is it still open?
 func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
-	return m.judge(ctx, c, act, func(ctx context.Context, f task.Decision) error {
+	return m.judge(ctx, c, act, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
 		a, err := m.Store.Load(ctx, c.Ref)
 		if err == nil {
 			_, err = f(a)
@@ -93,51 +142,55 @@ func (m Maker) Check(ctx context.Context, c Click, act Act) Verdict {
 }
 
 // judge applies an act under the settings and to the person as they are now.
-func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Context, task.Decision) error) (v Verdict) {
+func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Context, aggregate.Decision[aggregate.Aggregate]) error) (v Verdict) {
 	ctx, cancel := sleep.Sparing(ctx, reserved)
 	defer cancel()
-	settings, err := m.Store.Settings(ctx, c.Ref.Tenant)
-	if err != nil {
-		v.Err = fmt.Errorf("read the settings: %w", err)
+	if v.Settings, v.Err = m.Store.Settings(ctx, c.Ref.Tenant); v.Err != nil {
+		v.Err = fmt.Errorf("read the settings: %w", v.Err)
 		return v
 	}
-	v.Settings = settings
-	if !aggregate.ValidID(c.Ref.ID) || !aggregate.ValidID(c.ID) {
+	if !c.known() {
 		v.Err = aggregate.ErrNotFound
 		return v
 	}
 	var by aggregate.Actor
 	var policy aggregate.Policy
-	v.Err = run(ctx, func(a *task.Aggregate) (aggregate.Change, error) {
-		if a.Request == nil {
-			return aggregate.Change{}, aggregate.ErrConflict // a torn read
+	v.Err = run(ctx, func(x aggregate.Aggregate) (aggregate.Change, error) {
+		a, asks := x.(Subject)
+		if !asks {
+			return aggregate.Change{}, aggregate.ErrNotFound
 		}
-		if v.Request == nil { // asked once, however often the decision is made again
-			if by, policy, err = m.People.Who(ctx, c.Want, a.Request.Origin(), settings); err != nil {
+		if err := a.Readable(m.Now()); err != nil {
+			return aggregate.Change{}, err
+		}
+		if v.Of == nil { // asked once, however often the decision is made again
+			var err error
+			if by, policy, err = m.People.Who(ctx, c.Want, a.Origin(), v.Settings); err != nil {
 				return aggregate.Change{}, err
 			}
-			v.Request = a.Request
 		}
-		if err := m.unread(ctx, c, a, settings.Locale); err != nil {
+		v.Of = a
+		if err := m.unread(ctx, c, a, v.Settings.Locale); err != nil {
 			return aggregate.Change{}, err
 		}
 		change, err := act(a, c.ID, by, policy, m.Now())
 		v.Empty = err == nil && change.Empty()
-		v.Asked, v.Ended, v.Undecidable = asked(a, c.ID), a.Head.Ended, a.Head.Undecidable()
-		if a.Task != nil {
-			v.Title = a.Task.Title
+		if !c.Withdraws {
+			v.Asked = a.AskedAt(c.ID)
 		}
 		return change, err
 	})
 	return v
 }
 
-// unread returns ErrUnread when a click on a card's button approves content that the card does not show whole.
-func (m Maker) unread(ctx context.Context, c Click, a *task.Aggregate, locale string) error {
-	if c.Card == "" || !a.IsOpen(c.ID) {
+// unread returns ErrUnread when a click on a task's card approves content that the card does not show whole. A button that
+// carries the hash of what is shown stands on no other card.
+func (m Maker) unread(ctx context.Context, c Click, a Subject, locale string) error {
+	t, is := a.(*task.Aggregate)
+	if c.Card == "" || !is || !a.IsOpen(c.ID) {
 		return nil
 	}
-	drawn, err := m.Results.Opened(ctx, a, c.ID)
+	drawn, err := m.Results.Opened(ctx, t, c.ID)
 	if err != nil {
 		return err
 	}
@@ -147,17 +200,8 @@ func (m Maker) unread(ctx context.Context, c Click, a *task.Aggregate, locale st
 	return nil
 }
 
-// asked is when the gate with this id began to wait, zero if there is no such gate.
-func asked(a *task.Aggregate, id string) time.Time {
-	terms, ok := a.TermsOf(id)
-	if !ok || terms.DecideBy == nil {
-		return time.Time{}
-	}
-	return terms.DecideBy.Add(-time.Duration(terms.ApprovalHours) * time.Hour) // a row is older: its generation came first
-}
-
 // Log writes what became of a click that decided nothing.
-func (v Outcome) Log(ctx context.Context, log *slog.Logger) {
+func (v Verdict) Log(ctx context.Context, log *slog.Logger) {
 	switch class := errorclass.Of(v.Err); {
 	case class == errorclass.Unconfirmed:
 		log.ErrorContext(ctx, "not known to be saved", "err", v.Err)
@@ -169,14 +213,14 @@ func (v Outcome) Log(ctx context.Context, log *slog.Logger) {
 }
 
 // Unsaved reports whether it was no rule that refused, but something of ours or Slack's that failed.
-func (v Outcome) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
+func (v Verdict) Unsaved() bool { return v.Err != nil && !errorclass.Of(v.Err).Refusal() }
 
 // Measure counts how long what was decided had waited.
-func (v Outcome) Measure(now time.Time) {
+func (v Verdict) Measure(now time.Time) {
 	if !v.Asked.IsZero() {
 		metric.Put(metric.Value{Name: metric.DecisionSeconds, N: v.waited(now).Seconds()})
 	}
 }
 
 // waited is never below 0: the clock of whoever asked may be ahead of ours.
-func (v Outcome) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }
+func (v Verdict) waited(now time.Time) time.Duration { return max(0, now.Sub(v.Asked)) }

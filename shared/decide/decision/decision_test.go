@@ -22,7 +22,7 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 	for id, want := range map[string]time.Time{
 		"prompt": pending, "process": pending, "gate": pending, "generating": {}, "execution": {},
 	} {
-		if got := asked(a, id); !got.Equal(want) {
+		if got := a.AskedAt(id); !got.Equal(want) {
 			t.Errorf("%s was asked at %s, want %s", id, got, want)
 		}
 	}
@@ -31,7 +31,7 @@ func TestAGateIsAskedWhenItBeginsToWait(t *testing.T) {
 func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 	asked := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
-		if got := (Outcome{Asked: asked}).waited(asked.Add(wait)); got != want {
+		if got := (Verdict{Asked: asked}).waited(asked.Add(wait)); got != want {
 			t.Errorf("%s after: %s, want %s", wait, got, want)
 		}
 	}

@@ -16,27 +16,29 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 	gate = c // a click on the gate's own button
 	var by aggregate.Actor
 	var policy aggregate.Policy
-	mine := func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	mine := on(func(a *task.Aggregate, id string, actor aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		by, policy = actor, p
 		return a.TakeAsReason(id, actor, p, now)
-	}
-	v = m.judge(ctx, c, mine, func(ctx context.Context, f task.Decision) error {
-		a, err := m.Store.Load(ctx, c.Ref)
+	})
+	v = m.judge(ctx, c, mine, func(ctx context.Context, f aggregate.Decision[aggregate.Aggregate]) error {
+		x, err := m.Store.Load(ctx, c.Ref)
 		if err != nil {
 			return err
 		}
-		if a.Choice == nil || Rejections()[a.Choice.Beside.Kind] == nil {
-			_, err := f(a)
+		a, is := x.(*task.Aggregate)
+		if !is || a.Choice == nil || !Asks(a.Choice.Beside.Kind) {
+			_, err := f(x)
 			return errors.Join(err, aggregate.ErrNotFound)
 		}
-		reject := Rejections()[a.Choice.Beside.Kind]
-		gate.Ref.ID, gate.ID = a.Choice.Beside.TaskID, a.Choice.Beside.ID
-		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(own, other *task.Aggregate) (end, rejection aggregate.Change, err error) {
+		beside := a.Choice.Beside
+		gate.Ref.ID, gate.ID = beside.TaskID, beside.ID
+		return m.Store.DecideBoth(ctx, c.Ref, gate.Ref, func(x, y aggregate.Aggregate) (end, rejection aggregate.Change, err error) {
 			refused = nil
+			own, other := x.(*task.Aggregate), y.(*task.Aggregate) // as their refs say
 			if end, err = f(own); err != nil || end.Empty() {
 				return aggregate.Change{}, aggregate.Change{}, err
 			}
-			rejection, refused = reject.Once(own.Request.Text)(other, gate.ID, by, policy, m.Now())
+			rejection, refused = Gate(beside.Kind, Reject(own.Request.Text))(other, gate.ID, by, policy, m.Now())
 			if refused == nil || errors.Is(refused, aggregate.ErrConflict) {
 				return end, rejection, refused
 			}

@@ -5,10 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/task"
@@ -28,9 +28,13 @@ const (
 	atOnce = 10
 )
 
-// Store is what is read.
+// Rows are those of all kinds.
+type Rows interface {
+	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+}
+
+// Store lists what waits, and requests.
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
 	Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
@@ -38,7 +42,6 @@ type Store interface {
 
 // Sessions are people's conversations with agents.
 type Sessions interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
 	Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error)
 	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
 }
@@ -52,15 +55,15 @@ type Inbox struct {
 	Talks   []session.Session // the person's conversations that are open, likewise
 }
 
-// Item is a gate that waits, of a task or of a session.
+// Item is a gate that waits, and whose it is.
 type Item struct {
-	Task *task.Aggregate
-	Talk *session.Aggregate
+	Of decision.Subject
 	aggregate.Question
 }
 
 // Reader reads inboxes.
 type Reader struct {
+	Rows     Rows
 	Store    Store
 	Sessions Sessions
 	Slack    people.Directory
@@ -80,18 +83,9 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 	return out, errors.Join(waitingErr, mineErr, talksErr)
 }
 
-func (x Item) origin() aggregate.Origin {
-	if x.Talk != nil {
-		return x.Talk.Session.Origin()
-	}
-	return x.Task.Request.Origin()
-}
-
+// approves reports whether this person's approval of what is asked now would count.
 func (x Item) approves(by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	if x.Talk != nil {
-		return x.Talk.Approves(x.ID, by, p, now)
-	}
-	c, err := x.Task.Approve(x.ID, by, p, now)
+	c, err := decision.Approve(x.Of, x.ID, by, p, now)
 	return err == nil && !c.Empty()
 }
 
@@ -114,15 +108,22 @@ func (r Reader) mine(ctx context.Context, tenant, user string) ([]*task.Aggregat
 	for i, t := range page.Items {
 		refs[i] = task.RefOf(tenant, t.ID)
 	}
-	return slices.DeleteFunc(r.load(ctx, refs), func(a *task.Aggregate) bool { return a == nil || a.Task == nil || a.Request == nil }), nil
+	var out []*task.Aggregate
+	for _, a := range r.load(ctx, refs) {
+		if t, is := a.(*task.Aggregate); is && t.Task != nil {
+			out = append(out, t)
+		}
+	}
+	return out, nil
 }
 
-// load reads tasks side by side; nil stands for one that can't be read.
-func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []*task.Aggregate {
-	out := make([]*task.Aggregate, len(refs))
+// load reads subjects side by side; nil stands for one that can't be read.
+func (r Reader) load(ctx context.Context, refs []aggregate.Ref) []decision.Subject {
+	out := make([]decision.Subject, len(refs))
 	sideBySide(len(refs), func(i int) {
-		if a, err := r.Store.Load(ctx, refs[i]); err == nil {
-			out[i] = a
+		a, err := r.Rows.Load(ctx, refs[i])
+		if of, asks := a.(decision.Subject); err == nil && asks && of.Readable(r.Now()) == nil {
+			out[i] = of
 		}
 	})
 	return out
@@ -151,10 +152,10 @@ type Links interface {
 func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 	out := card.Summary{Looked: b.Looked}
 	for _, w := range b.Waiting {
-		out.Waiting = append(out.Waiting, card.Waits{Task: w.Task, Talk: w.Talk, Question: w.Question, Link: b.link(ctx, links, w)})
+		out.Waiting = append(out.Waiting, card.Waits{Of: w.Of, Question: w.Question, Link: b.link(ctx, links, w)})
 	}
 	for _, a := range b.Mine {
-		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Task: a})})
+		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Of: a})})
 	}
 	for _, s := range b.Talks {
 		out.Talks = append(out.Talks, card.Conversation{Session: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
@@ -165,14 +166,8 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 // link leads to the card that asks, or else to how it began; where that is in somebody else's direct messages, to the card's
 // copy in the person's own.
 func (b Inbox) link(ctx context.Context, links Links, x Item) string {
-	var shared *aggregate.Shared
-	var at, thread string
-	if x.Talk != nil {
-		shared, at, thread = x.Talk.Common(), x.Talk.Session.ThreadTS, x.Talk.Session.ThreadTS
-	} else {
-		shared, at, thread = x.Task.Common(), x.Task.Request.MessageTS, x.Task.Request.ThreadTS
-	}
-	o := x.origin()
+	shared, o := x.Of.Common(), x.Of.Origin()
+	at, thread := x.Of.Beginning()
 	if o.ChannelType == "im" && o.User != b.User {
 		for _, c := range shared.CopiesOf(x.Key) {
 			if c.User == b.User && c.MessageTS != "" {

@@ -74,7 +74,7 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 			}
 		}
 		for _, x := range l.open(ctx, may) {
-			by, policy, err := l.actor(ctx, x.origin())
+			by, policy, err := l.actor(ctx, x.Of.Origin())
 			if err != nil {
 				return nil, 0, err
 			}
@@ -141,21 +141,16 @@ func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Orig
 	return !slices.ContainsFunc(askers, func(asker string) bool { return policy.Approve(by, asker) != nil }), nil
 }
 
-// open are those that wait, as their rows say, read side by side. What can't be read is left out.
-func (l look) open(ctx context.Context, items []store.WaitingItem) []Item {
-	out := make([]Item, len(items))
-	sideBySide(len(items), func(i int) {
-		out[i].Question = items[i].Question
-		switch ref := items[i].Ref; ref.Kind {
-		case task.Kind.Name:
-			if a, err := l.Store.Load(ctx, ref); err == nil && a.Request != nil && a.IsOpen(out[i].ID) {
-				out[i].Task = a
-			}
-		case session.Kind.Name:
-			if a, err := l.Sessions.Load(ctx, ref); err == nil && a.Session != nil && a.Pending() != nil && a.Pending().ActionID == out[i].ID {
-				out[i].Talk = a
-			}
+// open are those that wait, as their rows say. What can't be read is left out.
+func (l look) open(ctx context.Context, items []store.WaitingItem) (out []Item) {
+	refs := make([]aggregate.Ref, len(items))
+	for i, x := range items {
+		refs[i] = x.Ref
+	}
+	for i, of := range l.load(ctx, refs) {
+		if q := items[i].Question; of != nil && of.IsOpen(q.ID) {
+			out = append(out, Item{of, q})
 		}
-	})
-	return slices.DeleteFunc(out, func(x Item) bool { return x.Task == nil && x.Talk == nil })
+	}
+	return out
 }

@@ -71,7 +71,7 @@ func (m *many) Requests(_ context.Context, _ string, ids ...string) (map[string]
 	return out, nil
 }
 
-func (m *many) Load(_ context.Context, ref aggregate.Ref) (*task.Aggregate, error) {
+func (m *many) Load(_ context.Context, ref aggregate.Ref) (aggregate.Aggregate, error) {
 	m.reads <- struct{}{}
 	p := &task.Prompt{ID: "P" + ref.ID, Version: 1, Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: aggregate.Terms{ApprovalRequired: true}}}
 	return &task.Aggregate{
@@ -101,7 +101,7 @@ func TestWhatWaitsForAPersonIsLookedForBeyondTheFirstPage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			now := time.Now()
 			m := &many{rows: tt.rows, mine: tt.mine, reads: make(chan struct{}, 5000), page: func() { now = now.Add(tt.each) }}
-			r := Reader{Store: m, Slack: member{}, Now: func() time.Time { return now }}
+			r := Reader{Rows: m, Store: m, Slack: member{}, Now: func() time.Time { return now }}
 			found, looked, err := r.waiting(t.Context(), "01TENANT", "T1", "U1", tenancy.DefaultSettings())
 			expect.NoError(t, err)
 			if len(found) != tt.found || looked != tt.looked || len(m.reads) != tt.read || m.lists != tt.lists {

@@ -69,14 +69,6 @@ func (a *Aggregate) Approves(id string, by aggregate.Actor, p aggregate.Policy, 
 	return err == nil && !c.Empty()
 }
 
-// Askers are the people whose messages the agent answered last, or who opened the session.
-func (a *Aggregate) Askers() []string {
-	if a.Session == nil || len(a.Session.Askers) == 0 {
-		return []string{a.Head.Requester}
-	}
-	return a.Session.Askers
-}
-
 // AskersOf are the people whose own request an action is.
 func (a *Aggregate) AskersOf(x *Action) []string {
 	if len(x.Askers) == 0 {

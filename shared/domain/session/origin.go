@@ -10,11 +10,3 @@ func (s *Session) Origin() aggregate.Origin {
 	}
 	return aggregate.Origin{Team: s.TeamID, User: s.Opener, Channel: s.Channel, ChannelType: s.ChannelType}
 }
-
-// AskedBy are the people whose messages the agent answered last; nobody where there is no session.
-func (s *Session) AskedBy() []string {
-	if s == nil {
-		return nil
-	}
-	return s.Askers
-}

@@ -107,12 +107,12 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 				}
 			}
 			want := map[string]int{}
-			for _, x := range s.Actions() {
+			for _, x := range s.Offers() {
 				name := string(x.Act)
 				switch {
 				case x.Act == task.ActCancelTask: // Slack's menu of a message has it
 					continue
-				case x.Act == task.ActApprove && !card.Whole(s.Aggregate, x.Kind, x.ID, "ja"):
+				case x.Act == aggregate.ActApprove && !card.Whole(s.Aggregate, x.Kind, x.ID, "ja"):
 					name = card.ReviewAction + string(x.Kind)
 				case x.Kind != "":
 					name += "_" + string(x.Kind)

@@ -25,10 +25,9 @@ type Summary struct {
 	Talks   []Conversation
 }
 
-// Waits is one thing of a task or of a session that waits for a decision. Link leads to its card, and may be empty.
+// Waits is one thing that waits for a decision, and whose it is. Link leads to its card, and may be empty.
 type Waits struct {
-	Task     *task.Aggregate
-	Talk     *session.Aggregate
+	Of       aggregate.Aggregate
 	Question aggregate.Question
 	Link     string
 }
@@ -87,21 +86,25 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 
 // onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
-	if x.Talk != nil {
-		return talkOnHome(x, s, now), true
+	if talk, is := x.Of.(*session.Aggregate); is {
+		return talkOnHome(x, talk, s, now), true
+	}
+	a, is := x.Of.(*task.Aggregate)
+	if !is {
+		return nil, false
 	}
 	q, w := x.Question, askWordsOf(s.Locale)
-	if slices.ContainsFunc(x.Task.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
+	if slices.ContainsFunc(a.Gates, func(g *task.StepGate) bool { return g.ID == q.ID && g.Arguments.S3Key != "" }) {
 		return nil, false // what it would be called with is not in the row
 	}
-	m := RenderUnder(x.Task, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
+	m := RenderUnder(a, &aggregate.Card{CardType: q.Kind, Subject: q.Key}, s, now)
 	if m.Plain != nil { // a Home tab takes no tables
 		m = *m.Plain
 	}
-	if len(m.Attachments) == 0 || !Whole(x.Task, q.Kind, q.ID, s.Locale) {
+	if len(m.Attachments) == 0 || !Whole(a, q.Kind, q.ID, s.Locale) {
 		return nil, false
 	}
-	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(x.Task, w), "who", wordsOf(s.Locale).mention(x.Task.Head.Requester)) + opens(x.Link, w))}
+	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
@@ -208,13 +211,14 @@ func opens(link string, w *askWords) string {
 }
 
 func waitsLine(x Waits, w *askWords) string {
-	title, who := "", ""
-	if x.Talk != nil {
-		title, who = talkTitle(x.Talk.Session, w), x.Talk.Session.Opener
-	} else {
-		title, who = titleOf(x.Task, w), x.Task.Head.Requester
+	title := ""
+	switch a := x.Of.(type) {
+	case *task.Aggregate:
+		title = titleOf(a, w)
+	case *session.Aggregate:
+		title = talkTitle(a.Session, w)
 	}
-	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(who))
+	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
 	if x.Question.DecideBy != nil {
 		line += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 	}

@@ -14,7 +14,7 @@ import (
 
 // Where not all that waits was looked at, Home and /ringi neither deny that something waits nor give a number as if it were all.
 func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
-	w := card.Waits{Task: received(t).extracted().Aggregate, Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}}
+	w := card.Waits{Of: received(t).extracted().Aggregate, Question: aggregate.Question{Kind: task.CardPrompt, Version: 1}}
 	many := slices.Repeat([]card.Waits{w}, 50)
 	flat := map[string][]string{"ja": {"(0 件", "(50 件)", "承認を待っているものはありません。"}, "en": {"(0", "(50)", "Nothing waits"}}
 	for _, x := range []struct {

@@ -18,10 +18,10 @@ type Conversation struct {
 
 // talkOnHome is what an agent wants to do as blocks of the Home tab: its card, or where that does not show all of it, what it
 // is in short, with the button that does.
-func talkOnHome(x Waits, s tenancy.Settings, now time.Time) []slack.Block {
-	in := *x.Talk.Session
+func talkOnHome(x Waits, of *session.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
+	in := *of.Session
 	in.Locale = s.Locale // a tab is in its reader's language
-	a := *x.Talk
+	a := *of
 	a.Session = &in
 	w := askWordsOf(s.Locale)
 	blocks := []slack.Block{divider(), contextLine(talkFrom(&a, w) + opens(x.Link, w))}

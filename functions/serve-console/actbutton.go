@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"slices"
+
+	"ringi/shared/decide/decision"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/session"
+	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/refused"
+)
+
+// actButton is an act that the viewer may try.
+type actButton struct {
+	aggregate.Offer
+	Label, Class, Confirm, About string
+	Reasons                      bool   // it needs a reason
+	No                           string // why it is not offered to this viewer
+}
+
+// actTexts are a page's words for acts: on the button, before it is pressed for good, and beside it.
+type actTexts struct{ act, confirm, about map[aggregate.Act]string }
+
+// buttonsFor are the acts that a subject offers, in the viewer's words; an approval only where all that is asked about is
+// shown. What the settings alone say that this viewer may not is not offered, with the sentence that a click would get.
+func buttonsFor(words actTexts, a decision.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface, v *viewer) []actButton {
+	var out []actButton
+	for _, x := range offers {
+		if x.Act == aggregate.ActApprove && !whole {
+			continue
+		}
+		b := actButton{
+			Offer: x, Label: words.act[x.Act], Confirm: words.confirm[x.Act], About: words.about[x.Act], Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
+		}
+		switch x.Act {
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, session.ActReopen:
+			b.Class = "button-primary"
+		}
+		if err := likely(a, set, v, x.Act); err != nil {
+			b.No = s.Why(err, set, a.Origin(), a.Askers()...)
+		}
+		out = append(out, b)
+	}
+	return out
+}
+
+// likely is the rule by which a click of this viewer would be refused, as far as it can be known without asking Slack.
+func likely(a decision.Subject, set tenancy.Settings, v *viewer, act aggregate.Act) (err error) {
+	by, p := likelyAt(a.Origin(), set, v)
+	requester := a.Root().Common().Requester
+	switch act {
+	case aggregate.ActApprove:
+		for _, asker := range a.Askers() {
+			err = errors.Join(err, p.Approve(by, asker))
+		}
+		return err
+	case aggregate.ActReject, task.ActTakeAsReason:
+		return p.Reject(by, requester)
+	case session.ActReopen:
+		return p.Request(by)
+	case session.ActCancel:
+		if slices.Contains(a.Askers(), v.User) { // of their own
+			return nil
+		}
+	}
+	return p.Withdraw(by, requester)
+}
+
+// likelyAt is the viewer as the one who decides about what was asked for there, without asking Slack: they count as a member
+// of the channel, and, where groups are listed, of one of them.
+func likelyAt(o aggregate.Origin, s tenancy.Settings, v *viewer) (aggregate.Actor, aggregate.Policy) {
+	by := aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: o.Team, Member: true}
+	p := aggregate.Policy{Team: by.Team, Mode: s.Approvers.Mode, Approvers: s.Approvers.Users, AllowSelf: s.AllowSelfApproval}
+	if len(s.Approvers.Usergroups) > 0 {
+		p.Approvers = append(p.Approvers[:len(p.Approvers):len(p.Approvers)], v.User)
+	}
+	if o.ChannelType == "im" && v.User != o.User {
+		by.Member = false
+	}
+	return by, p
+}
