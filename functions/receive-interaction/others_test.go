@@ -35,13 +35,14 @@ var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始め
 func TestOtherDrafts(t *testing.T) {
 	db := storetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *world){
-		"read and taken":                  testTakeADraft,
-		"turned by those who could open":  testDraftsTurned,
-		"who has left":                    testDraftOfOneWhoLeft,
-		"who may not decide may read":     testDraftsForReading,
-		"another text than what was read": testDraftThatWasNotRead,
-		"decided meanwhile":               testDraftTooLate,
-		"which nobody could approve then": testDraftOfTheOnlyApprover,
+		"read and taken":                      testTakeADraft,
+		"approved by another than its author": testDraftOfItsAuthor,
+		"turned by those who could open":      testDraftsTurned,
+		"who has left":                        testDraftOfOneWhoLeft,
+		"who may not decide may read":         testDraftsForReading,
+		"another text than what was read":     testDraftThatWasNotRead,
+		"decided meanwhile":                   testDraftTooLate,
+		"which nobody could approve then":     testDraftOfTheOnlyApprover,
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })
 	}
@@ -98,6 +99,19 @@ func testTakeADraft(t *testing.T, w *world) {
 	a := w.Load()
 	if n := a.Prompt(); len(a.Prompts) != 2 || n.Content != drafts["c"] || n.Author != workspace.Suzuki || a.Prompts[0].Status != aggregate.Rejected {
 		t.Errorf("%d versions: %+v", len(a.Prompts), n)
+	}
+}
+
+// Whoever put a draft in place is told that it is their own, beside whoever asked for the task.
+func testDraftOfItsAuthor(t *testing.T, w *world) {
+	p := w.contested()
+	w.changeSettings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	w.quiet(w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID)), workspace.Suzuki)
+	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
+	mine := w.Load().Prompt()
+	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", mine.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
+	if w.Load().Prompt().Status != aggregate.PendingApproval {
+		t.Error("its author approved it")
 	}
 }
 

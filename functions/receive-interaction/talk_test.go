@@ -66,8 +66,13 @@ func (k *talk) press(user, action, value string) inbound.Response {
 // send submits the dialog that is open for a person.
 func (k *talk) send(user string, values map[string]any) inbound.Response {
 	k.T.Helper()
-	v := k.slack.Views(user)[0]
+	v := k.view(user)
 	k.slack.CloseView(user, v.ID, false)
+	return k.sendView(user, v, values)
+}
+
+func (k *talk) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
+	k.T.Helper()
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
 	return k.post(p)
@@ -181,7 +186,11 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		k.quiet(k.press(user, card.RejectAction, k.value()), user)
 	}
-	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
+	form := k.view(workspace.Suzuki)
+	for range 2 {
+		k.quiet(k.sendView(workspace.Suzuki, form, reason("本番はだめ")), workspace.Suzuki)
+	}
+	k.told(k.sendView(workspace.Suzuki, form, reason("やはり短く")), workspace.Suzuki, "入力した却下理由は、反映されていません。")
 	k.told(k.send(workspace.Tanaka, reason("長すぎる")), workspace.Tanaka, "入力した却下理由は、反映されていません。")
 	if x := k.action(); x.ErrorDetail != "本番はだめ" || x.CancelledBy != workspace.Suzuki {
 		t.Errorf("%+v", x)

@@ -102,6 +102,10 @@ func takesAnother(t *testing.T, w *world) {
 	page := suzuki.get(w.page())
 	holds(t, page, "この案に替えた人: 鈴木", "別の案に変更", "代わりに選ばれたチーム", "prompt.picked", "console")
 	lacks(t, page, "前の版の却下理由", ">却下</span>") // nobody rejected it or gave a reason
+	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
+	page = suzuki.get(w.page())
+	holds(t, page, "自分の依頼は自分で承認できません") // the version is theirs by now
+	lacks(t, page, "✅ 承認</button>")
 	holds(t, suzuki.get(path), "もう承認を待っていません")
 	lacks(t, suzuki.get(path), "この案に替える</button>")
 	if a := suzuki.post(path, form); a.status != http.StatusConflict || len(w.Load().Prompts) != 2 {

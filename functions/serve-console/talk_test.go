@@ -26,6 +26,7 @@ func TestConversationsWithAgents(t *testing.T) {
 		"nobody else's":                                     strangersSeeNoTalk,
 		"decided here as in Slack":                          decidesActions,
 		"who may not decide is told why":                    refusesActions,
+		"who asked for an action may withdraw it alone":     offersWhatAskersMay,
 		"two at once make one decision":                     oneActionDecision,
 		"what people, agents and commands write is text":    saidIsText,
 		"what a model was sent is for administrators":       sentIsForAdministrators,

@@ -82,6 +82,25 @@ func refusesActions(t *testing.T, w *world) {
 	}
 }
 
+// Whoever asked for an action may withdraw it, but not close somebody else's conversation.
+func offersWhatAskersMay(t *testing.T, w *world) {
+	w.Ref.Tenant = w.tenant.ID
+	w.Settings(func(s *tenancy.Settings) {
+		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
+	})
+	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
+	k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	k.begins()
+	k.ends(k.load().Current(), session.Result{Status: session.ActionSucceeded})
+	k.says(workspace.Tanaka, "もう一度")
+	x := k.proposes(session.ShellCommand, script, "")
+	tanaka := w.as(workspace.Tanaka)
+	page := tanaka.get(k.page())
+	holds(t, page, "⏹️ 操作を取り消す</button>")
+	lacks(t, page, "会話を終える</button>")
+	expect.Same(t, k.page()+"?done=act_cancel_action", tanaka.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
+}
+
 func oneActionDecision(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
 	x := k.proposes(session.ShellCommand, script, "")
