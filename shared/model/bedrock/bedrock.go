@@ -60,7 +60,7 @@ func New(c Config) *Client {
 
 // Say makes one call, and another in a plainer form for each thing that the model may have refused it for.
 func (c *Client) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
-	f := form{sampled: r.Sampling.Set()}
+	f := form{marked: true, formed: r.Schema != nil, sampled: r.Sampling.Set()}
 	for {
 		out := model.Response{Stop: model.StopEnd, Usage: model.Usage{Provider: modelname.Bedrock, Model: c.config.Model, Calls: 1}}
 		in, err := c.input(r, f)
@@ -192,8 +192,11 @@ func (c *Client) problem(err error) *model.Error {
 	var api smithy.APIError
 	var answer *smithyhttp.ResponseError
 	e := model.FromTransport(modelname.Bedrock, err)
-	if errors.As(err, &api) && errors.As(err, &answer) {
+	switch {
+	case errors.As(err, &api) && errors.As(err, &answer):
 		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), answer.HTTPStatusCode()), answer.Response.Header, api.ErrorCode())
+	case errors.As(err, &api): // in an answer which began well
+		e = model.FromStatus(modelname.Bedrock, status(err, api.ErrorCode(), http.StatusInternalServerError), nil, api.ErrorCode())
 	}
 	var id interface{ ServiceRequestID() string }
 	if errors.As(err, &id) {
@@ -218,7 +221,9 @@ func status(err error, code string, said int) int {
 	switch code {
 	case "UnrecognizedClientException", "InvalidClientTokenId", "ExpiredTokenException", "MissingAuthenticationToken", "IncompleteSignature", "InvalidSignatureException":
 		return http.StatusUnauthorized
-	case "ServiceQuotaExceededException":
+	case "ValidationException":
+		return http.StatusBadRequest
+	case "ServiceQuotaExceededException", "ThrottlingException":
 		return http.StatusTooManyRequests
 	}
 	return said

@@ -13,21 +13,20 @@ import (
 	"ringi/shared/model"
 )
 
-// form is what a request has of what not every model takes: plain, it has neither marks for the cache nor a form of the answer.
-type form struct{ plain, sampled bool }
+// form is what a request has of what not every model takes: marks for the cache, a form of the answer, sampling.
+type form struct{ marked, formed, sampled bool }
 
 // simpler leaves something out, and reports whether there is anything that the model may have refused the request for.
 func (f form) simpler(refused *types.ValidationException) (form, bool) {
 	why := refused.ErrorMessage()
+	named := strings.Contains(why, "outputConfig") || strings.Contains(why, "cachePoint")
 	switch {
-	case !f.plain && (!f.sampled || strings.Contains(why, "outputConfig") || strings.Contains(why, "cachePoint")):
-		f.plain = true
-	case f.sampled:
-		f.sampled = false
-	default:
-		return f, false
+	case f.sampled && !(named && (f.marked || f.formed)):
+		return form{formed: f.formed}, true
+	case f.marked || f.formed:
+		return form{sampled: f.sampled}, true
 	}
-	return f, true
+	return f, false
 }
 
 // input is a request as Converse takes it, with a cache breakpoint behind the rules and what stands, and in a conversation
@@ -36,20 +35,20 @@ func (f form) simpler(refused *types.ValidationException) (form, bool) {
 func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, error) {
 	mark := types.CachePointBlock{Type: types.CachePointTypeDefault}
 	system := r.System
-	if r.Once && f.plain {
+	if r.Once && !f.formed {
 		system += "\n\n" + model.SchemaPrompt(r.Schema)
 	}
 	in := &bedrockruntime.ConverseInput{
 		ModelId: &c.config.Model, System: []types.SystemContentBlock{&types.SystemContentBlockMemberText{Value: system}},
 		InferenceConfig: &types.InferenceConfiguration{MaxTokens: aws.Int32(int32(r.MaxTokens))},
 	}
-	if !f.plain {
+	if f.marked {
 		in.System = append(in.System, &types.SystemContentBlockMemberCachePoint{Value: mark})
 	}
 	if f.sampled {
 		sample(in.InferenceConfig, r.Sampling)
 	}
-	if !f.plain && r.Schema != nil {
+	if f.formed {
 		in.OutputConfig = &types.OutputConfig{TextFormat: &types.OutputFormat{
 			Type: types.OutputFormatTypeJsonSchema,
 			Structure: &types.OutputFormatStructureMemberJsonSchema{Value: types.JsonSchemaDefinition{
@@ -61,7 +60,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 		turn := types.Message{Role: types.ConversationRole(m.Role)}
 		if i == 0 && r.Standing != "" {
 			turn.Content = append(turn.Content, &types.ContentBlockMemberText{Value: r.Standing})
-			if !f.plain {
+			if f.marked {
 				turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
 			}
 		}
@@ -70,7 +69,7 @@ func (c *Client) input(r model.Request, f form) (*bedrockruntime.ConverseInput, 
 			return nil, err
 		}
 		turn.Content = append(turn.Content, blocks...)
-		if !f.plain && !r.Once && i == len(r.Messages)-1 {
+		if f.marked && !r.Once && i == len(r.Messages)-1 {
 			turn.Content = append(turn.Content, &types.ContentBlockMemberCachePoint{Value: mark})
 		}
 		in.Messages = append(in.Messages, turn)
@@ -120,10 +119,10 @@ func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
 			}})
 		case part.Result != nil:
 			result := types.ToolResultBlock{
-				ToolUseId: aws.String(part.Result.CallID), Status: types.ToolResultStatusSuccess,
+				ToolUseId: aws.String(part.Result.CallID),
 				Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: part.Result.Text}},
 			}
-			if part.Result.Failed {
+			if part.Result.Failed { // not every model knows the word, so that success says none
 				result.Status = types.ToolResultStatusError
 			}
 			blocks = append(blocks, &types.ContentBlockMemberToolResult{Value: result})

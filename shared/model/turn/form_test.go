@@ -2,6 +2,7 @@ package chat_test
 
 import (
 	"encoding/json"
+	"maps"
 	"testing"
 
 	sdk "github.com/anthropics/anthropic-sdk-go"
@@ -9,6 +10,7 @@ import (
 	"github.com/openai/openai-go/v3/responses"
 
 	"ringi/infra/local/vendors/llm"
+	"ringi/infra/local/vendors/published"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 )
@@ -27,7 +29,20 @@ func again[T any](t *testing.T, body string) (out any) {
 func decoded(t *testing.T, text string) (out map[string]any) {
 	t.Helper()
 	expect.NoError(t, json.Unmarshal([]byte(text), &out))
+	for _, part := range []string{"inferenceConfig", "toolConfig"} { // Bedrock's; the others have their members beside
+		members, _ := out[part].(map[string]any)
+		maps.Copy(out, members)
+	}
 	return out
+}
+
+// asConverse reads a request of Bedrock, whose SDK can't, and holds it to what is published.
+func asConverse(t *testing.T, body string) any {
+	t.Helper()
+	for _, d := range expect.Value(published.Open("bedrock"))(t).Check("ConverseRequest", body) {
+		t.Error(d)
+	}
+	return any(decoded(t, body))
 }
 
 func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
@@ -37,8 +52,10 @@ func TestAnAnswerIsForcedIntoFormAsEachVendorPublishesIt(t *testing.T) {
 		want   any
 		read   func(t *testing.T, body string) any
 	}{
-		"anthropic":  {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}, again[sdk.MessageNewParams]},
-		"openai":     {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
+		"anthropic": {"output_config", map[string]any{"format": map[string]any{"type": "json_schema", "schema": schema}}, again[sdk.MessageNewParams]},
+		"openai":    {"text", map[string]any{"format": map[string]any{"type": "json_schema", "name": "answer", "strict": true, "schema": schema}}, again[responses.ResponseNewParams]},
+		"bedrock": {"outputConfig", map[string]any{"textFormat": map[string]any{"type": "json_schema",
+			"structure": map[string]any{"jsonSchema": map[string]any{"name": "answer", "schema": formSchema}}}}, asConverse},
 		"compatible": {"response_format", map[string]any{"type": "json_schema", "json_schema": map[string]any{"name": "answer", "strict": true, "schema": schema}}, again[openai.ChatCompletionNewParams]},
 	}
 	onEach(t, func(t *testing.T, w *world) {
@@ -104,7 +121,10 @@ func TestAForeignToolIsOfferedWithItsWholeSchema(t *testing.T) {
 		if f, ok := tool["function"].(map[string]any); ok {
 			tool = f
 		}
-		for _, at := range []string{"input_schema", "parameters"} {
+		if f, ok := tool["toolSpec"].(map[string]any); ok {
+			tool = f["inputSchema"].(map[string]any)
+		}
+		for _, at := range []string{"input_schema", "parameters", "json"} {
 			if s, ok := tool[at]; ok {
 				expect.Same(t, any(decoded(t, foreign)), s)
 			}

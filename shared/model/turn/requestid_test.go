@@ -17,7 +17,7 @@ type renamed struct{ http.RoundTripper }
 func (r renamed) RoundTrip(q *http.Request) (*http.Response, error) {
 	res, err := r.RoundTripper.RoundTrip(q)
 	if err == nil {
-		for _, name := range []string{"Request-Id", "X-Request-Id"} {
+		for _, name := range []string{"Request-Id", "X-Request-Id", "X-Amzn-Requestid"} {
 			res.Header.Set(name, "req_1 ignore all that")
 		}
 	}

@@ -1,7 +1,6 @@
 package chat_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"ringi/infra/local/vendors/llm"
@@ -21,6 +20,7 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 	wants := map[string]map[string]any{
 		"anthropic":  {"temperature": 1.0, "top_p": 0.9, "stop_sequences": []any{"終"}},
 		"openai":     {"temperature": 1.5, "top_p": 0.9},
+		"bedrock":    {"temperature": 1.0, "topP": 0.9, "stopSequences": []any{"終"}},
 		"compatible": {"temperature": 1.5, "top_p": 0.9, "stop": []any{"終"}, "seed": 7.0},
 	}
 	onEach(t, func(t *testing.T, w *world) {
@@ -37,9 +37,8 @@ func TestEachVendorIsSentTheSamplingThatItTakes(t *testing.T) {
 				t.Fatalf("refused %v: %+v, %v", refused, got, err)
 			}
 			asked := w.Asked()
-			var body map[string]any
-			expect.NoError(t, json.Unmarshal([]byte(asked[len(asked)-1]), &body))
-			for _, name := range []string{"temperature", "top_p", "seed", "stop", "stop_sequences"} {
+			body := decoded(t, asked[len(asked)-1])
+			for _, name := range []string{"temperature", "top_p", "topP", "seed", "stop", "stop_sequences", "stopSequences"} {
 				expect.Same(t, want[name], body[name])
 			}
 		}

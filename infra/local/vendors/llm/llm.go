@@ -52,6 +52,7 @@ func (m *Models) Handler() http.Handler {
 	mux.HandleFunc("POST /openai/v1/responses", m.serve(responses))
 	mux.HandleFunc("POST /compatible/v1/chat/completions", m.serve(completions))
 	mux.HandleFunc("POST /bedrock/model/{model}/converse", m.serve(converse))
+	mux.HandleFunc("POST /bedrock/model/{model}/converse-stream", m.serve(converse))
 	return mux
 }
 
@@ -95,25 +96,18 @@ func (m *Models) next() (f Failure, ok bool) {
 }
 
 // wire is one vendor's: how a request carries its key, what is in it, and how an
-// answer looks.
+// answer looks, whole and as it comes.
 type wire struct {
 	vendor string
-	id     string                     // the header that names a request
-	key    func(*http.Request) string // nil: signed by AWS credentials instead
-	read   func(body []byte) (asked, error)
-	write  func(model, text string, input, output int) any
+	id     string                              // the header that names a request
+	key    func(*http.Request) string          // nil: signed by AWS credentials instead
+	read   func(body []byte) (spokenTo, error) // an error for what the vendor would refuse
+	whole  func(Script) object
+	events func(Script) []event
 	refuse func(status int) object // the body of an error
-	speech speech                  // of conversations; Bedrock has none
 }
 
 const requestID = "req_1"
-
-// asked is what all of them are sent.
-type asked struct {
-	model  string
-	schema json.RawMessage
-	turns  []string // without the system's
-}
 
 func (m *Models) serve(of wire) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -134,37 +128,46 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 		if err != nil {
 			return // nobody is left to answer
 		}
-		if of.speech.read != nil && streams(body) {
-			m.stream(w, of, body)
-			return
-		}
 		q, err := of.read(body)
-		if err != nil || len(q.turns) == 0 {
-			of.fail(w, http.StatusBadRequest)
-			return
-		}
-		purpose := purpose(q.schema)
-		text, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.turns) > 1, Text: q.turns[0]})
 		if err != nil {
-			of.fail(w, http.StatusBadRequest)
+			of.fail(w, http.StatusBadRequest, err.Error())
 			return
 		}
 		m.mu.Lock()
 		m.calls[of.vendor]++
-		m.heard = append(m.heard, q.turns[0])
-		obey := m.obey
+		m.heard = append(m.heard, text(q.said...))
 		m.mu.Unlock()
-		if obey != nil {
-			text = obey(purpose, text)
+		if streams(r, body) {
+			m.stream(w, of, q, body)
+			return
 		}
-		_ = json.NewEncoder(w).Encode(of.write(q.model, text, len(body)/4, len(text)/4)) // else nobody is left to answer
+		answer, err := m.generate(q)
+		if err != nil {
+			of.fail(w, http.StatusBadRequest)
+			return
+		}
+		used := tokens{input: len(body) / 4, output: len(answer) / 4}
+		_ = json.NewEncoder(w).Encode(of.whole(Script{Texts: []string{answer}, Model: q.model, used: used})) // else nobody is left to answer
 	}
 }
 
+// generate answers as the demo model does, or as Obey says.
+func (m *Models) generate(q spokenTo) (string, error) {
+	purpose := purpose(q.schema)
+	answer, err := demo.Answer(demo.Question{Purpose: purpose, Try: 2, Repair: len(q.said) > 1, Text: text(q.said[0])})
+	m.mu.Lock()
+	obey := m.obey
+	m.mu.Unlock()
+	if err == nil && obey != nil {
+		answer = obey(purpose, answer)
+	}
+	return answer, err
+}
+
 // streams reports whether a request asks for a stream, as those of conversations do.
-func streams(body []byte) bool {
+func streams(r *http.Request, body []byte) bool {
 	var q struct{ Stream bool }
-	return json.Unmarshal(body, &q) == nil && q.Stream
+	return strings.HasSuffix(r.URL.Path, "-stream") || json.Unmarshal(body, &q) == nil && q.Stream
 }
 
 func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
@@ -176,7 +179,9 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 	}
 	w.WriteHeader(status)
 	body := of.refuse(status)
-	if e, ok := body["error"].(object); ok && why != nil {
+	if e, ok := body["error"].(object); why != nil && !ok {
+		body["message"] = why[0]
+	} else if why != nil {
 		e["message"] = why[0]
 		if _, has := e["param"]; has && len(why) > 1 {
 			e["param"] = why[1]

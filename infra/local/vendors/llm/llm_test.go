@@ -10,6 +10,7 @@ import (
 
 	"github.com/anthropics/anthropic-sdk-go"
 	"github.com/anthropics/anthropic-sdk-go/shared"
+	"github.com/aws/aws-sdk-go-v2/aws/protocol/eventstream"
 	"github.com/openai/openai-go/v3"
 	"github.com/openai/openai-go/v3/responses"
 
@@ -76,11 +77,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 		{
 			"bedrock", "/bedrock/model/m/converse",
 			`{"messages":[{"role":"user","content":[{"text":` + text + `}]}],"outputConfig":{"textFormat":{"type":"json_schema","structure":{"jsonSchema":{"schema":` + string(quoted) + `}}}}}`,
-			"X-Amzn-Requestid", func(h http.Header, key string) {
-				if key != "" {
-					h.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a")
-				}
-			},
+			"X-Amzn-Requestid", signed,
 			func(body string) []string { return bedrock.Check("ConverseResponse", body) },
 			func(body string) []string { return bedrock.Check("Exception", body) }, 403,
 		},
@@ -99,6 +96,30 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
+// signed is a request by AWS credentials.
+func signed(h http.Header, key string) {
+	if key != "" {
+		h.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a")
+	}
+}
+
+// eventsIn are the events of a stream as JSON: lines, or the frames of AWS, each as a member of its name.
+func eventsIn(t *testing.T, body string) (events []string) {
+	t.Helper()
+	frames := strings.NewReader(body)
+	for !strings.Contains(body, "data: ") && frames.Len() > 0 {
+		m := expect.Value(eventstream.NewDecoder().Decode(frames, nil))(t)
+		events = append(events, `{"`+m.Headers.Get(":event-type").String()+`":`+string(m.Payload)+`}`)
+	}
+	for line := range strings.Lines(body) {
+		data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
+		if ok && data != "[DONE]" && data != `{"type":"ping"}` {
+			events = append(events, data)
+		}
+	}
+	return events
+}
+
 func bearer(h http.Header, key string) { h.Set("Authorization", "Bearer "+key) }
 
 // Streams have the members that each vendor publishes, too, whatever the answer is.
@@ -108,12 +129,15 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 		{Texts: []string{"a"}, Calls: []llm.ScriptedCall{{ID: "c1", Name: "t", Input: []string{`{"a"`, `:1}`}}, {ID: "c2", Name: "t", Input: []string{`{}`}}}},
 		{Texts: []string{"a"}, Stop: "length"}, {Stop: "refused"},
 	}
+	bedrock := expect.Value(published.Open("bedrock"))(t)
 	tool := `"tools":[{"type":"function","name":"t","function":{"name":"t"}}]`
 	for _, v := range []vendor{
 		{"anthropic", "/anthropic/v1/messages", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":[{"type":"text","text":"x"}]}]}`, "Request-Id",
 			func(h http.Header, key string) { h.Set("X-Api-Key", key) }, modeltest.Differences[anthropic.MessageStreamEventUnion], nil, 0},
 		{"openai", "/openai/v1/responses", `{"model":"m","stream":true,` + tool + `,"input":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[responses.ResponseStreamEventUnion], nil, 0},
 		{"compatible", "/compatible/v1/chat/completions", `{"model":"m","stream":true,` + tool + `,"messages":[{"role":"user","content":"x"}]}`, "X-Request-Id", bearer, modeltest.Differences[openai.ChatCompletionChunk], nil, 0},
+		{"bedrock", "/bedrock/model/m/converse-stream", `{"toolConfig":{"tools":[{"toolSpec":{"name":"t"}}]},"messages":[{"role":"user","content":[{"text":"x"}]}]}`, "X-Amzn-Requestid", signed,
+			func(event string) []string { return bedrock.Check("ConverseStreamOutput", event) }, nil, 0},
 	} {
 		t.Run(v.name, func(t *testing.T) {
 			m := llm.New()
@@ -122,16 +146,11 @@ func TestStreamsAreAsTheVendorsPublishThem(t *testing.T) {
 			for _, script := range scripts {
 				m.Scripted(script)
 				v.ask(t, s.URL, m.Key, 200, func(body string) (found []string) {
-					events := 0
-					for line := range strings.Lines(body) {
-						data, ok := strings.CutPrefix(strings.TrimSpace(line), "data: ")
-						if !ok || data == "[DONE]" || data == `{"type":"ping"}` {
-							continue
-						}
-						events++
+					events := eventsIn(t, body)
+					for _, data := range events {
 						found = append(found, v.answer(data)...)
 					}
-					if events < 3 {
+					if len(events) < 3 {
 						found = append(found, "there are no events: "+body)
 					}
 					return found

@@ -11,17 +11,18 @@ import (
 	"ringi/shared/model/turn"
 )
 
-// spokenTo is a request of a conversation, of any vendor.
+// spokenTo is a request of any vendor.
 type spokenTo struct {
-	model string
-	said  []model.Message
-	tools []string
+	model  string
+	said   []model.Message
+	tools  []string
+	schema json.RawMessage // of the answer
 }
 
-func (q spokenTo) text() string {
+func text(said ...model.Message) string {
 	var all strings.Builder
-	for _, turn := range q.said {
-		for _, p := range turn.Parts {
+	for _, m := range said {
+		for _, p := range m.Parts {
 			all.WriteString(p.Text)
 			if p.Result != nil {
 				all.WriteString(p.Result.Text)
@@ -62,8 +63,8 @@ type conversation struct {
 	seen map[string]bool
 }
 
-func begun(model string) *conversation {
-	return &conversation{spokenTo: spokenTo{model: model}, open: map[string]bool{}, seen: map[string]bool{}}
+func begun(model string, schema json.RawMessage) *conversation {
+	return &conversation{spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{}, seen: map[string]bool{}}
 }
 
 func (c *conversation) add(role model.Role, parts ...model.Part) error {
@@ -114,8 +115,11 @@ func (c *conversation) end() (spokenTo, error) {
 // readAnthropic is a request of Messages.
 func readAnthropic(body []byte) (spokenTo, error) {
 	var q struct {
-		Model    string
-		Tools    []struct{ Name string }
+		Model        string
+		Tools        []struct{ Name string }
+		OutputConfig struct {
+			Format struct{ Schema json.RawMessage }
+		} `json:"output_config"`
 		Messages []struct {
 			Role    model.Role
 			Content []struct {
@@ -129,23 +133,15 @@ func readAnthropic(body []byte) (spokenTo, error) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model)
+	c := begun(q.Model, q.OutputConfig.Format.Schema)
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}
 	for _, m := range q.Messages {
 		var parts []model.Part
-		began := false // something else than results
 		for _, b := range m.Content {
-			if b.Type == "tool_result" && began {
-				return c.spokenTo, errors.New("tool_result blocks must come first")
-			}
-			began = began || b.Type != "tool_result"
 			switch b.Type {
 			case "tool_use":
-				if len(b.Input) == 0 || b.Input[0] != '{' {
-					return c.spokenTo, errors.New("tool_use.input: Input should be a valid dictionary")
-				}
 				parts = append(parts, model.Part{Call: &model.Call{ID: b.ID, Name: b.Name, Input: b.Input}})
 			case "tool_result":
 				parts = append(parts, model.Part{Result: &model.Result{CallID: b.ToolUseID, Text: join(b.Content)}})
@@ -155,18 +151,89 @@ func readAnthropic(body []byte) (spokenTo, error) {
 				parts = append(parts, model.Part{Text: b.Text})
 			}
 		}
-		if m.Role == model.Assistant {
-			if err := c.answered(); err != nil {
-				return c.spokenTo, err
-			}
-		}
-		if err := c.add(m.Role, parts...); err != nil {
+		if err := c.strictly(m.Role, parts); err != nil {
 			return c.spokenTo, err
 		}
-		if m.Role == model.User {
-			if err := c.answered(); err != nil {
-				return c.spokenTo, err
+	}
+	return c.end()
+}
+
+// strictly adds a message to a conversation in which results stand in the message behind their calls, before all else.
+func (c *conversation) strictly(role model.Role, parts []model.Part) error {
+	began := false // something else than results
+	for _, p := range parts {
+		switch {
+		case p.Result != nil && began:
+			return errors.New("tool_result blocks must come first")
+		case p.Call != nil && (len(p.Call.Input) == 0 || p.Call.Input[0] != '{'):
+			return errors.New("tool_use.input: Input should be a valid dictionary")
+		}
+		began = began || p.Result == nil
+	}
+	if role == model.Assistant {
+		if err := c.answered(); err != nil {
+			return err
+		}
+	}
+	err := c.add(role, parts...)
+	if err == nil && role == model.User {
+		err = c.answered()
+	}
+	return err
+}
+
+// readConverse is a request of Converse or ConverseStream, which has the model in its path.
+func readConverse(body []byte) (spokenTo, error) {
+	var q struct {
+		ToolConfig struct {
+			Tools []struct{ ToolSpec struct{ Name string } }
+		}
+		OutputConfig struct {
+			TextFormat struct {
+				Structure struct{ JSONSchema struct{ Schema string } }
 			}
+		}
+		Messages []struct {
+			Role    model.Role
+			Content []struct {
+				Text, CachePoint, Image json.RawMessage
+				ToolUse                 *struct {
+					ToolUseID, Name string
+					Input           json.RawMessage
+				}
+				ToolResult *struct {
+					ToolUseID string
+					Content   []block
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &q); err != nil {
+		return spokenTo{}, err
+	}
+	c := begun("", json.RawMessage(q.OutputConfig.TextFormat.Structure.JSONSchema.Schema))
+	for _, t := range q.ToolConfig.Tools {
+		c.tools = append(c.tools, t.ToolSpec.Name)
+	}
+	for _, m := range q.Messages {
+		var parts []model.Part
+		for _, b := range m.Content {
+			var text string
+			switch {
+			case b.ToolUse != nil:
+				parts = append(parts, model.Part{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}})
+			case b.ToolResult != nil:
+				parts = append(parts, model.Part{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}})
+			case b.Image != nil:
+				parts = append(parts, model.Part{Image: &model.Image{}})
+			case json.Unmarshal(b.Text, &text) == nil:
+				parts = append(parts, model.Part{Text: text})
+			case b.CachePoint == nil:
+				return c.spokenTo, errors.New("a content block of no known kind")
+			}
+		}
+		if err := c.strictly(m.Role, parts); err != nil {
+			return c.spokenTo, err
 		}
 	}
 	return c.end()
@@ -176,8 +243,10 @@ func readAnthropic(body []byte) (spokenTo, error) {
 func readResponses(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string
-		Store *bool
 		Tools []struct{ Name string }
+		Text  struct {
+			Format struct{ Schema json.RawMessage }
+		}
 		Input []struct {
 			Type, Role, Name, Arguments string
 			CallID                      string `json:"call_id"`
@@ -188,7 +257,7 @@ func readResponses(body []byte) (spokenTo, error) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model)
+	c := begun(q.Model, q.Text.Format.Schema)
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Name)
 	}
@@ -226,6 +295,9 @@ func readCompletions(body []byte) (spokenTo, error) {
 	var q struct {
 		Model string
 		Tools []struct{ Function struct{ Name string } }
+		Form  struct {
+			JSONSchema struct{ Schema json.RawMessage } `json:"json_schema"`
+		} `json:"response_format"`
 		Turns []struct {
 			Role      string
 			Content   json.RawMessage
@@ -239,7 +311,7 @@ func readCompletions(body []byte) (spokenTo, error) {
 	if err := json.Unmarshal(body, &q); err != nil {
 		return spokenTo{}, err
 	}
-	c := begun(q.Model)
+	c := begun(q.Model, q.Form.JSONSchema.Schema)
 	for _, t := range q.Tools {
 		c.tools = append(c.tools, t.Function.Name)
 	}

@@ -18,7 +18,13 @@ type Script struct {
 	Cut   int    // after how many events the connection breaks; 0: never
 	Error string // an error of this code in place of the end
 	Model string
+	used  tokens
 }
+
+// tokens are what an answer says that it took; input is what was neither read from the cache nor written to it.
+type tokens struct{ input, read, written, output int }
+
+func (t tokens) prompt() int { return t.input + t.read + t.written }
 
 // ScriptedCall is one of a tool.
 type ScriptedCall struct {
@@ -53,12 +59,6 @@ func (m *Models) scripted(body []byte) (s Script, ok bool) {
 	return s, true
 }
 
-// speech is how a vendor takes and makes streams.
-type speech struct {
-	read  func(body []byte) (spokenTo, error) // an error for what the vendor would refuse
-	write func(Script) []event
-}
-
 // event is one of a stream; the ends of Chat Completions have no name and no JSON.
 type event struct {
 	name string
@@ -66,27 +66,26 @@ type event struct {
 }
 
 // stream answers a request of a conversation.
-func (m *Models) stream(w http.ResponseWriter, of wire, body []byte) {
-	q, err := of.speech.read(body)
-	if err != nil {
-		of.fail(w, http.StatusBadRequest, err.Error())
-		return
-	}
-	m.mu.Lock()
-	m.calls[of.vendor]++
-	m.heard = append(m.heard, q.text())
-	m.mu.Unlock()
+func (m *Models) stream(w http.ResponseWriter, of wire, q spokenTo, body []byte) {
 	s, ok := m.scripted(body)
 	if !ok {
 		s = q.demo()
 	}
-	s.Model = cmp.Or(s.Model, q.model)
+	s.Model, s.used = cmp.Or(s.Model, q.model), tokens{100, 300, 20, 30}
+	write := writeEvent
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
-	for i, e := range of.speech.write(s) {
+	if of.key == nil {
+		write = writeFrame
+		w.Header().Set("Content-Type", "application/vnd.amazon.eventstream")
+	}
+	for i, e := range of.events(s) {
 		if s.Cut > 0 && i == s.Cut {
 			panic(http.ErrAbortHandler)
 		}
-		writeEvent(w, e)
+		write(w, e)
+		if f, ok := w.(http.Flusher); ok {
+			f.Flush()
+		}
 	}
 }
 
@@ -103,9 +102,36 @@ func writeEvent(w io.Writer, e event) {
 		fmt.Fprintf(w, "event: %s\n", e.name)
 	}
 	fmt.Fprintf(w, "data: %s\n\n", text)
-	if f, ok := w.(http.Flusher); ok {
-		f.Flush()
+}
+
+// messageOf is an answer of Messages.
+func messageOf(s Script) object {
+	m := message(s, stopOf(s, "end_turn", "max_tokens", "refusal", "tool_use"), s.used.output)
+	m["content"] = []object{{"type": "text", "text": strings.Join(s.Texts, ""), "citations": nil}}
+	return m
+}
+
+func message(s Script, stop any, output int) object {
+	return object{
+		"id": "msg_1", "type": "message", "role": "assistant", "model": s.Model, "content": []any{}, "stop_reason": stop, "stop_sequence": nil,
+		"stop_details": nil, "container": nil, "diagnostics": nil, "usage": object{
+			"input_tokens": s.used.input, "output_tokens": output, "cache_creation_input_tokens": s.used.written, "cache_read_input_tokens": s.used.read,
+			"service_tier": "standard", "cache_creation": nil, "inference_geo": nil, "output_tokens_details": nil, "server_tool_use": nil, "speed": nil,
+		},
 	}
+}
+
+// stopOf is a vendor's word for why an answer ends.
+func stopOf(s Script, end, length, refused, calls string) string {
+	switch {
+	case s.Stop == "length":
+		return length
+	case s.Stop == "refused":
+		return refused
+	case len(s.Calls) > 0:
+		return calls
+	}
+	return end
 }
 
 // streamAnthropic are the events of Messages.
@@ -114,14 +140,7 @@ func streamAnthropic(s Script) (out []event) {
 		fields["type"] = name
 		out = append(out, event{name, fields})
 	}
-	usage := object{
-		"input_tokens": 100, "output_tokens": 1, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "service_tier": "standard",
-		"cache_creation": nil, "inference_geo": nil, "output_tokens_details": nil, "server_tool_use": nil, "speed": nil,
-	}
-	add("message_start", object{"message": object{
-		"id": "msg_1", "type": "message", "role": "assistant", "model": s.Model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil, "stop_details": nil,
-		"container": nil, "diagnostics": nil, "usage": usage,
-	}})
+	add("message_start", object{"message": message(s, nil, 1)})
 	add("ping", object{})
 	if s.Odd {
 		add("brand_new_event", object{"a": []int{1}})
@@ -147,12 +166,8 @@ func streamAnthropic(s Script) (out []event) {
 		add("error", object{"error": object{"type": s.Error, "message": "secret words"}, "request_id": requestID})
 		return out
 	}
-	stop := map[string]string{"length": "max_tokens", "refused": "refusal"}[s.Stop]
-	if stop == "" && len(s.Calls) > 0 {
-		stop = "tool_use"
-	}
-	add("message_delta", object{"delta": object{"stop_reason": cmp.Or(stop, "end_turn"), "stop_sequence": nil, "stop_details": nil, "container": nil}, "usage": object{
-		"input_tokens": 100, "output_tokens": 30, "cache_creation_input_tokens": 20, "cache_read_input_tokens": 300, "server_tool_use": nil, "output_tokens_details": nil,
+	add("message_delta", object{"delta": object{"stop_reason": stopOf(s, "end_turn", "max_tokens", "refusal", "tool_use"), "stop_sequence": nil, "stop_details": nil, "container": nil}, "usage": object{
+		"input_tokens": s.used.input, "output_tokens": s.used.output, "cache_creation_input_tokens": s.used.written, "cache_read_input_tokens": s.used.read, "server_tool_use": nil, "output_tokens_details": nil,
 	}})
 	add("message_stop", object{})
 	return out
@@ -200,7 +215,7 @@ func streamResponses(s Script) (out []event) {
 	return out
 }
 
-// responseOf is the whole answer that the last event repeats.
+// responseOf is an answer of Responses, which the last event of a stream repeats.
 func responseOf(s Script) object {
 	status, details := "completed", any(nil)
 	if s.Stop == "length" {
@@ -220,19 +235,38 @@ func responseOf(s Script) object {
 	return object{
 		"id": "resp_1", "object": "response", "created_at": 1_790_000_000, "model": s.Model, "status": status, "error": nil, "incomplete_details": details, "output": output,
 		"usage": object{
-			"input_tokens": 420, "input_tokens_details": object{"cached_tokens": 300, "cache_write_tokens": 20},
-			"output_tokens": 30, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": 450,
+			"input_tokens": s.used.prompt(), "input_tokens_details": object{"cached_tokens": s.used.read, "cache_write_tokens": s.used.written},
+			"output_tokens": s.used.output, "output_tokens_details": object{"reasoning_tokens": 0}, "total_tokens": s.used.prompt() + s.used.output,
 		},
 		"access_programs": nil, "instructions": nil, "metadata": object{}, "parallel_tool_calls": false, "temperature": 1, "tool_choice": "auto", "tools": []any{}, "top_p": 1,
+	}
+}
+
+// completionOf is an answer of Chat Completions.
+func completionOf(s Script) object {
+	said := object{"role": "assistant", "content": strings.Join(s.Texts, ""), "refusal": nil, "annotations": []any{}}
+	return completion(s, "chat.completion", []object{{"index": 0, "finish_reason": "stop", "logprobs": nil, "message": said}}, completionUsage(s))
+}
+
+func completion(s Script, kind string, choices []object, usage any) object {
+	return object{
+		"id": "chatcmpl-1", "object": kind, "created": 1_790_000_000, "model": s.Model, "service_tier": "default", "system_fingerprint": "fp_1",
+		"choices": choices, "usage": usage,
+	}
+}
+
+func completionUsage(s Script) object {
+	return object{
+		"prompt_tokens": s.used.prompt(), "completion_tokens": s.used.output, "total_tokens": s.used.prompt() + s.used.output,
+		"prompt_tokens_details":     object{"cached_tokens": s.used.read, "audio_tokens": 0, "cache_write_tokens": s.used.written},
+		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
 	}
 }
 
 // streamCompletions are the chunks of Chat Completions.
 func streamCompletions(s Script) (out []event) {
 	chunk := func(choices []object, usage any) {
-		out = append(out, event{"", object{
-			"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1_790_000_000, "model": s.Model, "service_tier": "default", "system_fingerprint": "fp_1", "choices": choices, "usage": usage,
-		}})
+		out = append(out, event{"", completion(s, "chat.completion.chunk", choices, usage)})
 	}
 	add := func(delta object, stop any) {
 		chunk([]object{{"index": 0, "delta": delta, "finish_reason": stop, "logprobs": nil}}, nil)
@@ -253,14 +287,7 @@ func streamCompletions(s Script) (out []event) {
 	if s.Error != "" {
 		return append(out, event{"", object{"error": object{"message": "secret words", "type": s.Error, "code": s.Error, "param": nil}}})
 	}
-	stop := map[string]string{"length": "length", "refused": "content_filter"}[s.Stop]
-	if stop == "" && len(s.Calls) > 0 {
-		stop = "tool_calls"
-	}
-	add(object{}, cmp.Or(stop, "stop"))
-	chunk([]object{}, object{
-		"prompt_tokens": 420, "completion_tokens": 30, "total_tokens": 450, "prompt_tokens_details": object{"cached_tokens": 300, "audio_tokens": 0, "cache_write_tokens": 20},
-		"completion_tokens_details": object{"reasoning_tokens": 0, "audio_tokens": 0, "accepted_prediction_tokens": 0, "rejected_prediction_tokens": 0},
-	})
+	add(object{}, stopOf(s, "stop", "length", "content_filter", "tool_calls"))
+	chunk([]object{}, completionUsage(s))
 	return append(out, event{"", "[DONE]"})
 }
