@@ -209,7 +209,7 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	}
 }
 
-func TestAModelThatHoldsNoConversationIsNamedBeforeAContestBegins(t *testing.T) {
+func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	h, k := handler(sample(t, map[string]string{
 		"bedrock.toml": "[orchestrator]\n[[orchestrator.teams]]\nconfig = 'nova.toml'\n",
 		"nova.toml":    "[team]\nteam_id = 'a'\nteam_name = 'A'\n[team.leader]\nmodel = 'bedrock:amazon.nova-pro-v1:0'\n",
@@ -217,12 +217,8 @@ func TestAModelThatHoldsNoConversationIsNamedBeforeAContestBegins(t *testing.T) 
 	x := alone()
 	x.File = "bedrock.toml"
 	got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
-	if got.Begun || len(k.orders) > 0 || len(got.Contests) != 1 || !strings.Contains(strings.Join(got.Contests[0].Wrong, ""), "bedrock:amazon.nova-pro-v1:0: models of Amazon Bedrock can't take part") {
+	if !got.Begun || len(k.orders) != 1 {
 		t.Errorf("%+v", got)
-	}
-	h.Model = "demo"
-	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); !got.Begun {
-		t.Errorf("with a model for all: %+v", got)
 	}
 }
 

@@ -27,14 +27,14 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 	for _, name := range names {
 		n, a, err := modelenv.Of(name, p.env)
 		switch {
-		case n.Provider == modelname.Bedrock: // whatever keys there are
-			missing = append(missing, errors.New(name+": models of Amazon Bedrock can't take part in contests"))
 		case err != nil:
 			missing = append(missing, err)
 		case n.Provider == modelname.Anthropic:
 			config.AnthropicURL, keys[n.Provider] = a.Address, a.Key
 		case n.Provider == modelname.OpenAI:
 			config.OpenAIURL, keys[n.Provider] = a.Address, a.Key
+		case n.Provider == modelname.Bedrock: // its address is that of a region
+			config.AWS.Region, config.BedrockURL, keys[n.Provider] = "us-east-1", a.Address, a.Key
 		case n.Provider == modelname.Compatible:
 			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
 			allow = append(allow, a.Dial)

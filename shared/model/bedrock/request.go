@@ -120,7 +120,7 @@ func blocksOf(m model.Message) (blocks []types.ContentBlock, err error) {
 		case part.Result != nil:
 			result := types.ToolResultBlock{
 				ToolUseId: aws.String(part.Result.CallID),
-				Content: []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: part.Result.Text}},
+				Content:   []types.ToolResultContentBlock{&types.ToolResultContentBlockMemberText{Value: part.Result.Text}},
 			}
 			if part.Result.Failed { // not every model knows the word, so that success says none
 				result.Status = types.ToolResultStatusError

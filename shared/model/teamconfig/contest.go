@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"slices"
-
-	"ringi/shared/domain/modelname"
 )
 
 // The bounds of a contest.
@@ -147,14 +145,4 @@ func (c Contest) Models() (names []string) {
 		add(c.Judgment.Model)
 	}
 	return names
-}
-
-// CanTalk returns an error that names a model of a contest which holds no conversation here, if there is one.
-func (c Contest) CanTalk() error {
-	for _, name := range c.Models() {
-		if n, err := modelname.Parse(name); err == nil && n.Provider == modelname.Bedrock {
-			return fmt.Errorf("%.100s: models of Amazon Bedrock can't take part in contests", name)
-		}
-	}
-	return nil
 }

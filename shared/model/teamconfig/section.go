@@ -269,23 +269,15 @@ func (s *section) model(key, unset string) string {
 	if blank(name) {
 		return name
 	}
-	n, err := modelname.Parse(name)
-	if err != nil {
+	if _, err := modelname.Parse(name); err != nil {
 		provider, _, named := strings.Cut(name, ":")
 		if named && !slices.Contains(modelname.Providers, provider) && provider != modelname.GoogleGLA {
-			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(talking(), ", "), modelname.GoogleGLA)
+			s.refuse(key, "has the prefix %q, which Ringi has not; it has %s and %s", legible.Beginning(provider, maxShown)+":", strings.Join(modelname.Providers, ", "), modelname.GoogleGLA)
 			return name
 		}
 		s.refuse(key, "is no model's name: <provider>:<model>, or a name that begins with claude-, gpt-, o1, o3 and so on, or gemini-")
-	} else if n.Provider == modelname.Bedrock {
-		s.warn(key, "can't take part in contests, as no model of Amazon Bedrock can, unless another stands for all")
 	}
 	return name
-}
-
-// talking are the providers whose models hold conversations.
-func talking() []string {
-	return slices.DeleteFunc(slices.Clone(modelname.Providers), func(p string) bool { return p == modelname.Bedrock })
 }
 
 // call is how a model is called, with the bounds that all agents share, but for a leader's timeout.
