@@ -11,7 +11,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
 	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
@@ -265,10 +264,6 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposa
 	if p == nil {
 		return nil, nil
 	}
-	read, problems := payload.Read(p.Type, []byte(p.Payload))
-	if problems != nil {
-		return nil, fmt.Errorf("the payload of a %s was not checked: %w", p.Type, errorclass.ErrBadInput)
-	}
 	var members map[string]any
 	if err := json.Unmarshal([]byte(p.Payload), &members); err != nil {
 		return nil, fmt.Errorf("read a payload: %w", err)
@@ -280,8 +275,8 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposa
 	terms := t.settings.Terms(true, t.Now())
 	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &session.Proposal{Type: p.Type, Payload: kept, Seconds: read.TimeoutSeconds, Summary: p.Summary, Terms: terms}
-	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, read.Argv, t.a.Session.WorkspacePath); i >= 0 && t.Sandbox {
+	out := &session.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary, Terms: terms}
+	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Session.WorkspacePath); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
 			return nil, fmt.Errorf("name a rule: %w", err)

@@ -152,5 +152,5 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	if len(problems) > 0 {
 		return judged{code: Invalid, problems: problems[:min(len(problems), 20)]}
 	}
-	return judged{proposal: &Proposal{Type: x, Payload: p.JSON(), Summary: summary}}
+	return judged{proposal: &Proposal{Type: x, Payload: p.JSON(), Decoded: p, Summary: summary}}
 }

@@ -15,6 +15,7 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/payload"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -126,7 +127,8 @@ func TestAProposalIsPutTogetherFromItsPieces(t *testing.T) {
 		if err != nil || reply.Text != "テストを実行します。" || reply.Code != "" || reply.Calls != 1 {
 			t.Fatalf("%+v, %v", reply, err)
 		}
-		expect.Same(t, &chat.Proposal{Type: agent.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`, Summary: "テストを実行します"}, reply.Action)
+		expect.Same(t, &chat.Proposal{Type: agent.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`, Summary: "テストを実行します",
+			Decoded: payload.Payload{Argv: []string{"go", "test", "./…"}, TimeoutSeconds: 60}}, reply.Action)
 	})
 }
 
