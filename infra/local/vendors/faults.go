@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// The tools whose calls arrive here.
-const (
-	listEmployees   = "list_employees"
-	listDepartments = "list_departments"
-	listAttendance  = "list_attendance"
-	writeRows       = "write_rows_to_google_sheet"
-)
+const writeRows = "write_rows_to_google_sheet"
 
 // Tools are those that can be made to fail here.
-func Tools() []string {
-	return []string{listEmployees, listDepartments, listAttendance, writeRows, listRooms, BookRoom}
+func Tools() (names []string) {
+	for _, one := range freeeRoutes {
+		if one.tool != "" {
+			names = append(names, one.tool)
+		}
+	}
+	return append(names, writeRows, listRooms, BookRoom)
 }
 
 type faults struct {

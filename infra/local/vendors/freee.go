@@ -9,12 +9,25 @@ import (
 	"time"
 )
 
+// freeeRoutes are what freee answers below /freee/hr/api/v1, each with the tool whose calls arrive there: a tool's faults are
+// those of its route.
+var freeeRoutes = []struct {
+	path, tool string
+	answer     func(*Vendors, http.ResponseWriter, *http.Request)
+}{
+	{"/users/me", "", (*Vendors).me},
+	{"/companies/{company}/employees", "list_employees", (*Vendors).employees},
+	{"/groups", "list_departments", (*Vendors).groups},
+	{"/employees/{employee}/work_record_summaries/{year}/{month}", "list_attendance", (*Vendors).summary},
+	{"/employee_group_memberships", "", (*Vendors).memberships},
+}
+
 // freee guards a handler: token, rate headers, faults.
 func (v *Vendors) freee(tool string, do http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("X-Ratelimit-Limit", "10000")
-		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls(listEmployees)-v.Calls(listAttendance))))
+		h.Set("X-Ratelimit-Remaining", strconv.Itoa(max(0, 10_000-v.Calls("list_employees")-v.Calls("list_attendance"))))
 		h.Set("X-Ratelimit-Reset", v.now().UTC().Truncate(time.Hour).Add(time.Hour).Format("2006-01-02T15:04:05.000000Z07:00"))
 		h.Set("X-Request-Id", "req-1")
 		if !v.accounts["freee"].knows(r) {

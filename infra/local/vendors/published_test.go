@@ -78,10 +78,10 @@ func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 			continue
 		}
 		if o.Calls(s.Name) == 0 {
-			t.Errorf("no answer for %s is held against what %s publishes: name the tool at its route in infra/local/vendors/vendors.go, put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
+			t.Errorf("no answer for %s is held against what %s publishes: name the tool at its route (freeeRoutes of infra/local/vendors/freee.go), put the schema into published/ and a row into answers of published_test.go", s.Name, s.Provider)
 		}
 		if !slices.Contains(vendors.Tools(), s.Name) {
-			t.Errorf("%s can't be made to fail: name it in Tools of infra/local/vendors/faults.go", s.Name)
+			t.Errorf("%s can't be made to fail: name it in Tools of infra/local/vendors/faults.go, or at its route", s.Name)
 		}
 	}
 }

@@ -64,11 +64,9 @@ func (v *Vendors) Handler() http.Handler {
 	}
 	v.accounts["rooms"].discoverable(m)
 	const hr = "/freee/hr/api/v1"
-	m.HandleFunc("GET "+hr+"/users/me", v.freee("", v.me))
-	m.HandleFunc("GET "+hr+"/companies/{company}/employees", v.freee(listEmployees, v.employees))
-	m.HandleFunc("GET "+hr+"/employees/{employee}/work_record_summaries/{year}/{month}", v.freee(listAttendance, v.summary))
-	m.HandleFunc("GET "+hr+"/groups", v.freee(listDepartments, v.groups))
-	m.HandleFunc("GET "+hr+"/employee_group_memberships", v.freee("", v.memberships))
+	for _, one := range freeeRoutes {
+		m.HandleFunc("GET "+hr+one.path, v.freee(one.tool, func(w http.ResponseWriter, r *http.Request) { one.answer(v, w, r) }))
+	}
 	m.HandleFunc(hr+"/", v.freee("", func(w http.ResponseWriter, _ *http.Request) {
 		freeeError(w, http.StatusNotFound, "指定されたパスは存在しません。")
 	}))

@@ -58,18 +58,18 @@ type Demo struct {
 	Request language.Texts       `json:"request"` // which is planned with the tool
 	Asks    string               `json:"asks"`    // a regular expression of the words that ask for the list
 	Input   map[string]any       `json:"input"`   // a department that the request names takes the place of the one here
+	Columns []string             `json:"columns"` // members of the rows that the sheet shows
 	Rows    string               `json:"rows"`    // the member of the result that is the list
 	Words   map[string]ListWords `json:"words"`   // by locale
 }
 
 // ListWords are how one language speaks of a list.
 type ListWords struct {
-	From    string      `json:"from"`    // whom it is read from
-	Things  string      `json:"things"`  // what it lists
-	Tab     string      `json:"tab"`     // of the sheet; it heads the count, too, in a language where both are one
-	Count   string      `json:"count"`   // heads how many there are
-	Handled string      `json:"handled"` // the information that it has
-	Columns [][2]string `json:"columns"` // each a member of the rows, and its title
+	From    string            `json:"from"`    // where it is read
+	Things  string            `json:"things"`  // what it lists
+	Tab     string            `json:"tab"`     // of the sheet
+	Handled string            `json:"handled"` // the information that it has
+	Columns map[string]string `json:"columns"` // titles by the rows' members
 }
 
 // Files are all of them, by name. An error says which file can't be read.

@@ -71,13 +71,13 @@ func (r *reading) line(t words, line string) {
 			return
 		}
 	}
-	for _, form := range []string{t.scopeOf, t.scopeUnitsOf} {
-		if said, ok := within(line, form); ok {
-			r.departments = strings.Split(said, t.and)
-			return
-		}
+	scope, scopeOf := t.scope, t.scopeOf
+	if l := r.topic.list(); l != nil {
+		scope, scopeOf = t.ofList(l, t.list.scope), t.ofList(l, t.list.scopeOf)
 	}
-	if line == t.scope || line == t.scopeUnits {
+	if said, ok := within(line, scopeOf); ok && r.topic.takesDepartments() {
+		r.departments = strings.Split(said, t.and)
+	} else if line == scope {
 		r.departments = nil
 	}
 }

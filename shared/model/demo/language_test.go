@@ -59,15 +59,24 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 
 // Whoever writes English reads English in every layer, in a workspace that speaks Japanese, whichever names of the company stand in it.
 func TestEnglishIsAnsweredInEnglish(t *testing.T) {
-	names := strings.NewReplacer("営業部", "", "人事部", "", "開発部", "", "会議は3時からです", "", "来期計画", "", "佐藤", "", "今期", "")
-	tools := `[{"name":"list_employees"},{"name":"list_departments"},{"name":"get_attendance"},{"name":"calculate_overtime"},{"name":"write_rows_to_google_sheet"},{"name":"send_slack_dm"},{"name":"rooms.list_rooms"},{"name":"rooms.book_room"}]`
+	known := strings.NewReplacer("営業部", "", "人事部", "", "開発部", "", "会議は3時からです", "", "来期計画", "", "佐藤", "", "今期", "")
+	var names []map[string]string
+	for _, tool := range allowed(t).Tools {
+		names = append(names, map[string]string{"name": tool.Name})
+	}
+	tools := expect.Value(json.Marshal(names))(t)
 	steps := `[{"title":"List employees","tool":"list_employees","facts":{"count":3}},{"title":"Calculate overtime","tool":"calculate_overtime","facts":{"total_overtime_hours":3,"over_45h":0,"over_80h":0,"over_100h":0,"months":1,"note":"複数月の平均は判定できません"}},
 		{"title":"Write to the sheet","tool":"write_rows_to_google_sheet","facts":{"updated_rows":3,"url":"https://example.com"}},{"title":"Notify on completion","tool":"send_slack_dm","facts":{}}]`
-	for _, message := range []string{
+	messages := []string{
 		"Check overtime of 営業部 for last month", "Attendance of the sales department for July to September, no DM", "List the employees of hr and write them to the sheet “来期計画”",
-		"List all departments", "Send “会議は3時からです” to <@U0SANDSUZU>", "Book a meeting room for tomorrow at 10", "help", "What can you do?", "Buy a printer for 営業部, please",
+		"Send “会議は3時からです” to <@U0SANDSUZU>", "Book a meeting room for tomorrow at 10", "help", "What can you do?", "Buy a printer for 営業部, please",
 		"Every month, send me the attendance", "Overtime of 佐藤さん", "Cancel the request for 今期", "Show me pay of the sales department", "attendance of October 1 to 15 and validate it", "demo: human check employees list for last month",
-	} {
+	}
+	for _, l := range allLists() {
+		messages = append(messages, l.Demo.Request["en"])
+		steps = strings.Replace(steps, "[", fmt.Sprintf(`[{"title":%q,"tool":%q,"facts":{"count":3}},`, l.Title["en"], l.Name), 1)
+	}
+	for _, message := range messages {
 		for _, reason := range []string{"", "Also for 人事部, and without the sheet", "Make it shorter", "step 2 is not needed", "use xyzzy"} {
 			earlier, policy := "[]", ""
 			if reason != "" {
@@ -81,7 +90,7 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 				text := fmt.Sprintf(`<data>{"message":%q,"now":%q,"locale":"ja","requester":"U0SANDSATO","rejected_versions":%s,"policy":%s,"tools":%s,"server_tools":["rooms.list_rooms"],"steps":%s}</data>`,
 					message, written, earlier, expect.Value(json.Marshal(policy))(t), tools, did)
 				answer := expect.Value(Answer(Question{Purpose: purpose, Try: 2, Text: text}))(t)
-				if answer == "" || hasJapanese(names.Replace(strings.ReplaceAll(answer, "さん", ""))) {
+				if answer == "" || hasJapanese(known.Replace(strings.ReplaceAll(answer, "さん", ""))) {
 					t.Errorf("%s, %q: %s: %s", message, reason, purpose, answer)
 				}
 				if purpose == "draft" {

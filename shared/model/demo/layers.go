@@ -31,6 +31,9 @@ func (r reading) asksForHelp() bool { return r.text == "" || helpForm().MatchStr
 
 func (r reading) title() string {
 	t := r.words
+	if l := r.topic.list(); l != nil {
+		return r.of(t.titleOf) + t.ofList(l, t.list.title)
+	}
 	switch r.topic {
 	case attendance:
 		return fmt.Sprintf(t.titleAttendance, r.of(t.titleOf)+r.when())
@@ -38,8 +41,6 @@ func (r reading) title() string {
 		return fmt.Sprintf(t.titleOvertime, r.of(t.titleOf)+r.when())
 	case employees:
 		return r.of(t.titleOf) + t.titleEmployees
-	case units:
-		return r.of(t.titleOf) + t.titleUnits
 	case meeting:
 		return t.meeting.title
 	case message:
@@ -75,7 +76,7 @@ func (r reading) withMonth() bool { return r.topic == attendance || r.topic == o
 
 // withSheet reports whether results are written to the sheet.
 func (r reading) withSheet() bool {
-	return (r.withMonth() || r.topic == employees || r.topic == units) && !r.noSheet
+	return (r.withMonth() || r.topic == employees || r.topic >= lists) && !r.noSheet
 }
 
 // sheetOr is one of two texts: of what the sheet shows, or of what is counted without it.
@@ -123,8 +124,8 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 		tab = fmt.Sprintf(t.tabAttendance, m.year(), m.name())
 	case r.tab == "" && r.topic == overtime:
 		tab = fmt.Sprintf(t.tabOvertime, m.year(), m.name())
-	case r.tab == "" && r.topic == units:
-		tab = t.tabUnits
+	case r.tab == "" && r.topic >= lists:
+		tab = t.ofList(r.topic.list(), "{tab}")
 	case r.tab == "":
 		tab = t.tabEmployees
 	}
@@ -139,7 +140,7 @@ func (r reading) cannot() string {
 	t := r.words
 	switch {
 	case r.asksForHelp():
-		return t.can
+		return t.examples()
 	case len(r.stops) > 0:
 		return t.withExamples(r.stops[0])
 	case len(r.people) > 0:
@@ -162,10 +163,10 @@ func (r reading) cannot() string {
 
 // withExamples adds to why nothing is planned what could be, where both fit into one answer.
 func (t words) withExamples(why string) string {
-	if utf8.RuneCountInString(why+t.can) > task.MaxSentence {
+	if utf8.RuneCountInString(why+t.examples()) > task.MaxSentence {
 		return strings.TrimSpace(why)
 	}
-	return why + t.can
+	return why + t.examples()
 }
 
 // maxUnread is how many words of a request may mean nothing here before none of it is taken.
@@ -203,8 +204,8 @@ func (r reading) doubts() (lines []string) {
 		if !r.assumed && r.topic == employees {
 			lines = append(lines, t.noHistory)
 		}
-		if !r.assumed && r.topic == units {
-			lines = append(lines, t.noHistoryUnits)
+		if l := r.topic.list(); l != nil && !r.assumed {
+			lines = append(lines, t.ofList(l, t.list.noHistory))
 		}
 		return lines
 	}
@@ -237,13 +238,13 @@ func draft(r reading) string {
 			lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
 		}
 	}
-	switch r.topic {
-	case meeting:
+	switch l := r.topic.list(); {
+	case l != nil:
+		lines = append(lines, r.words.ofList(l, r.words.list.privacy))
+	case r.topic == meeting:
 		lines = append(lines, r.words.meeting.privacy)
-	case message:
+	case r.topic == message:
 		lines = append(lines, r.words.privacyMessage)
-	case units:
-		lines = append(lines, r.words.privacyUnits)
 	default:
 		of := r.words.ofEmployees
 		if r.withMonth() {
@@ -263,6 +264,9 @@ func draft(r reading) string {
 // head says what for, whom it covers and when.
 func (r reading) head() []string {
 	t := r.words
+	if l := r.topic.list(); l != nil {
+		return []string{t.ofList(l, r.sheetOr(t.list.purpose, t.list.count)), t.ofList(l, or(r.of(t.list.scopeOf), t.list.scope))}
+	}
 	switch r.topic {
 	case meeting:
 		lines, _ := r.meetingPolicy()
@@ -271,8 +275,6 @@ func (r reading) head() []string {
 		return []string{fmt.Sprintf(t.purposeMessage, r.addressees())}
 	case employees:
 		return []string{r.sheetOr(t.purposeEmployees, t.countEmployees), or(r.of(t.scopeOf), t.scope)}
-	case units:
-		return []string{r.sheetOr(t.purposeUnits, t.countUnits), or(r.of(t.scopeUnitsOf), t.scopeUnits)}
 	}
 	purpose, period := r.sheetOr(t.purposeAttendance, t.countAttendance), t.period
 	if r.topic == overtime {
@@ -314,11 +316,11 @@ func (r reading) how() []string {
 		return []string{say}
 	}
 	how := []string{t.readEmployees}
-	switch r.topic {
-	case meeting:
+	if l := r.topic.list(); l != nil {
+		how = []string{t.ofList(l, t.list.read)}
+	}
+	if r.topic == meeting {
 		_, how = r.meetingPolicy()
-	case units:
-		how = []string{t.readUnits}
 	}
 	if r.withMonth() {
 		how = append(how, t.readAttendance)

@@ -6,6 +6,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ringi/shared/domain/catalog"
+	"ringi/shared/runtime/expect"
 )
 
 // acts is what a plan does: its tools, and what those that write are given.
@@ -19,7 +22,7 @@ func acts(steps []planned) (out []string) {
 		}
 		_ = json.Unmarshal([]byte(s.ToolInput), &in) // what is missing is empty
 		switch s.Tool {
-		case "list_employees", "list_departments":
+		case "list_employees":
 			out = append(out, "list "+in.Department)
 		case "list_attendance":
 			out = append(out, fmt.Sprintf("read %d-%02d", in.Year, in.Month))
@@ -31,6 +34,10 @@ func acts(steps []planned) (out []string) {
 			out = append(out, "tell "+in.Recipient+": "+in.Text)
 		case bookRoom:
 			out = append(out, "book "+in.Date+" "+in.Start)
+		default:
+			if listOf(s.Tool) != nil {
+				out = append(out, "list "+in.Department)
+			}
 		}
 	}
 	return out
@@ -40,8 +47,9 @@ func acts(steps []planned) (out []string) {
 func allowed(t *testing.T) input {
 	t.Helper()
 	in := input{Requester: "U0SANDSATO", Now: written, Locale: "ja"}
-	for _, n := range []string{"list_employees", "list_departments", "list_attendance", "calculate_overtime", "write_rows_to_google_sheet", "send_slack_dm", listRooms, bookRoom} {
-		in.Tools = append(in.Tools, offered{Name: n})
+	in.Tools = []offered{{Name: listRooms}, {Name: bookRoom}}
+	for _, f := range expect.Value(catalog.Files())(t) {
+		in.Tools = append(in.Tools, offered{Name: f.Name})
 	}
 	return in
 }

@@ -172,18 +172,14 @@ func (p *planner) part(of part, several bool) (details []object) {
 	detail := func(label, path string) {
 		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
 	}
-	list := object{"department": nil}
+	if l := p.reading.topic.list(); l != nil {
+		p.listing(l, of, about, detail)
+		return details
+	}
+	list := object{"department": nil, "status": "active"}
 	if of.department != "" {
 		list["department"] = of.department
 	}
-	if p.reading.topic == units {
-		if found := p.add(t.unitsTitle.of(about), "list_departments", list); found != "" {
-			detail(t.labelUnits, found+"count")
-			p.write(of, about, columnsOf(units), found+"departments", detail)
-		}
-		return details
-	}
-	list["status"] = "active"
 	people := p.employees(list)
 	if people == "" {
 		return nil
@@ -313,9 +309,10 @@ func (p *planner) listed(tables [][]object) (details []object) {
 }
 
 func columnsOf(t topic) []string {
+	if l := t.list(); l != nil {
+		return l.Demo.Columns
+	}
 	switch t {
-	case units:
-		return []string{"code", "name", "level", "above"}
 	case employees:
 		return []string{"num", "display_name", "email", "entry_date"}
 	case overtime:
@@ -325,7 +322,12 @@ func columnsOf(t topic) []string {
 }
 
 // title heads a column; a member of rows that has none keeps its own name.
-func (t words) title(of topic, key string) string { return or(t.columns[of][key], key) }
+func (t words) title(of topic, key string) string {
+	if l := of.list(); l != nil {
+		return or(l.Demo.Words[t.locale].Columns[key], key)
+	}
+	return or(t.columns[key], key)
+}
 
 func (t words) header(of topic, keys []string) []object {
 	var out []object
@@ -337,6 +339,9 @@ func (t words) header(of topic, keys []string) []object {
 
 // done is the text of the notice.
 func (r reading) done() string {
+	if l, t := r.topic.list(), r.words; l != nil {
+		return r.of(t.titleOf) + t.ofList(l, r.sheetOr(t.list.done, t.list.counted))
+	}
 	switch r.topic {
 	case attendance:
 		return fmt.Sprintf(r.words.doneAttendance, r.of(r.words.titleOf)+r.when())
@@ -344,8 +349,6 @@ func (r reading) done() string {
 		return fmt.Sprintf(r.words.doneOvertime, r.of(r.words.titleOf)+r.when())
 	case meeting:
 		return r.words.meeting.done
-	case units:
-		return r.of(r.words.titleOf) + r.sheetOr(r.words.doneUnits, r.words.countedUnits)
 	}
 	return r.of(r.words.titleOf) + r.sheetOr(r.words.doneEmployees, r.words.countedEmployees)
 }

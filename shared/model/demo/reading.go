@@ -18,9 +18,9 @@ const (
 	attendance
 	overtime
 	employees
-	units // the company's departments
 	meeting
 	message // a text to be sent to somebody
+	lists   // the first of those that a file of the catalog says how to plan
 )
 
 // reading is what the demo understands of a request: of its message, of the reasons for
@@ -86,6 +86,9 @@ func read(in input) (reading, error) {
 	s.groups(&r)
 	later, unknown := r.time(s)
 	r.departments = append(r.departments, s.named()...)
+	if len(r.departments) > 0 && !r.topic.takesDepartments() {
+		r.stop(t.noNarrow, r.departments[0])
+	}
 	s.take(groupedForm)
 	s.take(priorityForm)
 	s.take(afterForm)
@@ -248,7 +251,6 @@ var (
 	overtimeForm   = lazy.Regexp(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
 	attendanceForm = lazy.Regexp(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
 	employeesForm  = lazy.Regexp(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
-	unitsForm      = lazy.Regexp(`(?i)(?:全)?部[署門](?:の)?(?:一覧|リスト)|組織(?:図|一覧)|\blist\s+(?:of\s+)?(?:(?:all|the|our)\s+)*departments\b|\bdepartments?\s+list\b`)
 	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
@@ -257,6 +259,12 @@ var (
 	madeForm    = lazy.Regexp(`\x1f\s*(?:を|に)?\s*(?:作っ|つくっ|作成し)(?:て|たい)`)
 	makingForm  = lazy.Regexp(`(?i)(?:一覧表?|リスト|表|名簿|レポート|まとめ|資料|シート)\s*(?:を|に)\s*(?:作っ|つくっ|作成し|まとめ|出し)(?:て|たい)?|(?:まとめ|取りまとめ|とりまとめ|集め|調べ|確かめ|見せ|教え|出し|洗い出し|数え|並べ)(?:て|たい|ます|る)|知りたい|見たい|\b(?:make|create|prepare|draw\s+up|compile|build|need|want)\s+(?:(?:me|us)\s+)?(?:a|an|the)?\s*(?:\w+\s+)?(?:list|summary|table|report|overview)\b|\blook\s+(?:up|into|at)\b`)
 )
+
+// topicForm finds the words of a topic.
+type topicForm struct {
+	topic topic
+	form  func() *regexp.Regexp
+}
 
 // about takes out the words of what a text is about. Where several are named, the first of
 // the topics that covers the others: overtime needs attendance, attendance the employees.
@@ -267,10 +275,11 @@ func (s *scanner) about() (found topic, second string) {
 	if bothTopicsForm().MatchString(s.text) { // what attendance shows has all that overtime shows
 		found = attendance
 	}
-	for _, t := range []struct {
-		topic topic
-		form  func() *regexp.Regexp
-	}{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}, {employees, employeesForm}, {units, unitsForm}} {
+	forms := []topicForm{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}, {employees, employeesForm}}
+	for i, l := range allLists() {
+		forms = append(forms, topicForm{lists + topic(i), func() *regexp.Regexp { return l.asks }})
+	}
+	for _, t := range forms {
 		m := s.first(t.form)
 		switch {
 		case m == nil:
@@ -280,7 +289,7 @@ func (s *scanner) about() (found topic, second string) {
 			second = or(second, m[0])
 		case t.topic == employees:
 			second = list
-		case t.topic == units:
+		case t.topic >= lists:
 			second = or(second, m[0])
 		}
 	}

@@ -99,7 +99,7 @@ func (r *reading) takeOne(v version, steps bool) (understood, needed bool) {
 		return false, false
 	}
 	s.take(changeForm)
-	strange := len(s.unread())+len(n.people)+len(n.unread)+len(said) > 0 || n.validate && !r.withMonth() || r.topic == message && (n.noNotice || n.noSheet)
+	strange := len(departments) > 0 && !r.topic.takesDepartments() || len(s.unread())+len(n.people)+len(n.unread)+len(said) > 0 || n.validate && !r.withMonth() || r.topic == message && (n.noNotice || n.noSheet)
 	turned := deniedForm().MatchString(s.text) || everyForm().MatchString(s.text) || delayed || p.open != "" || unknownYearForm().MatchString(s.text)
 	now := scope{p.months, departments, n.recipients}
 	if strange || turned || !matched || steps && !now.empty() || !understood && now.empty() || unwanted != "" && now.empty() {

@@ -17,12 +17,15 @@ const maxSummary, maxPeriod = 1900, 45
 // there is no room for are left out whole, and counted.
 func summary(in input, r reading) string {
 	t := r.words
-	times, periods := map[string]int{}, 0
+	times, periods, listed := map[string]int{}, 0, 0
 	for _, s := range in.Steps {
 		times[s.Tool]++
 		times[s.Title]++
 		if s.Facts["period"] != nil {
 			periods++
+		}
+		if s.Tool == "list_employees" || listOf(s.Tool) != nil {
+			listed++
 		}
 	}
 	tables, ends := r.tables(in.Steps, times)
@@ -30,7 +33,7 @@ func summary(in input, r reading) string {
 	var lines []string
 	for i, table := range tables {
 		if room -= utf8.RuneCountInString(strings.Join(table, t.separator)) + 1; room < 0 && i > 0 {
-			label, value := t.more(len(tables)-i, times["list_employees"]+times["list_departments"] > 1, times["write_rows_to_google_sheet"] > 0)
+			label, value := t.more(len(tables)-i, listed > 1, times["write_rows_to_google_sheet"] > 0)
 			lines = append(lines, label+": "+value)
 			break
 		}
@@ -49,7 +52,7 @@ func (r reading) tables(steps []fact, times map[string]int) (tables [][]string, 
 	bare, wrote := true, false // what the last table has: no more than a list; rows that were written
 	for _, s := range steps {
 		said, apart := r.summed(s, times[s.Title])
-		lists, writes := strings.HasPrefix(s.Tool, "list_"), s.Tool == "write_rows_to_google_sheet"
+		lists, writes := strings.HasPrefix(s.Tool, "list_") || listOf(s.Tool) != nil, s.Tool == "write_rows_to_google_sheet"
 		last := &tables[len(tables)-1]
 		switch {
 		case len(said) == 0:
@@ -80,11 +83,12 @@ func heading(s fact) string {
 // summed is what a summary says of one step, nothing if that is not worth a line. apart: it is about no table.
 func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	t, f := r.words, s.Facts
+	if l := listOf(s.Tool); l != nil {
+		return []string{fmt.Sprintf(t.ofList(l, t.list.sum), f["count"])}, false
+	}
 	switch s.Tool {
 	case "list_employees":
 		return []string{fmt.Sprintf(t.sumEmployees, f["count"])}, false
-	case "list_departments":
-		return []string{fmt.Sprintf(t.sumUnits, f["count"])}, false
 	case "calculate_overtime":
 		if f["mode"] == "validate" {
 			return []string{t.sumValidated}, true

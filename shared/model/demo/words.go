@@ -4,31 +4,32 @@ import "fmt"
 
 // words is one language. Lines that follow looks for appear nowhere else in a policy.
 type words struct {
+	locale         string
 	month          func(m month) string
 	quote, and, to string // of what people said; between two of a list; from one month to another
 
-	employeesTitle, unitsTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
+	employeesTitle, attendanceTitle, validateTitle, overtimeTitle, sheetTitle, noticeTitle, tellTitle step
 
 	titleAttendance, titleOvertime, titleEmployees, titleMessage, titleEmpty, titleOf string // of the task
 	describe                                                                          string // request
-	titleUnits, purposeUnits, scopeUnits, scopeUnitsOf, readUnits, privacyUnits       string // of departments
-	noHistoryUnits, tabUnits, doneUnits, labelUnits, sumUnits                         string
+	list                                                                              listForms
 
-	can, noAction, noEvery, noDenied, noNarrow, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooWide, tooManyTold, nothing string // instead of a plan
-	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                                                  string // likewise
-	unread, refused, wholeMonths, ahead, marks, noHistory                                                                          string // first lines of a policy
-	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                                       string
-	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                           string
-	countAttendance, countOvertime, countEmployees, countUnits                                                                     string // purposes without a sheet
-	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                                        string
-	calculate, average, count, countAverage                                                                                        string // with a sheet, and without
-	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine, toldLine                                           string
-	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                                   string
+	can, canEmployees, canList, canAnd, canOr                                                                                 string // "{lists}" in can are those that are known
+	noAction, noEvery, noDenied, noNarrow, noPay, noTopic, noPerson, tooMuch, tooLong, tooMany, tooWide, tooManyTold, nothing string // instead of a plan
+	noCancel, noRoom, noSecond, noLater, noWhen, noQuote, noValidate, longMessage                                             string // likewise
+	unread, refused, wholeMonths, ahead, marks, noHistory                                                                     string // first lines of a policy
+	assumedMonth, fiscal, requester, sayLine, privacyMessage                                                                  string
+	purposeAttendance, purposeOvertime, purposeEmployees, purposeMessage                                                      string
+	countAttendance, countOvertime, countEmployees                                                                            string // purposes without a sheet
+	scope, scopeOf, period, periodSoFar, how, readEmployees, readAttendance                                                   string
+	calculate, average, count, countAverage                                                                                   string // with a sheet, and without
+	validateLine, sheetLine, noSheetLine, onlyCounts, noticeLine, noNoticeLine, toldLine                                      string
+	humanLine, privacy, ofEmployees, ofAttendance, earlier, reflected, notReflected, stillNeeded                              string
 
 	tabAttendance, tabOvertime, tabEmployees string
-	columns                                  map[topic]map[string]string // titles by the rows' members: one name means different things in different lists
+	columns                                  map[string]string // titles by the rows' members: one name means different things in the lists of the catalog
 
-	doneAttendance, doneOvertime, doneEmployees, countedEmployees, countedUnits                 string
+	doneAttendance, doneOvertime, doneEmployees, countedEmployees                               string
 	about                                                                                       string // of a plan
 	labelEmployees, labelPeriod, labelSoFar, labelOver45, labelOver80, labelAverage, labelSheet string
 	sumEmployees, sumOvertime, sumOver, sumAverage, sumSheet, sumNotice                         string
@@ -48,11 +49,11 @@ func (s step) of(about string) step {
 }
 
 var japanese = words{
-	month: func(m month) string { return fmt.Sprintf("%d年%d月", m.year(), m.name()) },
-	quote: "「%s」", and: "、", to: "〜",
+	locale: "ja",
+	month:  func(m month) string { return fmt.Sprintf("%d年%d月", m.year(), m.name()) },
+	quote:  "「%s」", and: "、", to: "〜",
 
 	employeesTitle:  step{"従業員一覧を取得", "freee人事労務から在籍中の従業員の一覧を取得する", "従業員のリスト"},
-	unitsTitle:      step{"部署一覧を取得", "freee人事労務から部署の一覧を取得する", "部署のリスト"},
 	attendanceTitle: step{"勤怠データ取得", "%sの勤怠サマリーを従業員ごとに取得する", "従業員ごとの勤怠サマリー"},
 	validateTitle:   step{"データの検証", "取得した勤怠データに欠落・重複・あり得ない値がないか検証し、あれば中断する", "問題 0 件"},
 	overtimeTitle:   step{"残業時間計算", "残業時間を計算し、45・80・100 時間を超える人に印を付ける", "従業員ごとの残業時間"},
@@ -61,12 +62,15 @@ var japanese = words{
 	tellTitle:       step{"DM を送信", "指定された人に Slack の DM を送る", "送信したメッセージ"},
 
 	titleAttendance: "%sの勤怠集計", titleOvertime: "%sの残業時間の確認", titleEmployees: "従業員一覧の取得", titleMessage: "DM の送信: %s",
-	titleUnits: "部署一覧の取得", purposeUnits: "目的: 部署の一覧を作成します。", scopeUnits: "対象: 会社のすべての部署", scopeUnitsOf: "対象: %sと、その下の部署",
-	readUnits: "freee人事労務から部署の一覧を読み取ります。", countUnits: "目的: 部署の数を確認します。", privacyUnits: "取り扱う情報: 部署の名前、コード、階層のみ。", noHistoryUnits: "注意: 部署一覧は今日現在のものしか取得できません。",
-	tabUnits: "部署一覧", doneUnits: "部署一覧の作成が完了しました。", labelUnits: "部署の数", sumUnits: "部署 %v 件を確認しました。",
+	list: listForms{
+		description: "{from}から{things}の一覧を取得する", expected: "{things}のリスト", title: "{tab}の取得", purpose: "目的: {things}の一覧を作成します。", count: "目的: {things}の数を確認します。",
+		scope: "対象: 会社のすべての{things}", scopeOf: "対象: %sと、その下の{things}", read: "{from}から{things}の一覧を読み取ります。", privacy: "取り扱う情報: {handled}のみ。",
+		noHistory: "注意: {tab}は今日現在のものしか取得できません。", done: "{tab}の作成が完了しました。", counted: "{things}の数を確認しました。", label: "{things}の数", sum: "{things} %v 件を確認しました。",
+	},
 	titleEmpty: "内容の確認", titleOf: "%sの", describe: "依頼内容: %s",
 
-	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、従業員一覧・部署一覧の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
+	canEmployees: "従業員一覧", canList: "{tab}", canAnd: "・", canOr: "・",
+	can: "デモモデルにできるのは、月ごとの勤怠の集計、残業時間の確認、{lists}の取得、会議室の予約、@ で指定した人への「…」の DM です。" +
 		"「営業部の先月の残業を確認して」「7月から9月の勤怠をまとめて、DM は不要」のように書いてください。",
 	noAction: "デモモデルには%sはできません。", noEvery: "%sのような繰り返しの依頼はできません。", noDenied: "デモモデルは%sのような除外や否定を読み取れません。", noNarrow: "デモモデルは%sのような絞り込み・順位・比較を読み取れません。", noPay: "給与に関する情報(%s)は読み取りません。", noTopic: "デモモデルには%sの内容が分かりません。",
 	noPerson: "デモモデルには%sが誰のことか分かりません。1 人だけの勤怠を取り出すツールもありません。DM の宛先は @ で指定してください。",
@@ -122,11 +126,9 @@ var japanese = words{
 	earlier:           "前の版へのご指摘:", reflected: "%s → 反映しました。", notReflected: "%s → デモモデルに分からないため、反映していません。", stillNeeded: "%s → 結果をほかのステップが使うため、取り除いていません。",
 
 	tabAttendance: "勤怠 %d-%02d", tabOvertime: "残業 %d-%02d", tabEmployees: "従業員一覧",
-	columns: map[topic]map[string]string{
-		units: {"code": "コード", "name": "部署", "level": "階層", "above": "上位の部署"}, employees: japanesePeople, attendance: japanesePeople, overtime: japanesePeople,
-	},
+	columns:        japanesePeople,
 	doneAttendance: "%sの勤怠集計が完了しました。", doneOvertime: "%sの残業時間の確認が完了しました。",
-	doneEmployees: "従業員一覧の作成が完了しました。", countedEmployees: "従業員の人数を確認しました。", countedUnits: "部署の数を確認しました。",
+	doneEmployees: "従業員一覧の作成が完了しました。", countedEmployees: "従業員の人数を確認しました。",
 	about:          "(%s)",
 	labelEmployees: "対象人数", labelPeriod: "集計期間", labelSoFar: "集計期間(実行した時点まで)", labelOver45: "45 時間超", labelOver80: "80 時間超(休日労働を含む)", labelAverage: "2〜6 か月平均 80 時間超", labelSheet: "シート",
 	sumEmployees: "従業員 %v 名を確認しました。", sumOvertime: "残業時間の合計は %v 時間です。",
@@ -144,11 +146,11 @@ var japanesePeople = map[string]string{
 }
 
 var englishWords = words{
-	month: func(m month) string { return fmt.Sprintf("%s %d", m.name(), m.year()) },
-	quote: "“%s”", and: ", ", to: " to ",
+	locale: "en",
+	month:  func(m month) string { return fmt.Sprintf("%s %d", m.name(), m.year()) },
+	quote:  "“%s”", and: ", ", to: " to ",
 
 	employeesTitle:  step{"List employees", "Fetch the list of current employees from freee HR", "A list of employees"},
-	unitsTitle:      step{"List departments", "Fetch the list of departments from freee HR", "A list of departments"},
 	attendanceTitle: step{"Fetch attendance", "Fetch each employee's attendance summary for %s", "One attendance summary per employee"},
 	validateTitle:   step{"Validate the data", "Look for missing, doubled and impossible values in the attendance data; stop if there are any", "No problems"},
 	overtimeTitle:   step{"Calculate overtime", "Calculate overtime and mark who is above 45, 80 and 100 hours", "Overtime per employee"},
@@ -157,12 +159,15 @@ var englishWords = words{
 	tellTitle:       step{"Send a direct message", "Send those named a direct message in Slack", "The message sent"},
 
 	titleAttendance: "Attendance summary for %s", titleOvertime: "Overtime check for %s", titleEmployees: "List of employees", titleMessage: "Send a message: %s",
-	titleUnits: "List of departments", purposeUnits: "Purpose: make a list of the departments.", scopeUnits: "Covers: all departments of the company", scopeUnitsOf: "Covers: %s, and the departments below",
-	readUnits: "Read the list of departments from freee HR.", countUnits: "Purpose: count the departments.", privacyUnits: "Information handled: names, codes and levels of departments only.", noHistoryUnits: "Note: the list of departments is always today's.",
-	tabUnits: "Departments", doneUnits: "The list of departments is done.", labelUnits: "Departments", sumUnits: "%v departments were looked at.",
+	list: listForms{
+		description: "Fetch the list of {things} from {from}", expected: "A list of {things}", title: "List of {things}", purpose: "Purpose: make a list of the {things}.", count: "Purpose: count the {things}.",
+		scope: "Covers: all {things} of the company", scopeOf: "Covers: %s, and the {things} below", read: "Read the list of {things} from {from}.", privacy: "Information handled: {handled} only.",
+		noHistory: "Note: the list of {things} is always today's.", done: "The list of {things} is done.", counted: "The {things} are counted.", label: "{tab}", sum: "%v {things} were looked at.",
+	},
 	titleEmpty: "Clarify the request", titleOf: "%s: ", describe: "Request: %s",
 
-	can: "The demo model can sum up attendance by the month, check overtime, list employees or departments, book a meeting room, and send “…” to people named with @. " +
+	canEmployees: "employees", canList: "{things}", canAnd: ", ", canOr: " or ",
+	can: "The demo model can sum up attendance by the month, check overtime, list {lists}, book a meeting room, and send “…” to people named with @. " +
 		"Write, for example, “Check overtime of the sales department for last month” or “Attendance for July to September, no DM”.",
 	noAction: "The demo model can't do what %s asks for. ", noEvery: "Nothing is done again and again (%s). ", noDenied: "The demo model can't read what %s leaves out. ", noNarrow: "The demo model can't pick out, rank or compare as %s asks. ", noPay: "Pay (%s) is not read. ", noTopic: "The demo model doesn't understand %s. ",
 	noPerson: "The demo model doesn't know who %s is, and no tool takes one person's records alone. Name with @ whom to send a message to.",
@@ -218,11 +223,9 @@ var englishWords = words{
 	earlier:           "Remarks on earlier versions:", reflected: "%s → taken in.", notReflected: "%s → not taken in: the demo model doesn't understand it.", stillNeeded: "%s → not taken in: other steps use the result.",
 
 	tabAttendance: "Attendance %d-%02d", tabOvertime: "Overtime %d-%02d", tabEmployees: "Employees",
-	columns: map[topic]map[string]string{
-		units: {"code": "Code", "name": "Department", "level": "Level", "above": "Part of"}, employees: englishPeople, attendance: englishPeople, overtime: englishPeople,
-	},
+	columns:        englishPeople,
 	doneAttendance: "The attendance summary for %s is done.", doneOvertime: "The overtime check for %s is done.",
-	doneEmployees: "The list of employees is done.", countedEmployees: "The employees are counted.", countedUnits: "The departments are counted.",
+	doneEmployees: "The list of employees is done.", countedEmployees: "The employees are counted.",
 	about:          " (%s)",
 	labelEmployees: "Employees", labelPeriod: "Days counted", labelSoFar: "Days counted, until the run", labelOver45: "Above 45 h", labelOver80: "Above 80 h, holiday work included", labelAverage: "Above 80 h on average over 2 to 6 months", labelSheet: "Sheet",
 	sumEmployees: "%v employees were looked at.", sumOvertime: "Overtime adds up to %v hours.",

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,11 +12,13 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/domain/catalog"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 	"ringi/shared/tool/schema"
+	"ringi/shared/words/language"
 )
 
 // requests are of each kind that the demo plans.
@@ -58,6 +61,9 @@ func TestEveryToolIsTried(t *testing.T) {
 			planned[s.Tool] = true
 		}
 	}
+	for _, f := range expect.Value(catalog.Files())(t) {
+		planned[f.Name] = planned[f.Name] || f.Demo != nil // which TestTheDemoPlansWhatAToolsFileAsks runs
+	}
 	var tests strings.Builder
 	for _, name := range expect.Value(filepath.Glob("*_test.go"))(t) {
 		tests.Write(expect.Value(os.ReadFile(name))(t))
@@ -65,7 +71,7 @@ func TestEveryToolIsTried(t *testing.T) {
 	calls := strings.ReplaceAll(tests.String(), "w.run(t, sheetTool,", `w.run(t, "`+sheetTool+`",`)
 	for _, s := range w.catalog.All() {
 		if !planned[s.Name] {
-			t.Errorf("no request is planned with %s: teach the demo one (reading.go, plan.go, layers.go and words.go of shared/model/demo), and add it to requests of shared/tool/runner/plan_test.go", s.Name)
+			t.Errorf("no request is planned with %s: write a demo into its file in shared/domain/catalog, or, for a tool that no list is made of, teach the demo one (shared/model/demo) and add it to requests of shared/tool/runner/plan_test.go", s.Name)
 		}
 		if !strings.Contains(calls, `w.run(t, "`+s.Name+`"`) {
 			t.Errorf("no test looks at what %s returns: add one that calls it with w.run to shared/tool/runner/read_test.go, or beside the writes", s.Name)
@@ -101,6 +107,47 @@ func TestTheDemosPlansRun(t *testing.T) {
 				t.Errorf("summary: %q, %v", said, err)
 			}
 		})
+	}
+}
+
+// TestTheDemoPlansWhatAToolsFileAsks runs the plan for each request that a tool's file gives as an example: its rows are
+// in the sheet, and the requester is told how many there are.
+func TestTheDemoPlansWhatAToolsFileAsks(t *testing.T) {
+	for _, f := range expect.Value(catalog.Files())(t) {
+		if f.Demo == nil {
+			continue
+		}
+		for _, locale := range language.All {
+			t.Run(f.Name+" "+locale, func(t *testing.T) {
+				w := newWorld(t)
+				steps := w.plan(t, f.Demo.Request[locale], "")
+				if len(steps) == 0 || steps[0].Tool != f.Name || steps[0].Title != f.Title[locale] {
+					t.Fatalf("planned: %+v", steps)
+				}
+				done := map[string]json.RawMessage{}
+				for _, s := range steps {
+					done[s.StepID] = w.step(t, s, done)
+				}
+				var result map[string]json.RawMessage
+				var listed []map[string]any
+				expect.NoError(t, json.Unmarshal(done[steps[0].StepID], &result))
+				expect.NoError(t, json.Unmarshal(result[f.Demo.Rows], &listed))
+				rows := w.vendors.Rows("ringi-demo-sheet", f.Demo.Words[locale].Tab)
+				if len(listed) == 0 || len(rows) != len(listed)+1 || len(rows[1]) != len(f.Demo.Columns) || rows[1][0] == nil {
+					t.Errorf("%d listed, in the sheet: %v", len(listed), rows)
+				}
+				for _, row := range listed {
+					for _, key := range f.Demo.Columns {
+						if _, has := row[key]; !has {
+							t.Errorf("a row has no %s: %v", key, row)
+						}
+					}
+				}
+				if sent := w.sent(t, workspace.Sato); len(sent) != 1 || !strings.Contains(sent[0], fmt.Sprintf(": %d", len(listed))) {
+					t.Errorf("notice: %q", sent)
+				}
+			})
+		}
 	}
 }
 

@@ -60,14 +60,7 @@ type function func(ctx context.Context, c tool.Call) (any, error)
 // New makes a runner. It returns an error when the catalog has a tool that nothing here can call.
 func New(catalog *tool.Catalog, config Config) (*Runner, error) {
 	r := &Runner{config: config, catalog: catalog, http: wire.NewHTTP()}
-	r.tools = map[string]function{
-		"list_employees":             r.listEmployees,
-		"list_departments":           r.listDepartments,
-		"list_attendance":            r.listAttendance,
-		"calculate_overtime":         r.calculateOvertime,
-		"write_rows_to_google_sheet": r.writeRows,
-		"send_slack_dm":              r.sendDM,
-	}
+	r.tools = r.calls()
 	for _, s := range catalog.All() {
 		if r.tools[s.Name] == nil {
 			return nil, fmt.Errorf("nothing calls the tool %s", s.Name)

@@ -15,6 +15,18 @@ import (
 	"ringi/shared/tool/slackdm"
 )
 
+// calls are the tools of Ringi's own, by name.
+func (r *Runner) calls() map[string]function {
+	return map[string]function{
+		"list_employees":             r.listEmployees,
+		"list_departments":           r.listDepartments,
+		"list_attendance":            r.listAttendance,
+		"calculate_overtime":         r.calculateOvertime,
+		"write_rows_to_google_sheet": r.writeRows,
+		"send_slack_dm":              r.sendDM,
+	}
+}
+
 // read fills in from the call's arguments, which fit the tool's schema. Numbers whose
 // type is left open stay as they are written.
 func read(c tool.Call, in any) error {
