@@ -33,7 +33,7 @@ var apart = map[string][]string{
 // helpers are imported by tests only. Those that are true start stand-ins of infra/local.
 var helpers = map[string]bool{
 	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
-	"decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
+	"domain/tenancy/tenancytest": false, "decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
 	"runtime/metric/metrictest": false, "store/contests/conteststest": false,
 }
 

@@ -56,7 +56,7 @@ func (c *Console) showAdmins(w http.ResponseWriter, r *http.Request, v *viewer, 
 			}
 		}
 	}
-	d := document{Title: t.Fields["admins"].Label, Here: "settings", Words: t, Data: data}
+	d := document{Title: t.Admins, Here: "settings", Words: t, Data: data}
 	if problem != "" {
 		d.Status = http.StatusUnprocessableEntity
 	}

@@ -18,16 +18,13 @@ type column struct {
 }
 
 // rowsLists are the settings that are lists of rows.
-var rowsLists = map[string]struct {
-	columns []column
-	most    int
-}{
-	"mcp_servers": {[]column{{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}}, tenancy.MaxMCPServers},
-	"agents": {[]column{
+var rowsLists = map[string][]column{
+	"mcp_servers": {{key: "name", example: "rooms"}, {key: "url", example: "https://example.com/mcp"}},
+	"agents": {
 		{key: "id", example: "doc-bot"}, {key: "label"}, {key: "provider", options: named(agent.Providers)}, {key: "model", example: "gpt-5.4"}, {key: "endpoint", example: "https://example.com/v1"},
 		{key: "capabilities", example: "code, shell, test"}, {key: "auth_ref"}, {key: "is_default", options: []string{"false", "true"}},
-	}, tenancy.MaxAgents},
-	"auto_actions": {[]column{{key: "argv", example: "go test ./*"}, {key: "workspace"}}, tenancy.MaxAutoActions},
+	},
+	"auto_actions": {{key: "argv", example: "go test ./*"}, {key: "workspace"}},
 }
 
 func named[T ~string](list []T) (out []string) {
@@ -38,12 +35,12 @@ func named[T ~string](list []T) (out []string) {
 }
 
 // inputsOf are the names of a setting's inputs.
-func inputsOf(x setting) (names []string) {
-	if x.kind != "rows" {
-		return []string{x.name}
+func inputsOf(x tenancy.Setting) (names []string) {
+	if x.Kind != tenancy.KindRows {
+		return []string{x.Name}
 	}
-	for _, c := range rowsLists[x.name].columns {
-		names = append(names, x.name+"."+c.key)
+	for _, c := range rowsLists[x.Name] {
+		names = append(names, x.Name+"."+c.key)
 	}
 	return names
 }
@@ -64,7 +61,7 @@ type cell struct {
 // addRows puts the rows of settings into a form.
 func addRows(f url.Values, s tenancy.Settings) {
 	add := func(list string, cells ...string) {
-		for i, c := range rowsLists[list].columns {
+		for i, c := range rowsLists[list] {
 			f.Add(list+"."+c.key, cells[i])
 		}
 	}
@@ -82,7 +79,7 @@ func addRows(f url.Values, s tenancy.Settings) {
 // rowsTyped are the rows of a list that a form has, without empty ones: each has its cells by their keys. false: the form
 // does not ask for the list.
 func rowsTyped(f url.Values, list string) (rows []map[string]string, asked bool) {
-	columns := rowsLists[list].columns
+	columns := rowsLists[list]
 	first := list + "." + columns[0].key
 	for i := range f[first] {
 		row, filled := map[string]string{}, false
@@ -189,16 +186,16 @@ func words(text string) (argv []string) {
 }
 
 // rowsOf are the rows that stand in the form, with two empty ones for more.
-func (t settingsTexts) rowsOf(p settingsPage, list string) (out []settingRow) {
-	about := rowsLists[list]
+func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []settingRow) {
+	columns := rowsLists[list]
 	rows, _ := rowsTyped(p.form, list)
 	filled := len(rows)
-	for range min(2, max(0, about.most-filled)) {
+	for range min(2, max(0, most-filled)) {
 		rows = append(rows, map[string]string{})
 	}
 	for i, row := range rows {
 		r := settingRow{N: i + 1}
-		for _, c := range about.columns {
+		for _, c := range columns {
 			one := cell{Name: list + "." + c.key, Label: t.Columns[list+"."+c.key], Value: row[c.key], Example: c.example}
 			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) { // what no page offers is not lost
 				one.Boxes = append(one.Boxes, box{Value: one.Value, Text: one.Value, On: true})
@@ -211,7 +208,7 @@ func (t settingsTexts) rowsOf(p settingsPage, list string) (out []settingRow) {
 		for _, wrong := range p.problems {
 			if field, ok := strings.CutPrefix(wrong.Field, fmt.Sprintf("%s[%d].", list, i)); ok && i < filled {
 				text := t.problem(wrong)
-				if len(about.columns) > 2 {
+				if len(columns) > 2 {
 					text = t.Columns[list+"."+field] + ": " + text
 				}
 				r.Problems = append(r.Problems, text)
@@ -242,7 +239,7 @@ func rowsShown(list string, form url.Values) string {
 	rows, _ := rowsTyped(form, list)
 	for _, row := range rows {
 		var cells []string
-		for _, c := range rowsLists[list].columns {
+		for _, c := range rowsLists[list] {
 			if row[c.key] != "" && row[c.key] != "false" {
 				cells = append(cells, row[c.key])
 			}

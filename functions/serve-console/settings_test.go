@@ -15,6 +15,8 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/domain/tenancy/tenancytest"
+	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -50,40 +52,55 @@ func settingsChanges(w *world) []aggregate.AuditEntry {
 	return expect.Value(w.Store.Audit(w.T.Context(), w.tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
 }
 
-func TestEverySettingIsOnThePageInBothLanguages(t *testing.T) {
-	var asked []string
-	for _, section := range settingSections {
-		for _, x := range section.settings {
-			asked = append(asked, x.name)
-		}
+// A setting is a field and a row of the table: the page asks for it and takes it back, a file has it, and its change is told.
+func TestARowOfTheTableIsASetting(t *testing.T) {
+	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
+	got, problems := typed(formOf(is), was)
+	file, faults := settingsyaml.Read(expect.Value(settingsyaml.Write(is, "", func(string) string { return "" }))(t), was)
+	if problems != nil || faults != nil {
+		t.Fatalf("%+v %+v", problems, faults)
 	}
-	var all []string
-	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
-	other.AISessions.Cache.Enabled, other.DraftContest.Enabled = true, true
-	for _, x := range [][2]tenancy.Settings{{tenancy.DefaultSettings(), other}, {other, {}}, {{SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1}, {}}} {
-		for _, d := range tenancy.Differences(x[0], x[1]) {
-			if !slices.Contains(all, d.Field) && d.Field != "self_approval_chosen" {
-				all = append(all, d.Field)
-			}
-		}
-	}
-	slices.Sort(asked)
-	slices.Sort(all)
-	expect.Same(t, all, asked)
+	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
 	for i, texts := range settingsWords {
-		for _, name := range all {
-			if texts.Fields[name].Label == "" {
-				t.Errorf("%s has no label for %s", language.All[i], name)
+		asked := map[string]int{}
+		for _, section := range texts.sheetOf(settingsPage{now: is, form: formOf(is)}).Sections {
+			for _, in := range section.Inputs {
+				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) || (in.Hint != "") != (in.Kind == tenancy.KindRows) {
+					t.Errorf("%s lacks words: %+v", language.All[i], in)
+				}
+				for _, box := range in.Boxes {
+					if box.Text == "" {
+						t.Errorf("%s has no words for %s=%s", language.All[i], in.Name, box.Value)
+					}
+				}
 			}
 		}
+		for _, f := range is.Fields() {
+			named := func(d tenancy.Difference) bool { return d.Field == f.Name }
+			if n := asked[f.Name]; f.Asked() != (n == 1) || f.Asked() == slices.ContainsFunc(unasked, named) || f.Own != slices.ContainsFunc(own, named) {
+				t.Errorf("%s: asked for %d times; of the form stays %v, of the file %v", f.Name, n, unasked, own)
+			}
+			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
+			if told := texts.differences(nil, changed); len(changed) != 1 || f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
+				t.Errorf("%s: the change of %s is told as %v", language.All[i], f.Name, told)
+			}
+			if auditlog.WordsIn(language.All[i]).Field(f.Name) == f.Name {
+				t.Errorf("%s: the audit log has no name for %s", language.All[i], f.Name)
+			}
+		}
+	}
+}
+
+func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
+	for i, texts := range settingsWords {
 		for rule := range agent.Limits {
 			if texts.Rules[tenancy.Rule(rule)] == "" {
 				t.Errorf("%s has no words for %s", language.All[i], rule)
 			}
 		}
-		for list, about := range rowsLists {
-			for _, c := range about.columns {
-				if texts.Columns[list+"."+c.key] == "" || texts.MoreRows[list] == "" {
+		for list, columns := range rowsLists {
+			for _, c := range columns {
+				if texts.Columns[list+"."+c.key] == "" {
 					t.Errorf("%s has no words for %s.%s", language.All[i], list, c.key)
 				}
 			}
@@ -120,7 +137,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
 	for _, locale := range language.All {
 		b.locale = locale
-		if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsWords.In(locale).Fields["approvers.users"].Label) {
+		if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsWords.In(locale).label("approvers.users")) {
 			t.Errorf("%s: %d %s", locale, a.status, a.text())
 		}
 	}
@@ -196,11 +213,11 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *world) {
 	}{
 		{"name", "", tenancy.RuleLength}, {"name", strings.Repeat("人", 81), tenancy.RuleLength}, {"slug", "A b", tenancy.RuleSlug}, {"model", "llama3", tenancy.RuleModel},
 		{"l4_timeout_seconds", "29", tenancy.RuleBetween}, {"l4_timeout_seconds", "86401", tenancy.RuleBetween}, {"approval_timeout_hours", "0", tenancy.RuleBetween}, {"approval_timeout_hours", "8737", tenancy.RuleBetween},
-		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", settingsyaml.RuleWhole}, {"max_versions", "", settingsyaml.RuleWhole}, {"max_versions", "2.5", settingsyaml.RuleWhole},
-		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1", tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween}, {"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", settingsyaml.RuleNumber},
-		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", settingsyaml.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
+		{"max_versions", "51", tenancy.RuleBetween}, {"max_versions", "five", tenancy.RuleWhole}, {"max_versions", "", tenancy.RuleWhole}, {"max_versions", "2.5", tenancy.RuleWhole},
+		{"retain_results_days", "3651", tenancy.RuleBetween}, {"max_cost_usd", "-1", tenancy.RuleBetween}, {"max_cost_day_usd", "NaN", tenancy.RuleBetween}, {"max_cost_month_usd", "1000001", tenancy.RuleBetween}, {"max_cost_usd", "x", tenancy.RuleNumber},
+		{"max_open_tasks.person", "-1", tenancy.RuleBetween}, {"max_open_tasks.tenant", "100001", tenancy.RuleBetween}, {"max_tasks_per_hour.person", "x", tenancy.RuleWhole}, {"max_tasks_per_hour.tenant", "100001", tenancy.RuleBetween},
 		{"approvers.mode", "all", tenancy.RuleOneOf}, {"executor", "x", tenancy.RuleOneOf}, {"dm_default", "", tenancy.RuleOneOf}, {"locale", "fr", tenancy.RuleOneOf},
-		{"prompt_approval_required", "yes", settingsyaml.RuleFlag}, {"process_approval_required", "", settingsyaml.RuleFlag}, {"auto_approve_tools", "1", settingsyaml.RuleFlag}, {"allow_self_approval", "null", settingsyaml.RuleFlag},
+		{"prompt_approval_required", "yes", tenancy.RuleFlag}, {"process_approval_required", "", tenancy.RuleFlag}, {"auto_approve_tools", "1", tenancy.RuleFlag}, {"allow_self_approval", "null", tenancy.RuleFlag},
 		{"approvers.users", "@sato", tenancy.RuleUserID}, {"approvers.users", workspace.Guest, people.RuleGuest}, {"approvers.users", workspace.Stranger, people.RuleOutsider}, {"approvers.users", workspace.Bot, people.RuleBot},
 		{"approvers.users", "U0NOBODY", people.RuleOutsider}, {"approvers.usergroups", "S0NONE", people.RuleNoGroup}, {"approvers.usergroups", "hr", tenancy.RuleGroupID},
 		{serverName, "Rooms", tenancy.RuleServerName}, {serverURL, "http://a.example", tenancy.RuleHTTPS}, {serverURL, "https://a.example?key=1", tenancy.RuleAddressOnly}, {serverURL, "rooms", tenancy.RuleAddress},
@@ -214,7 +231,8 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *world) {
 			if a.status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween && tt.rule != tenancy.RuleLength || !strings.Contains(a.text(), html.EscapeString(says)) {
 				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.status, a.text()[:min(600, len(a.text()))])
 			}
-			if !strings.Contains(tt.name, "approvers.mode") && !strings.Contains(a.body, `value="`+html.EscapeString(tt.value)+`"`) && len(tenancy.Choices[tt.name]) == 0 && !strings.HasSuffix(string(tt.rule), "flag") {
+			x, _ := tenancy.SettingNamed(tt.name)
+			if !strings.Contains(a.body, `value="`+html.EscapeString(tt.value)+`"`) && x.Kind != tenancy.KindChoice && !strings.HasSuffix(string(tt.rule), "flag") {
 				t.Errorf("%s=%.20q: what was typed is lost", tt.name, tt.value)
 			}
 		}

@@ -55,7 +55,7 @@ func testSettingsTravelAsAFile(t *testing.T, w *world) {
 	}
 	text := strings.ReplaceAll(file.body, "max_versions: 7", "max_versions: 3")
 	shown := b.post("/console/settings/import", url.Values{"text": {text}})
-	if shown.status != http.StatusOK || w.settingsNow().MaxVersions != 7 || !strings.Contains(shown.text(), settingsJA.Fields["max_versions"].Label+" 7 3") {
+	if shown.status != http.StatusOK || w.settingsNow().MaxVersions != 7 || !strings.Contains(shown.text(), settingsJA.label("max_versions")+" 7 3") {
 		t.Fatalf("%d %s", shown.status, shown.text())
 	}
 	seen := aggregate.HashOf(string(plainText([]byte(text))))

@@ -42,16 +42,17 @@ type settingsSection struct {
 
 // input is one setting on the page.
 type input struct {
-	Name, ID, Kind, Label, About, Unit string
-	Value                              string
-	Boxes                              []box // of a choice, a flag, people or groups
-	Found                              []box // by the search
-	Query                              string
-	Searched, More                     bool
-	Rows                               []settingRow
-	Problems                           []string
-	Now                                string // what it is, where that is not what stands there
-	Bound                              string
+	tenancy.Words
+	Name, ID, Value string
+	Kind            tenancy.Kind
+	Boxes           []box // of a choice, a flag, people or groups
+	Found           []box // by the search
+	Query           string
+	Searched, More  bool
+	Rows            []settingRow
+	Problems        []string
+	Now             string // what it is, where that is not what stands there
+	Bound           string
 }
 
 // box is a value to tick.
@@ -75,11 +76,11 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		d.Problems = append(d.Problems, fieldProblem{At: inputID(base), Label: label, Text: t.problem(wrong)})
 	}
 	for _, name := range p.both {
-		d.Both = append(d.Both, t.Fields[name].Label)
+		d.Both = append(d.Both, t.label(name))
 	}
-	for _, s := range settingSections {
-		section := settingsSection{Key: s.key, Title: t.Sections[s.key]}
-		for _, x := range s.settings {
+	for _, s := range tenancy.Sections {
+		section := settingsSection{Key: s.Key, Title: s.Title.In(t.locale)}
+		for _, x := range s.Settings {
 			section.Inputs = append(section.Inputs, t.inputOf(p, x, now))
 		}
 		d.Sections = append(d.Sections, section)
@@ -103,36 +104,33 @@ func idAt(form url.Values, field string) string {
 	return ""
 }
 
-func (t settingsTexts) inputOf(p settingsPage, x setting, now url.Values) input {
-	text := t.Fields[x.name]
-	in := input{Name: x.name, ID: inputID(x.name), Kind: x.kind, Label: text.Label, About: text.About, Unit: text.Unit, Value: p.form.Get(x.name)}
+func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values) input {
+	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.locale), Value: p.form.Get(x.Name)}
 	for _, wrong := range p.problems {
-		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.name && (x.kind != "rows" || wrong.Field == x.name) {
+		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name && (x.Kind != tenancy.KindRows || wrong.Field == x.Name) {
 			in.Problems = append(in.Problems, t.problem(wrong))
 		}
 	}
-	if slices.Contains(p.both, x.name) {
-		in.Now = t.shown(p.members, x.name, now)
+	if slices.Contains(p.both, x.Name) {
+		in.Now = t.shown(p.members, x.Name, now)
 	}
-	switch x.kind {
-	case "flag":
+	switch x.Kind {
+	case tenancy.KindFlag:
 		in.Boxes = []box{{Value: "true", Text: t.Yes, On: in.Value == "true"}, {Value: "false", Text: t.No, On: in.Value == "false"}}
-	case "choice":
-		for _, value := range tenancy.Choices[x.name] {
-			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.name, value), On: in.Value == value})
+	case tenancy.KindChoice:
+		for _, value := range x.Choices {
+			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
 		}
-	case "people", "groups":
+	case tenancy.KindPeople, tenancy.KindGroups:
 		t.fillApprovers(&in, p)
-	case "rows":
-		in.Rows = t.rowsOf(p, x.name)
-	case "whole":
-		i := slices.IndexFunc(tenancy.Bounds, func(b tenancy.Bound) bool { return b.Field == x.name })
-		b := tenancy.Bounds[i]
-		if in.Bound = fmt.Sprintf("%s – %s", count(int64(b.Min)), count(int64(b.Max))); b.Min == 0 {
+	case tenancy.KindRows:
+		in.Rows = t.rowsOf(p, x.Name, x.Max)
+	case tenancy.KindWhole:
+		if in.Bound = fmt.Sprintf("%s – %s", count(int64(x.Min)), count(int64(x.Max))); x.Min == 0 {
 			in.Bound += " · " + t.Unlimited
 		}
-	case "usd":
-		if in.Bound = t.Unlimited; x.name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
+	case tenancy.KindDollars:
+		if in.Bound = t.Unlimited; x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
 			in.Bound = fmt.Sprintf(t.FurtherDay, p.now.FurtherDay)
 		}
 	}
@@ -157,7 +155,7 @@ func (t settingsTexts) fillApprovers(in *input, p settingsPage) {
 			in.Found = append(in.Found, t.boxOf(p.members, id, false))
 		}
 	}
-	if in.Kind == "people" {
+	if in.Kind == tenancy.KindPeople {
 		for _, u := range users {
 			found(u.ID)
 		}
@@ -256,7 +254,7 @@ func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all [
 
 func (t settingsTexts) differences(m *people.Members, diff []tenancy.Difference) (all []change) {
 	for _, d := range diff {
-		if d.Field != "self_approval_chosen" {
+		if x, ok := tenancy.SettingNamed(d.Field); !ok || x.Asked() {
 			all = append(all, change{t.label(d.Field), t.plain(m, d.Field, d.Was), t.plain(m, d.Field, d.Is)})
 		}
 	}

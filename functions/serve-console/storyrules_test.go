@@ -33,8 +33,8 @@ func holdsAtOnce(t *testing.T, w *world) {
 	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"}, "en": {"“Who may approve”", "“People may approve their own requests”"}} {
 		words := settingsWords.In(locale)
 		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
-			if !strings.Contains(words.Lead, labels[i]) || !strings.Contains(labels[i], words.Fields[field].Label) {
-				t.Errorf("%s: %q does not name %q", locale, words.Lead, words.Fields[field].Label)
+			if !strings.Contains(words.Lead, labels[i]) || !strings.Contains(labels[i], words.label(field)) {
+				t.Errorf("%s: %q does not name %q", locale, words.Lead, words.label(field))
 			}
 		}
 	}

@@ -6,53 +6,30 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
 )
 
-// field is a value of a row under its name there; a member of an object is named
-// after it, with a dot between.
-type field struct {
-	name  string
-	value reflect.Value
-}
-
-// fieldsOf are the fields of the struct that row points to, and those of structs within.
-func fieldsOf(row any) []field { return fieldsUnder("", reflect.ValueOf(row).Elem()) }
-
-func fieldsUnder(before string, v reflect.Value) (out []field) {
-	for i := range v.NumField() {
-		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		switch f := v.Field(i); {
-		case name == "-":
-		case f.Kind() == reflect.Struct:
-			out = append(out, fieldsUnder(before+name+".", f)...)
-		default:
-			out = append(out, field{before + name, f})
-		}
+// shown is a value as set takes it.
+func shown(f tenancy.Member) string {
+	if f.Value.Kind() == reflect.String {
+		return f.Value.String()
 	}
-	return out
-}
-
-// String is the value as set takes it.
-func (f field) String() string {
-	if f.value.Kind() == reflect.String {
-		return f.value.String()
-	}
-	if list, ok := f.value.Interface().([]string); ok && !strings.Contains(strings.Join(list, ""), ",") {
+	if list, ok := f.Value.Interface().([]string); ok && !strings.Contains(strings.Join(list, ""), ",") {
 		return strings.Join(list, ",")
 	}
-	b, err := json.Marshal(f.value.Interface())
+	b, err := json.Marshal(f.Value.Interface())
 	if err != nil {
 		return err.Error()
 	}
 	return string(b)
 }
 
-// set takes what a person wrote. It returns aggregate.ErrField for a value of another kind.
-func (f field) set(text string) error {
-	list, ok := f.value.Addr().Interface().(*[]string)
+// set gives a member what a person wrote. It returns aggregate.ErrField for a value of another kind.
+func set(f tenancy.Member, text string) error {
+	list, ok := f.Value.Addr().Interface().(*[]string)
 	switch {
-	case f.value.Kind() == reflect.String:
-		f.value.SetString(text)
+	case f.Value.Kind() == reflect.String:
+		f.Value.SetString(text)
 		return nil
 	case ok && !strings.HasPrefix(text, "["):
 		*list = []string{}
@@ -63,19 +40,15 @@ func (f field) set(text string) error {
 		}
 		return nil
 	}
-	f.value.SetZero() // JSON would leave what it doesn't name
-	if text == "null" || json.Unmarshal([]byte(text), f.value.Addr().Interface()) != nil {
-		return aggregate.ErrField{Field: f.name, Limit: "must be " + kinds[f.value.Kind()]}
+	f.Value.SetZero() // JSON would leave what it doesn't name
+	if text == "null" || json.Unmarshal([]byte(text), f.Value.Addr().Interface()) != nil {
+		return tenancy.Unread(f.Name, f.Value).Err()
 	}
 	return nil
 }
 
-var kinds = map[reflect.Kind]string{
-	reflect.Bool: "true or false", reflect.Int: "a whole number", reflect.Float64: "a number", reflect.Slice: "a list",
-}
-
 // assign sets fields by arguments of the form name=value; unknown says what is wrong with a name.
-func assign(fields []field, args []string, unknown func(name string) error) error {
+func assign(fields []tenancy.Member, args []string, unknown func(name string) error) error {
 	for _, arg := range args {
 		name, text, ok := strings.Cut(arg, "=")
 		if !ok {
@@ -83,9 +56,9 @@ func assign(fields []field, args []string, unknown func(name string) error) erro
 		}
 		found := false
 		for _, f := range fields {
-			if f.name == name {
+			if f.Name == name {
 				found = true
-				if err := f.set(text); err != nil {
+				if err := set(f, text); err != nil {
 					return err
 				}
 			}

@@ -28,14 +28,14 @@ func settings(ctx context.Context, rows *tasks.Store, o order, args []string, ou
 		if err != nil {
 			return err
 		}
-		list(out, fieldsOf(&x), nil)
+		list(out, tenancy.Members(&x), nil)
 		return known(ctx, rows, o, out)
 	case len(args) > 1 && args[0] == "set":
-		x, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error { return assign(fieldsOf(x), args[1:], noSetting) })
+		x, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error { return assign(tenancy.Members(x), args[1:], noSetting) })
 		if err != nil {
 			return err
 		}
-		list(out, fieldsOf(&x), args[1:])
+		list(out, tenancy.Members(&x), args[1:])
 		return known(ctx, rows, o, out)
 	}
 	return errors.New(settingsUsage)
@@ -71,10 +71,10 @@ func again(ctx context.Context, do func() error) error {
 }
 
 // list prints fields, or those that args set.
-func list(out io.Writer, fields []field, args []string) {
+func list(out io.Writer, fields []tenancy.Member, args []string) {
 	for _, f := range fields {
-		if args == nil || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, f.name+"=") }) {
-			fmt.Fprintf(out, "%s=%s\n", f.name, visible(f.String()))
+		if args == nil || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, f.Name+"=") }) {
+			fmt.Fprintf(out, "%s=%s\n", f.Name, visible(shown(f)))
 		}
 	}
 }

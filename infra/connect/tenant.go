@@ -46,9 +46,9 @@ func tenant(ctx context.Context, rows *tasks.Store, o order, args []string, out 
 }
 
 // settable are the fields that an administrator sets. The slug is a setting, which moves it here too.
-func settable(x *tenancy.Tenant) (out []field) {
-	for _, f := range fieldsOf(x) {
-		if f.name == "name" || f.name == "admins" {
+func settable(x *tenancy.Tenant) (out []tenancy.Member) {
+	for _, f := range tenancy.Members(x) {
+		if f.Name == "name" || f.Name == "admins" {
 			out = append(out, f)
 		}
 	}

@@ -72,7 +72,7 @@ func bound(x tenancy.ToolPermission, knows []tenancy.Constraint, args []string) 
 		return "", fmt.Errorf("nothing calls %s, since its constraints can't be read: %s; they stay until `tool allow` names all that it knows (%s): %w",
 			x.ToolName, visible(string(x.Constraints)), names(knows), err)
 	}
-	err = assign(fieldsOf(&c), args, func(name string) error {
+	err = assign(tenancy.Members(&c), args, func(name string) error {
 		return aggregate.ErrField{Field: name, Limit: "is no constraint; those of " + x.ToolName + " are: " + names(knows)}
 	})
 	if err != nil {
@@ -137,9 +137,9 @@ func line(x tenancy.ToolPermission, knows []tenancy.Constraint) string {
 	if err != nil {
 		words = append(words, "but its constraints can't be read, and nothing calls it: "+err.Error())
 	}
-	for _, f := range fieldsOf(&c) {
-		if !f.value.IsZero() {
-			words = append(words, f.name+"="+f.String())
+	for _, f := range tenancy.Members(&c) {
+		if !f.Value.IsZero() {
+			words = append(words, f.Name+"="+shown(f))
 		}
 	}
 	return visible(strings.Join(words, " "))

@@ -23,13 +23,8 @@ const (
 	RuleLarge   tenancy.Rule = "yaml_size" // larger than Max bytes
 	RuleUnknown tenancy.Rule = "unknown"   // no setting has this name
 	RuleTwice   tenancy.Rule = "twice"
-	RuleAlias   tenancy.Rule = "alias" // a name that stands for what is written elsewhere
-	RuleOwn     tenancy.Rule = "own"   // what is each workspace's own
-	RuleFlag    tenancy.Rule = "flag"
-	RuleWhole   tenancy.Rule = "whole"
-	RuleNumber  tenancy.Rule = "number"
-	RuleText    tenancy.Rule = "text"
-	RuleList    tenancy.Rule = "list"
+	RuleAlias   tenancy.Rule = "alias"  // a name that stands for what is written elsewhere
+	RuleOwn     tenancy.Rule = "own"    // what is each workspace's own
 	RuleFields  tenancy.Rule = "fields" // settings of their own, by name
 )
 
@@ -39,8 +34,11 @@ type Fault struct {
 	Line int
 }
 
-// own are settings that belong to one workspace and are in no file: another one can't have the same.
-var own = []string{"slug", "self_approval_chosen"}
+// own reports whether a setting belongs to one workspace and is in no file: another one can't have the same.
+func own(name string) bool {
+	x, ok := tenancy.SettingNamed(name)
+	return ok && x.Own
+}
 
 // File is what a file says.
 type File struct {
@@ -77,18 +75,7 @@ func Read(text []byte, over tenancy.Settings) (File, []Fault) {
 		return f, []Fault{{tenancy.Problem{Rule: RuleFields}, 1}}
 	}
 	r := reader{file: &f}
-	// Lists share their memory with over.
-	lists := []string{"approvers.users", "approvers.usergroups", "mcp_servers", "agents", "auto_actions"}
-	into := reflect.ValueOf(&f.Settings).Elem()
-	for _, name := range lists {
-		listNamed(into, name).SetZero()
-	}
-	r.object("", doc.Content[0], into)
-	for _, name := range lists {
-		if f.lines[name] == 0 {
-			listNamed(into, name).Set(listNamed(reflect.ValueOf(&over).Elem(), name))
-		}
-	}
+	r.object("", doc.Content[0], reflect.ValueOf(&f.Settings).Elem())
 	if len(r.faults) > 0 {
 		r.faults = append(r.faults, r.broken()...)
 		slices.SortStableFunc(r.faults, func(a, b Fault) int { return a.Line - b.Line })
@@ -140,7 +127,7 @@ func (r *reader) object(at string, n *yaml.Node, into reflect.Value) {
 			r.fault(strings.TrimPrefix(at+"."+key.Value, "."), RuleUnknown, key)
 		case seen[called]:
 			r.fault(name, RuleTwice, key)
-		case at == "" && slices.Contains(own, called):
+		case own(name):
 			r.fault(name, RuleOwn, key)
 		default:
 			r.file.lines[name] = key.Line
@@ -162,7 +149,7 @@ func (r *reader) texts(at string, n *yaml.Node, into reflect.Value) {
 		name := at + "." + key.Value
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Anchor != "":
-			r.fault(name, RuleText, key)
+			r.fault(name, tenancy.RuleText, key)
 			continue
 		case into.MapIndex(reflect.ValueOf(key.Value)).IsValid():
 			r.fault(name, RuleTwice, key)
@@ -183,7 +170,7 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 	case into.Kind() == reflect.Map:
 		r.texts(at, n, into)
 	case !scalar(n, into):
-		r.fault(at, kinds[into.Kind()], n)
+		r.fault(at, tenancy.Unread(at, into).Rule, n)
 	default:
 		if name := strings.TrimSpace(strings.TrimLeft(n.LineComment, "#")); name != "" {
 			r.file.Names[n.Value] = name
@@ -193,7 +180,7 @@ func (r *reader) value(at string, n *yaml.Node, into reflect.Value) {
 
 func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 	if n.Kind != yaml.SequenceNode {
-		r.fault(at, RuleList, n)
+		r.fault(at, tenancy.RuleList, n)
 		return
 	}
 	into.Set(reflect.MakeSlice(into.Type(), len(n.Content), len(n.Content)))
@@ -202,10 +189,6 @@ func (r *reader) list(at string, n *yaml.Node, into reflect.Value) {
 		r.file.lines[name] = one.Line
 		r.value(name, one, into.Index(i))
 	}
-}
-
-var kinds = map[reflect.Kind]tenancy.Rule{
-	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText,
 }
 
 // scalar takes a value of the field's own kind, and no other: YAML 1.1 would read no as false, and 1_0 as ten.
@@ -238,14 +221,6 @@ func scalar(n *yaml.Node, into reflect.Value) bool {
 
 // seedNames are other spellings of settings that are read as well.
 var seedNames = map[string]string{"aiAgents": "agents", "aiSessions": "ai_sessions", "isDefault": "is_default", "authRef": "auth_ref"}
-
-// listNamed is the list of a name with dots.
-func listNamed(v reflect.Value, name string) reflect.Value {
-	for part := range strings.SplitSeq(name, ".") {
-		v, _ = fieldNamed(v, part)
-	}
-	return v
-}
 
 // fieldNamed is the field of a struct that JSON has under a name.
 func fieldNamed(v reflect.Value, name string) (reflect.Value, bool) {

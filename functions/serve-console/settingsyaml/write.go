@@ -31,7 +31,7 @@ func object(v reflect.Value, named func(string) string, top bool) *yaml.Node {
 	n := &yaml.Node{Kind: yaml.MappingNode}
 	for i := range v.NumField() {
 		name := tagOf(v.Type().Field(i))
-		if name == "" || top && slices.Contains(own, name) || omitted(v.Type().Field(i), v.Field(i)) {
+		if name == "" || top && own(name) || omitted(v.Type().Field(i), v.Field(i)) {
 			continue
 		}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: name}, value(v.Field(i), named))

@@ -79,13 +79,3 @@ func (s Settings) CostsLimited() bool { return s.MaxCost() > 0 || s.HasBudgets()
 
 // SessionCostsLimited reports whether any limit has to be held of what a session with an agent costs.
 func (s Settings) SessionCostsLimited() bool { return s.MaxSessionCost() > 0 || s.HasBudgets() }
-
-// budget is a limit in dollars as the settings have it.
-type budget struct {
-	field string
-	usd   float64
-}
-
-func (s Settings) budgets() []budget {
-	return []budget{{"max_cost_usd", s.MaxCostUSD}, {"max_cost_day_usd", s.MaxCostDayUSD}, {"max_cost_month_usd", s.MaxCostMonthUSD}, {"max_session_cost_usd", s.MaxSessionCostUSD}, {"draft_contest.budget_usd", s.DraftContest.BudgetUSD}}
-}

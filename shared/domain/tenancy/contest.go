@@ -15,9 +15,6 @@ type DraftContest struct {
 	Seconds   int     `json:"seconds"`    // of one contest
 }
 
-// maxFile is how long a file's name may be, in characters.
-const maxFile = 200
-
 // Budget is what one contest may cost.
 func (d DraftContest) Budget() aggregate.MicroUSD { return limitOf(d.BudgetUSD) }
 

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 )
 
@@ -31,11 +31,11 @@ func Differences(was, is Settings) []Difference { return differences(plain(was),
 
 // plain are settings without nil lists: an empty list may come as nil, and says the same.
 func plain(x Settings) Settings {
-	x.Approvers.Users = append([]string{}, x.Approvers.Users...)
-	x.Approvers.Usergroups = append([]string{}, x.Approvers.Usergroups...)
-	x.MCPServers = append([]MCPServer{}, x.MCPServers...)
-	x.Agents = append([]agent.Definition{}, x.Agents...)
-	x.AutoActions = append([]agent.AutoRule{}, x.AutoActions...)
+	for _, f := range x.Fields() {
+		if f.Value.Kind() == reflect.Slice && f.Value.IsNil() {
+			f.Value.Set(reflect.MakeSlice(f.Value.Type(), 0, 0))
+		}
+	}
 	return x
 }
 

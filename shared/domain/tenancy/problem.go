@@ -3,6 +3,7 @@ package tenancy
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 
 	"ringi/shared/domain/agent"
@@ -32,7 +33,22 @@ const (
 	RuleHTTPS       Rule = "https"
 	RuleAbove       Rule = "above" // nothing
 	RuleFile        Rule = "file"
+	RuleFlag        Rule = "flag"
+	RuleWhole       Rule = "whole"
+	RuleNumber      Rule = "number"
+	RuleText        Rule = "text"
+	RuleList        Rule = "list"
 )
+
+// unread are the rules of texts that are no value of a type.
+var unread = map[reflect.Kind]Rule{
+	reflect.Bool: RuleFlag, reflect.Int: RuleWhole, reflect.Float64: RuleNumber, reflect.String: RuleText, reflect.Slice: RuleList,
+}
+
+// Unread is the problem of a field whose value, of this type, can't be read.
+func Unread(field string, v reflect.Value) Problem {
+	return Problem{Field: field, Rule: unread[v.Kind()]}
+}
 
 // Problem is what is wrong with a field: the rule that its value breaks, as data, so that each reader has it in their words.
 type Problem struct {
@@ -74,6 +90,11 @@ var limits = map[Rule]string{
 	RuleHTTPS:       "must begin with https://",
 	RuleAbove:       "must be more than 0",
 	RuleFile:        "must be a path inside of the workspace of contests, relative to it",
+	RuleFlag:        "must be true or false",
+	RuleWhole:       "must be a whole number",
+	RuleNumber:      "must be a number",
+	RuleText:        "must be a text",
+	RuleList:        "must be a list",
 }
 
 // errModel is what modelname says of a name that is none.

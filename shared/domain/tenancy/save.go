@@ -29,9 +29,6 @@ func (r SettingsRow) Settings() Settings {
 	return r.Config
 }
 
-// shown are the settings that cards show while they wait for a decision.
-var shown = []string{"approvers", "allow_self_approval", "locale"}
-
 // Save writes x over was, with the audit entry that says what they were and are; if none did, it writes nothing. A slug moves
 // with its own row and that of the tenant as read, which is zero before the first message. id is for settings that have none.
 //
@@ -64,7 +61,7 @@ func (x Settings) Save(was SettingsRow, owner Tenant, id string, by aggregate.Ac
 		c.Writes = append(c.Writes, owner.moveSlug(x.Slug, now)...)
 	}
 	c.Audit = append(c.Audit, entry(was.TenantID, AuditSettingsUpdated, "settings", id, detailsOf(diff), by, now))
-	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return slices.Contains(shown, d.section()) })
+	c.Redraw = slices.ContainsFunc(diff, func(d Difference) bool { return byName()[d.Field].OnCards })
 	return x, c, nil
 }
 

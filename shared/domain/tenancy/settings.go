@@ -75,21 +75,6 @@ type Cache struct {
 	Enabled bool `json:"enabled"`
 }
 
-// DefaultSettings are the seed's, for a tenant that has saved none.
-func DefaultSettings() Settings {
-	return Settings{
-		Name: "HR AI Agent", Slug: "default",
-		PromptApprovalRequired: true, ProcessApprovalRequired: true,
-		Model: "claude-sonnet-4-6", L4TimeoutSeconds: 360, AutoApproveTools: true,
-		Approvers:         Approvers{Mode: aggregate.ApproversChannel, Users: []string{}, Usergroups: []string{}},
-		AllowSelfApproval: true, ApprovalTimeoutHours: 168, MaxVersions: 5,
-		Locale: "ja", Executor: "steps", DMDefault: "task", ApprovalCopies: CopiesListed, RetainResultsDays: 400, MCPServers: []MCPServer{},
-		MaxOpenTasks: Limit{Person: 50, Tenant: 1000}, MaxTasksPerHour: Limit{Person: 60, Tenant: 600},
-		Agents: []agent.Definition{}, SessionIdleDays: 14, ActionTimeoutHours: 24, MaxMessagesPerHour: 60, AutoActions: []agent.AutoRule{},
-		DraftContest: DraftContest{File: "configs/contest.toml", MaxRounds: 3, BudgetUSD: 1, Seconds: 300},
-	}
-}
-
 // MaxSessionCost is what a session may cost, 0 without a limit.
 func (s Settings) MaxSessionCost() aggregate.MicroUSD { return limitOf(s.MaxSessionCostUSD) }
 

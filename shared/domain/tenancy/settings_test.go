@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func TestDefaultSettingsAreTheSeeds(t *testing.T) {
@@ -19,6 +21,38 @@ func TestDefaultSettingsAreTheSeeds(t *testing.T) {
 	if !d.PromptApprovalRequired || !d.ProcessApprovalRequired || d.L4TimeoutSeconds != 360 || !d.AutoApproveTools || !d.AllowSelfApproval ||
 		d.Model != "claude-sonnet-4-6" || d.MaxVersions != 5 || d.ApprovalTimeoutHours != 168 || d.Approvers.Mode != aggregate.ApproversChannel || d.Locale != "ja" {
 		t.Errorf("%+v", d)
+	}
+}
+
+// A row of the table is a setting: with a field of its kind, and words in each language.
+func TestEachSettingHasOneRow(t *testing.T) {
+	types := map[Kind]string{
+		KindFlag: "bool", KindWhole: "int", KindDollars: "float64", KindText: "string", KindChoice: "string", KindPeople: "[]string", KindGroups: "[]string",
+	}
+	var fields, rows []string
+	for _, m := range Members(new(Settings)) {
+		fields = append(fields, m.Name)
+	}
+	for _, section := range append(slices.Clone(Sections), Section{Settings: unasked}) {
+		for _, x := range section.Settings {
+			rows = append(rows, x.Name)
+			for i, locale := range language.All {
+				if w := x.Says[i]; x.LogName(locale) == "" || len(w.Choices) != len(x.Choices) || x.Asked() != (w.Label != "") || slices.Contains(w.Choices, "") {
+					t.Errorf("%s lacks words in %s: %+v", x.Name, locale, w)
+				}
+			}
+			if x.Min > x.Max || (x.fits != nil) != (limits[x.Rule] != "") {
+				t.Errorf("%s has no bounds, or no words for its rule", x.Name)
+			}
+		}
+	}
+	slices.Sort(fields)
+	slices.Sort(rows)
+	expect.Same(t, fields, rows)
+	for _, f := range new(Settings).Fields() {
+		if of := f.Value.Type(); types[f.Kind] != of.String() && of != reflect.TypeFor[aggregate.ApproverMode]() && (f.Kind != KindRows || of.Elem().Kind() != reflect.Struct) {
+			t.Errorf("%s is %s, and in the row %s", f.Name, of, f.Kind)
+		}
 	}
 }
 

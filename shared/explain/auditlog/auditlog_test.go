@@ -17,10 +17,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
-	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -104,20 +102,6 @@ func TestDetailsAreLines(t *testing.T) {
 	} {
 		if diff := cmp.Diff(tt.want, auditlog.WordsIn("en").Details(aggregate.AuditEntry{Details: tt.details}, called)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
-		}
-	}
-}
-
-func TestEverySettingHasAName(t *testing.T) {
-	other := tenancy.Settings{Approvers: tenancy.Approvers{Users: []string{"U1"}, Usergroups: []string{"S1"}}, MCPServers: []tenancy.MCPServer{{Name: "a"}}, SelfApprovalChosen: true, MaxCostUSD: 1, MaxCostDayUSD: 1, MaxCostMonthUSD: 1, MaxSessionCostUSD: 1, Agents: make([]agent.Definition, 1), AutoActions: make([]agent.AutoRule, 1)}
-	other.AISessions.Cache.Enabled, other.DraftContest.Enabled = true, true
-	for _, was := range []tenancy.Settings{tenancy.DefaultSettings(), {}} {
-		for _, d := range tenancy.Differences(was, other) {
-			for _, locale := range language.All {
-				if auditlog.WordsIn(locale).Field(d.Field) == d.Field {
-					t.Errorf("%s has no name for %s", locale, d.Field)
-				}
-			}
 		}
 	}
 }

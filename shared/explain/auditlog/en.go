@@ -78,11 +78,13 @@ func english() Words {
 		},
 		fields: withSettings(map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
-			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "team": "Team", "picked": "Team picked instead", "score": "Score", "max_versions": "Most versions", "fields": "Changed fields",
+			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "team": "Team", "picked": "Team picked instead", "score": "Score", "fields": "Changed fields",
 			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "ends": "How writes ended", "reused": "Writes of an earlier attempt", "handed_over": "Request made by an agent", "picked_by": "Picked by", "running": "under way", "base_version": "Files it began with", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
 			"filter": "Filter", "action": "Action", "actor": "Who", "resource": "Concerns", "kind": "Kind", "as": "Taken as", "beside": "Request of the same thread", "gate": "What was waiting",
 			"session_id": "Session", "agent": "Agent", "type": "Kind of action", "rule": "Rule", "number": "Number", "requested_by": "Proposed by", "approved_by": "Approved by", "by": "Decided by", "outcome": "Outcome", "error": "Why it failed", "detail": "In detail", "status": "Status", "task": "Request", "asked_by": "Asked for by", "limit": "Limit", "cost": "Cost", "completed": "completed", "failed": "failed", "unknown": "outcome unknown", "allowed": "Allowed", "contests": "Contests may use it", "constraints": "Constraints", "pin": "Fingerprint of the tool as it was read",
 			"teams": "Teams", "max_rounds": "Most rounds", "budget_usd": "Budget (USD)", "for": "For the request", "result": "Result", "why": "Why", "failed_teams": "Teams that failed", "best_team": "Best team", "best_score": "Best score",
-		}, 1),
+			"approvers": "Who may approve", "max_open_tasks": "Open requests", "max_tasks_per_hour": "Requests in an hour", "draft_contest": "Contests of drafts",
+			"ai_sessions": "Keep closed conversations", "ai_sessions.cache": "Keep closed conversations", "admins": "Administrators",
+		}, "en"),
 	}
 }

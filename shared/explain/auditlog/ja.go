@@ -78,11 +78,13 @@ func japanese() Words {
 		},
 		fields: withSettings(map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
-			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "team": "チーム", "picked": "代わりに選ばれたチーム", "score": "点数", "max_versions": "バージョンの上限", "fields": "変わった項目",
+			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "team": "チーム", "picked": "代わりに選ばれたチーム", "score": "点数", "fields": "変わった項目",
 			"changes": "変更", "writes": "書き込みの引数の指紋", "ends": "書き込みの結果", "reused": "前回までに済んだ書き込み", "handed_over": "エージェントが作った依頼", "picked_by": "選んだ人", "running": "実行中", "base_version": "始めたときのファイル", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
 			"filter": "条件", "action": "操作", "actor": "だれが", "resource": "対象", "kind": "種類", "as": "扱い", "beside": "同じスレッドの依頼", "gate": "待っていたもの",
 			"session_id": "セッション", "agent": "エージェント", "type": "操作の種類", "rule": "規則", "number": "番号", "requested_by": "提案した人", "approved_by": "承認のしかた", "by": "決めた人", "outcome": "結果", "error": "失敗の理由", "detail": "詳しく", "status": "状態", "task": "依頼", "asked_by": "頼んだ人", "limit": "上限", "cost": "費用", "completed": "完了", "failed": "失敗", "unknown": "結果不明", "allowed": "許可", "contests": "コンテストでの利用", "constraints": "制限", "pin": "確かめたツールの指紋",
 			"teams": "チームの数", "max_rounds": "ラウンドの上限", "budget_usd": "予算(米ドル)", "for": "もとの依頼", "result": "結果", "why": "理由", "failed_teams": "失敗したチームの数", "best_team": "最高点のチーム", "best_score": "最高点",
-		}, 0),
+			"approvers": "承認できる人", "max_open_tasks": "同時に進む依頼", "max_tasks_per_hour": "1 時間の依頼", "draft_contest": "方針のコンテスト",
+			"ai_sessions": "閉じた会話を残す", "ai_sessions.cache": "閉じた会話を残す", "admins": "管理者",
+		}, "ja"),
 	}
 }

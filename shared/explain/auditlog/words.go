@@ -72,6 +72,14 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 // vendors are the names of those whose provider is spelled otherwise.
 var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
+// withSettings adds the names of settings to those of other fields.
+func withSettings(fields map[string]string, locale string) map[string]string {
+	for _, f := range new(tenancy.Settings).Fields() {
+		fields[f.Name] = f.LogName(locale)
+	}
+	return fields
+}
+
 // Field says what a member of an entry's details is about.
 func (w Words) Field(name string) string { return or(w.fields[name], name) }
 

@@ -1,0 +1,150 @@
+package tenancy
+
+import (
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
+)
+
+// Sections are the settings that an administrator is asked for, in the order of the page. A new setting is a field of Settings
+// and a row here: the page, the file, the command and the audit log are made of it.
+var Sections = []Section{
+	{Key: "approval", Title: language.InEach("承認", "Approval"), Settings: []Setting{
+		{Name: "prompt_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
+			Words{Label: "方針に承認を求める", About: "「いいえ」にすると、方針は承認なしでステップ作りに進みます。"},
+			Words{Label: "Ask for approval of policies", About: "With No, steps are made from a policy that nobody approved."})},
+		{Name: "process_approval_required", Kind: KindFlag, Default: true, Says: language.InEach(
+			Words{Label: "ステップに承認を求める", About: "「いいえ」にすると、ステップは承認なしで実行に進みます。書き込みを止めて確かめる設定は、下の項目です。"},
+			Words{Label: "Ask for approval of steps", About: "With No, steps are executed that nobody approved. Whether to stop before writes is the next setting."})},
+		{Name: "auto_approve_tools", Kind: KindFlag, Default: true, Says: language.InEach(
+			Words{Label: "承認済みの書き込みをそのまま実行する", About: "「いいえ」にすると、シートへの書き込みや DM の送信の直前に、毎回承認を求めます。"},
+			Words{Label: "Execute approved writes without asking again", About: "With No, somebody is asked just before each write to a sheet and each direct message."})},
+		{Name: "approvers.mode", Kind: KindChoice, Choices: []string{string(aggregate.ApproversChannel), string(aggregate.ApproversList)}, OnCards: true,
+			Says: language.InEach(
+				Words{Label: "承認できる人", About: "ゲストと社外の人は、どちらの場合も承認できません。", Choices: []string{"依頼があったチャンネルのメンバー", "下で選んだ人とグループ"}},
+				Words{Label: "Who may approve", About: "In no case may guests or people of other companies.", Choices: []string{"Members of the channel of the request", "The people and groups chosen below"}})},
+		{Name: "approvers.users", Kind: KindPeople, Max: 200, Rule: RuleUserID, fits: like(userForm), OnCards: true,
+			Says: language.InEach(
+				Words{Label: "承認者", About: "「下で選んだ人とグループ」のときに使われます。ゲスト、ボット、退職した人、社外の人は選べません。"},
+				Words{Label: "Approvers", About: "Used with “the people and groups chosen below”. Guests, bots, people who left and outsiders can't be chosen."})},
+		{Name: "approvers.usergroups", Kind: KindGroups, Max: 50, Rule: RuleGroupID, fits: like(groupForm), OnCards: true,
+			Says: language.InEach(
+				Words{Label: "承認者のグループ", About: "Slack のユーザーグループです。メンバーは承認のたびに Slack で確かめます。"},
+				Words{Label: "Groups of approvers", About: "User groups of Slack. Slack is asked who is in them whenever somebody approves."})},
+		{Name: "approval_copies", Kind: KindChoice, Choices: []string{CopiesListed, CopiesNone}, Says: language.InEach(
+			Words{Label: "承認者への DM", About: "承認待ちになったとき、一覧にある承認者 (人・ユーザーグループ) にカードを DM でも送ります。20 人までです。", Choices: []string{"送る", "送らない"}},
+			Words{Label: "Direct messages to approvers", About: "When something waits for approval, its card is also sent to the listed approvers (people and user groups), 20 at most.", Choices: []string{"Send", "Don't send"}})},
+		{Name: "allow_self_approval", Kind: KindFlag, Default: true, OnCards: true, Says: language.InEach(
+			Words{Label: "自分の依頼を自分で承認できる", About: "「いいえ」にすると、依頼した本人以外の承認が必要になります。承認者を指名していないときは、本人のほかに承認できる人がいないダイレクトメッセージでの依頼と、エージェントとの会話を受け付けません。"},
+			Words{Label: "People may approve their own requests", About: "With No, somebody other than the requester has to approve. Unless approvers are named, requests by direct message and conversations with agents, which nobody else could approve, are then not taken."})},
+		{Name: "approval_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 168, Says: language.InEach(
+			Words{Label: "承認の期限", About: "これを過ぎると、依頼は期限切れで終わります。", Unit: "時間"},
+			Words{Label: "Time to approve", About: "After it, the request expires.", Unit: "hours"})},
+		{Name: "max_versions", Kind: KindWhole, Min: 1, Max: 50, Default: 5, Says: language.InEach(
+			Words{Label: "作り直しの上限", About: "差し戻しなどで作り直せる回数です。超えると依頼は終わります。", Unit: "版", Logged: "バージョンの上限"},
+			Words{Label: "Versions at most", About: "How often a policy or steps may be made anew, after rejections for example. After that the request ends.", Unit: "versions", Logged: "Most versions"})},
+	}},
+	{Key: "budget", Title: language.InEach("予算", "Budgets"), Settings: []Setting{
+		{Name: "max_cost_usd", Kind: KindDollars, Says: language.InEach(
+			Words{Label: "依頼 1 件の予算", About: "AI の利用料がここに達すると、その依頼は止まります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
+			Words{Label: "Budget of one request", About: "A request stops when its AI cost reaches this. The one call that is under way may go beyond it.", Unit: "US dollars"})},
+		{Name: "max_cost_day_usd", Kind: KindDollars, Says: language.InEach(
+			Words{Label: "1 日の予算 (ワークスペース全体)", About: "協定世界時の 1 日 (日本では朝 9 時から) の合計です。達すると、その日は新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル", Logged: "1 日の予算(米ドル)"},
+			Words{Label: "Budget of a day (whole workspace)", About: "The sum of a day in UTC. When it is reached, no AI call begins on that day any more. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a day (US dollars)"})},
+		{Name: "max_cost_month_usd", Kind: KindDollars, Says: language.InEach(
+			Words{Label: "1 か月の予算 (ワークスペース全体)", About: "協定世界時の 1 か月の合計です。達すると、翌月まで新しい AI の利用が止まります。同時に進んでいる分だけ超えることがあります。", Unit: "米ドル", Logged: "1 か月の予算(米ドル)"},
+			Words{Label: "Budget of a month (whole workspace)", About: "The sum of a calendar month in UTC. When it is reached, no AI call begins until the next month. Calls that are under way at that moment may go beyond it.", Unit: "US dollars", Logged: "Budget of a month (US dollars)"})},
+	}},
+	{Key: "limit", Title: language.InEach("依頼の数の上限", "Limits on requests"), Settings: []Setting{
+		{Name: "max_open_tasks.person", Kind: KindWhole, Max: maxLimit, Default: 50, Says: language.InEach(
+			Words{Label: "同時に進む依頼 (1 人)", Unit: "件", Logged: "同時に進む依頼(1 人)"},
+			Words{Label: "Open requests (one person)", Unit: "requests", Logged: "Open requests (one person)"})},
+		{Name: "max_open_tasks.tenant", Kind: KindWhole, Max: maxLimit, Default: 1000, Says: language.InEach(
+			Words{Label: "同時に進む依頼 (全体)", Unit: "件", Logged: "同時に進む依頼(全体)"},
+			Words{Label: "Open requests (all together)", Unit: "requests", Logged: "Open requests (all together)"})},
+		{Name: "max_tasks_per_hour.person", Kind: KindWhole, Max: maxLimit, Default: 60, Says: language.InEach(
+			Words{Label: "1 時間の依頼 (1 人)", Unit: "件", Logged: "1 時間の依頼(1 人)"},
+			Words{Label: "Requests in an hour (one person)", Unit: "requests", Logged: "Requests in an hour (one person)"})},
+		{Name: "max_tasks_per_hour.tenant", Kind: KindWhole, Max: maxLimit, Default: 600, Says: language.InEach(
+			Words{Label: "1 時間の依頼 (全体)", Unit: "件", Logged: "1 時間の依頼(全体)"},
+			Words{Label: "Requests in an hour (all together)", Unit: "requests", Logged: "Requests in an hour (all together)"})},
+	}},
+	{Key: "work", Title: language.InEach("実行", "Doing the work"), Settings: []Setting{
+		{Name: "model", Kind: KindText, Rule: RuleModel, fits: isModel, Default: "claude-sonnet-4-6", Says: language.InEach(
+			Words{Label: "AI モデル", About: "例: claude-sonnet-4-6、openai:gpt-5.4、bedrock:…。鍵が登録されているものだけが使えます。Ringi を設置した人が設置のときにモデルを決めている場合は、そちらが使われ、この欄は効きません。"},
+			Words{Label: "AI model", About: "Such as claude-sonnet-4-6, openai:gpt-5.4 or bedrock:…. Only those work whose keys were registered. Where whoever set Ringi up chose a model for it, that one is used and this field has no effect."})},
+		{Name: "executor", Kind: KindChoice, Choices: []string{ExecutorSteps, ExecutorManaged}, Says: language.InEach(
+			Words{Label: "実行のしかた", About: "承認されたステップを何が実行するかです。次に始まる承認から変わります。", Choices: []string{"ステップを順に実行 (標準)", "Claude のセッションで実行"}},
+			Words{Label: "How steps are executed", About: "By what approved steps are executed. It holds for approvals that begin later.", Choices: []string{"Step by step (standard)", "In a session of Claude"}})},
+		{Name: "l4_timeout_seconds", Kind: KindWhole, Min: 30, Max: 86400, Default: 360, Says: language.InEach(
+			Words{Label: "実行の制限時間", About: "これを過ぎると、実行は失敗として終わります。", Unit: "秒"},
+			Words{Label: "Time to execute", About: "After it, an execution ends as failed.", Unit: "seconds"})},
+		{Name: "retain_results_days", Kind: KindWhole, Min: 1, Max: 3650, Default: 400, Says: language.InEach(
+			Words{Label: "結果の保存期間", About: "大きな結果は、この日数を過ぎると消えます。監査ログは消えません。これから保存する結果に使われます。", Unit: "日"},
+			Words{Label: "Keep results for", About: "Large results are deleted after so many days; the audit log is not. It holds for results that are kept from now on.", Unit: "days"})},
+		{Name: "mcp_servers", Kind: KindRows, Max: MaxMCPServers, Says: language.InEach(
+			Words{Label: "MCP サーバー", About: "ツールを提供するサーバーです。", Hint: "行を空にすると、そのサーバーは外れます。接続とツールの許可は、それぞれのページで行います。"},
+			Words{Label: "MCP servers", About: "Servers that offer tools.", Hint: "A server whose row you empty is removed. Connections and permissions of tools have pages of their own."})},
+	}},
+	{Key: "contest", Title: language.InEach("方針のコンテスト", "Contests of drafts"), Settings: []Setting{
+		{Name: "draft_contest.enabled", Kind: KindFlag, Says: language.InEach(
+			Words{Label: "方針をコンテストで下書きする", About: "複数の AI チームが同時に下書きし、採点で最もよかった案が承認に回ります。ほかの案もカードから選べます。1 回につき、おおむね下の予算までかかります。差し戻した版は、コンテストを最初からやり直すため、その分の予算がもう一度かかります。全体の費用は、上の「予算」で 1 日と 1 か月の上限を決めて抑えます。Ringi を設置した人がコンテストのファイルを置いている場合に使えます。"},
+			Words{Label: "Draft policies by a contest", About: "Several teams of AI agents draft at the same time, and the draft with the best score goes to the approvers, who can take another one instead. Each contest costs up to about the budget below. A version that is sent back is drafted by a whole new contest, with a whole new budget. What all of them may cost is bounded by the budgets of a day and a month, above. It works where whoever set Ringi up has put the contest’s files in place."})},
+		{Name: "draft_contest.budget_usd", Kind: KindDollars, Default: 1.0, Says: language.InEach(
+			Words{Label: "コンテスト 1 回の予算", About: "チームの数で等分します。使い切ったチームは、それまでの最もよい案で終わります。そのとき始まっていた呼び出しの分は超えます。依頼 1 件の予算の残りも上限になります。", Unit: "米ドル"},
+			Words{Label: "Budget of one contest", About: "Shared equally by the teams. A team that has spent its part ends with its best draft so far. Calls that are under way then come on top. What is left of a request’s own budget is a limit too.", Unit: "US dollars"})},
+		{Name: "draft_contest.max_rounds", Kind: KindWhole, Min: 1, Max: 10, Default: 3, Says: language.InEach(
+			Words{Label: "1 チームのラウンド", About: "案を書く回数です。2 回目からは採点を受けて書き直します。ファイルに書かれた回数のほうが少なければ、そちらになります。", Unit: "回まで"},
+			Words{Label: "Rounds of each team", About: "How often a team writes, with the score of the time before. Fewer if the file says so.", Unit: "at most", Logged: "Rounds of each team"})},
+		{Name: "draft_contest.seconds", Kind: KindWhole, Min: 10, Max: 3600, Default: 300, Says: language.InEach(
+			Words{Label: "コンテストの制限時間", About: "過ぎると、それまでの案で終わります。", Unit: "秒"},
+			Words{Label: "Time for a contest", About: "After it, it ends with the drafts so far.", Unit: "seconds"})},
+		{Name: "draft_contest.file", Kind: KindText, Min: 1, Max: 200, Default: "configs/contest.toml", Says: language.InEach(
+			Words{Label: "コンテストのファイル", About: "チームと採点のしかたを書いたファイルの場所です。例: configs/contest.toml"},
+			Words{Label: "The contest’s file", About: "Where the file with the teams and the scoring is, such as configs/contest.toml", Logged: "The contest's file"})},
+	}},
+	{Key: "agent", Title: language.InEach("エージェントとの会話", "Talking with agents"), Settings: []Setting{
+		{Name: "dm_default", Kind: KindChoice, Choices: []string{"task", "agent"}, Says: language.InEach(
+			Words{Label: "DM で受け取った文", About: "DM に書かれたことを何として扱うかです。エージェントの ID で始まる DM (例: claude: …) は、いつも会話になります。", Choices: []string{"依頼", "会話 (既定のエージェントが答えます)"}},
+			Words{Label: "A direct message is", About: "What something written to Ringi directly is taken for. What begins with an agent’s ID (such as claude: …) is always a conversation.", Choices: []string{"A request", "A conversation (the default agent answers)"}})},
+		{Name: "agents", Kind: KindRows, Max: MaxAgents, Says: language.InEach(
+			Words{Label: "エージェント", About: "会話の相手です。使える提供元、モデル、できること (code: ファイルの作成、shell: コマンドの実行、test: テストの実行) を決めます。", Hint: "Codex と Claude は、ここに書かなくても使えます。ID を codex か claude にすると、その内容に置き換わります。行を空にすると、そのエージェントは外れます。鍵そのものは書かないでください。"},
+			Words{Label: "Agents", About: "Whom people can talk with: the provider, the model, and what they may propose (code: write files, shell: run commands, test: run tests).", Hint: "Codex and Claude are there without being listed. An entry with the ID codex or claude takes their place. A row that is emptied is removed. Never enter a key itself."})},
+		{Name: "auto_actions", Kind: KindRows, Max: MaxAutoActions, Says: language.InEach(
+			Words{Label: "承認なしで始めてよいテスト", About: "空なら、エージェントの提案はすべて承認を待ちます。", Hint: `ここに合うテストだけが、承認なしで始まります。コマンドは 1 語ずつ比べます。* は、半角の英数字と _ . / : @ - の 1 文字以上です。空白を含む語は " " で囲みます。シェルのコマンドとファイルの書き込みは、いつも承認が必要です。作業フォルダーの名前は、会話のページにあります。`},
+			Words{Label: "Tests that need no approval", About: "When empty, everything that an agent proposes waits for approval.", Hint: `Only tests that match a row begin without approval. Commands are compared word by word, * stands for one or more of A-Z, a-z, 0-9 and _ . / : @ -, and a word with spaces stands in " ". Shell commands and writing files always need approval. A conversation’s page says what its work folder is called.`, Logged: "Tests that may begin without approval"})},
+		{Name: "action_timeout_hours", Kind: KindWhole, Min: 1, Max: 8760 - 24, Default: 24, Says: language.InEach(
+			Words{Label: "提案への返事の期限", About: "これを過ぎると、エージェントの提案は期限切れで取り消されます。", Unit: "時間"},
+			Words{Label: "Time to decide on a proposal", About: "After it, what an agent proposed is cancelled as expired.", Unit: "hours", Logged: "Time to answer a proposal (hours)"})},
+		{Name: "session_idle_days", Kind: KindWhole, Min: 1, Max: 365, Default: 14, Says: language.InEach(
+			Words{Label: "会話を閉じるまで", About: "この日数メッセージがない会話は閉じます。続きは新しい会話で始めます。", Unit: "日"},
+			Words{Label: "Close conversations after", About: "A conversation without a message for so many days is closed. It goes on in a new one.", Unit: "days"})},
+		{Name: "ai_sessions.cache.enabled", Kind: KindFlag, Says: language.InEach(
+			Words{Label: "閉じた会話を残す", About: "「いいえ」にすると、会話は閉じてまもなく消えます。監査ログは残ります。これから始まる会話に使われます。"},
+			Words{Label: "Keep closed conversations", About: "With No, a conversation disappears soon after it is closed. The audit log stays. It holds for conversations that begin from now on."})},
+		{Name: "max_session_cost_usd", Kind: KindDollars, Says: language.InEach(
+			Words{Label: "会話 1 つの予算", About: "AI の利用料がここに達すると、エージェントはその会話で答えなくなります。進行中の 1 回分だけ超えることがあります。", Unit: "米ドル"},
+			Words{Label: "Budget of one conversation", About: "When its AI cost reaches this, the agent answers no more in it. The one call that is under way may go beyond it.", Unit: "US dollars"})},
+		{Name: "max_messages_per_hour", Kind: KindWhole, Max: maxLimit, Default: 60, Says: language.InEach(
+			Words{Label: "1 時間のメッセージ (1 人)", About: "これを超えたメッセージは残りますが、エージェントはすぐには答えません。", Unit: "件", Logged: "1 時間のメッセージ(1 人)"},
+			Words{Label: "Messages in an hour (one person)", About: "Messages beyond it stay, but the agent doesn’t answer them at once.", Unit: "messages", Logged: "Messages in an hour (one person)"})},
+	}},
+	{Key: "general", Title: language.InEach("全般", "General"), Settings: []Setting{
+		{Name: "name", Kind: KindText, Min: 1, Max: 80, Default: "HR AI Agent", Says: language.InEach(
+			Words{Label: "名前", About: "カードなどに出るエージェントの名前です。"},
+			Words{Label: "Name", About: "The agent's name on cards and elsewhere."})},
+		{Name: "slug", Kind: KindText, Own: true, Rule: RuleSlug, fits: like(slugForm), Default: "default",
+			Says: language.InEach(
+				Words{Label: "短い名前", About: "アドレスなどに使う名前です。ほかのワークスペースと同じものは使えません。"},
+				Words{Label: "Short name", About: "Used in addresses. No two workspaces can have the same."})},
+		{Name: "locale", Kind: KindChoice, Choices: language.All, OnCards: true, Says: language.InEach(
+			Words{Label: "Slack での言語", About: "カードやメッセージの言語です。このコンソールの言語とは別です。", Choices: []string{"日本語", "English"}},
+			Words{Label: "Language in Slack", About: "Of cards and messages. This console's language is apart from it.", Choices: []string{"日本語", "English"}})},
+	}},
+}
+
+// unasked are settings that no page asks for by themselves.
+var unasked = []Setting{
+	{Name: "self_approval_chosen", Kind: KindFlag, Own: true, Says: language.InEach(
+		Words{Logged: "自分の依頼の承認を決めた"},
+		Words{Logged: "Self-approval was decided on"})},
+}

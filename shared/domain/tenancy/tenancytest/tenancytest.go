@@ -1,0 +1,56 @@
+// Package tenancytest makes settings for tests from the table of settings alone.
+package tenancytest
+
+import (
+	"encoding/json"
+	"reflect"
+	"testing"
+
+	"ringi/shared/domain/tenancy"
+)
+
+// rows are a list of rows for each setting that is one.
+var rows = map[string]string{
+	"mcp_servers":  `[{"name":"rooms","url":"https://rooms.example.com/mcp"}]`,
+	"agents":       `[{"id":"docs","provider":"anthropic","model":"claude-haiku-5-5","capabilities":["code"],"is_default":true}]`,
+	"auto_actions": `[{"type":"test_run","argv":["go","test","./..."],"workspace":"*"}]`,
+}
+
+// Changed are settings that can be saved, each other than its default.
+func Changed(t *testing.T) tenancy.Settings {
+	t.Helper()
+	s := tenancy.DefaultSettings()
+	for _, f := range s.Fields() {
+		v := f.Value
+		switch f.Kind {
+		case tenancy.KindFlag:
+			v.SetBool(!v.Bool())
+		case tenancy.KindWhole:
+			n := int64(f.Min + 1)
+			if n == v.Int() {
+				n++
+			}
+			v.SetInt(n)
+		case tenancy.KindDollars:
+			v.SetFloat(v.Float() + 1.5)
+		case tenancy.KindText:
+			v.SetString(v.String() + "2")
+		case tenancy.KindChoice:
+			v.SetString(f.Choices[len(f.Choices)-1])
+		case tenancy.KindPeople:
+			v.Set(reflect.ValueOf([]string{"U0SATO", "U0SUZUKI"}))
+		case tenancy.KindGroups:
+			v.Set(reflect.ValueOf([]string{"S0HR"}))
+		case tenancy.KindRows:
+			if err := json.Unmarshal([]byte(rows[f.Name]), v.Addr().Interface()); err != nil {
+				t.Fatalf("%s needs a row here: %v", f.Name, err)
+			}
+		default:
+			t.Fatalf("%s is of no kind", f.Name)
+		}
+	}
+	if all := s.Problems(); all != nil {
+		t.Fatalf("%+v", all)
+	}
+	return s
+}
