@@ -89,7 +89,7 @@ func (d *drawing) budget(name string, calls int, window time.Duration) store.Bud
 	return store.Budget{Workspace: d.place.Team, Name: name, Calls: calls, Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
-// budgets are those that a call takes from.
+// budgets returns the budgets of pace that a call uses up.
 func (d *drawing) budgets(method, channel string) []store.Budget {
 	if method == methodUpdate {
 		return []store.Budget{d.budget(method, updates, updateWindow)}

@@ -120,7 +120,7 @@ func (p *executed) check() {
 	p.handed()
 }
 
-// ended holds how it is said to have ended against the entry of its end, which alone says what it wrote: whoever leaves the
+// ended compares the claimed end with the audit entry of the end, which alone says what it wrote: whoever leaves the
 // entry out of a receipt could claim other writes, or none.
 func (p *executed) ended() {
 	for _, status := range endings {

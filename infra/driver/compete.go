@@ -45,7 +45,7 @@ func Compete(t T, s *stack.Stack, prompt string, teams, rounds int) (*contests.S
 	return all, contest.Ref(o.Tenant, o.Execution)
 }
 
-// SummedUp waits until a contest is, and returns it.
+// SummedUp waits until a contest is summed up, and returns it.
 func SummedUp(t T, all *contests.Store, ref aggregate.Ref) (a *contest.Aggregate) {
 	t.Helper()
 	Eventually(t, "the contest is summed up", func() bool {

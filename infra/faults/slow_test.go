@@ -148,7 +148,7 @@ func TestTwoRunsAtOnce(t *testing.T) {
 	}
 }
 
-// stuckFor makes the task's newest change so old.
+// stuckFor makes the task's newest change as old as age.
 func (d *scenarioRun) stuckFor(age time.Duration) {
 	d.SetRow(aggregate.HeadKey, "SET changed_at = :v", time.Now().Add(-age))
 }

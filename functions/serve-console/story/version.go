@@ -224,7 +224,7 @@ func (r Reader) verdict(g aggregate.Gate, id string, log []aggregate.AuditEntry)
 	return v
 }
 
-// surfaceOf is where something was decided of which only the audit log says so.
+// surfaceOf returns where a decision was made when only the audit log says so.
 func surfaceOf(log []aggregate.AuditEntry, at time.Time, id string) aggregate.Surface {
 	for _, e := range log {
 		var details struct {

@@ -47,7 +47,7 @@ func IsLocal(host string) bool {
 	return name == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// LocalPath is where a page may be led that a request names: a path below prefix, with its query; else otherwise. A browser
+// LocalPath returns the path that a request names, with its query, if it lies below prefix, else otherwise. A browser
 // reads "//host", and "/\host", as an address elsewhere.
 func LocalPath(text, prefix, otherwise string) string {
 	u, err := url.Parse(text)

@@ -158,7 +158,7 @@ func (p *Tab) hurry() {
 	}))
 }
 
-// prefer makes colors, motion and language the person's.
+// prefer sets colors, motion and language as the person has chosen them.
 func (p *Tab) prefer(w Window) {
 	p.t.Helper()
 	features := []*emulation.MediaFeature{

@@ -316,7 +316,7 @@ func (s *Stack) QueueURL(id string) string {
 	return ""
 }
 
-// StateMachineARN is that of a state machine by its logical id; "" if there is none.
+// StateMachineARN returns the ARN of the state machine with a logical id, "" if there is none.
 func (s *Stack) StateMachineARN(id string) string {
 	for _, m := range s.Template.Machines {
 		if m.ID == id {

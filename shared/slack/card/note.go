@@ -45,7 +45,8 @@ func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...stri
 	return told(set.Locale, func(s refused.Surface) string { return s.Refused(err, set, o, askers...) })
 }
 
-// told says it in a locale, or one language below the other where the settings that name it could not be read.
+// told says a refusal in a locale, or in each language, one below the other, where the settings that name the locale
+// could not be read.
 func told(locale string, say func(refused.Surface) string) string {
 	locales := []string{locale}
 	if locale == "" {

@@ -186,7 +186,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 	return false, nil
 }
 
-// typesOf are what the channel may be. Slack refuses the whole call when it
+// typesOf returns the types that the channel may have. Slack refuses the whole call when it
 // names a type for which the app has no scope; a mention comes without its channel's
 // type, and a private channel's id may look like a public one's.
 func typesOf(o aggregate.Origin) []string {

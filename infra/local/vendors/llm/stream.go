@@ -173,7 +173,7 @@ func streamAnthropic(s Script) (out []event) {
 	return out
 }
 
-// streamResponses are the events of Responses.
+// streamResponses returns the events of OpenAI's Responses API.
 func streamResponses(s Script) (out []event) {
 	add := func(name string, fields object) {
 		fields["type"], fields["sequence_number"] = name, len(out)
