@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/infra/driver"
-	"ringi/infra/faults/testdata/kind/shared/note"
+	"ringi/infra/faults/testdata/kind/shared/domain/note"
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"

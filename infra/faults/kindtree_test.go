@@ -26,7 +26,7 @@ func edits(t *testing.T) map[string][][2]string {
 	}
 	return map[string][][2]string{
 		"shared/store/kinds/kinds.go": {
-			after("\t\"ringi/shared/runtime/config\"\n", "\t\"ringi/shared/note\"\n"),
+			after("\t\"ringi/shared/runtime/config\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("aggregate.Kinds{tasks.Kind()", ", note.Kind"),
 			after("task.Kind.Name: env.StateMachineARN", ", note.Kind.Name: env.NotesARN"),
 		},
@@ -34,7 +34,7 @@ func edits(t *testing.T) map[string][][2]string {
 			after("type Effects struct {\n", "\tNotesARN string `env:\"NOTES_ARN\" doc:\"the state machine of notes\"`\n"),
 		},
 		"functions/update-card/main.go": {
-			after("\t\"ringi/shared/store/kinds\"\n", "\t\"ringi/shared/note\"\n"),
+			after("\t\"ringi/shared/store/kinds\"\n", "\t\"ringi/shared/domain/note\"\n"),
 			after("Kinds: map[string]Kind{", "note.Kind.Name: noteCards{}, "),
 		},
 		"infra/local/sandbox/ui/rows.js": {
@@ -49,9 +49,6 @@ func edits(t *testing.T) map[string][][2]string {
 		},
 		"infra/design.md": {
 			before("- **pace**: `PACE#<workspace>`", "rows.md"),
-		},
-		"infra/house_test.go": {
-			after("\t{\"task\", \"teamconfig\"},\n", "\t{\"note\"},\n"),
 		},
 		"template.yaml": {
 			after("          STATE_MACHINE_ARN: !Ref Pipeline\n", "          NOTES_ARN: !Ref Notes\n"),

@@ -7,8 +7,8 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/note"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/note"
 	"ringi/shared/slack/card"
 )
 
