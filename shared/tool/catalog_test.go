@@ -42,6 +42,7 @@ func TestTheTools(t *testing.T) {
 	want := map[string]row{
 		"list_employees":             {aggregate.Read, "freee", []string{}},
 		"list_departments":           {aggregate.Read, "freee", []string{}},
+		"list_positions":             {aggregate.Read, "freee", []string{}},
 		"list_attendance":            {aggregate.Read, "freee", []string{}},
 		"calculate_overtime":         {aggregate.Read, "", []string{}},
 		"write_rows_to_google_sheet": {aggregate.Write, "google", []string{"spreadsheet_id", "sheet"}},

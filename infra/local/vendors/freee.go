@@ -18,6 +18,7 @@ var freeeRoutes = []struct {
 	{"/users/me", "", (*Vendors).me},
 	{"/companies/{company}/employees", "list_employees", (*Vendors).employees},
 	{"/groups", "list_departments", (*Vendors).groups},
+	{"/positions", "list_positions", (*Vendors).positions},
 	{"/employees/{employee}/work_record_summaries/{year}/{month}", "list_attendance", (*Vendors).summary},
 	{"/employee_group_memberships", "", (*Vendors).memberships},
 }

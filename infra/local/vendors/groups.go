@@ -35,6 +35,19 @@ func (v *Vendors) groups(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"groups": all, "total_count": len(all)})
 }
 
+// positions are the company's; one has no code, which freee lets be null.
+func (v *Vendors) positions(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Query().Get("company_id") != strconv.Itoa(company) {
+		freeeError(w, http.StatusBadRequest, "company_id が不正です。")
+		return
+	}
+	all := []any{
+		map[string]any{"id": 801, "code": "MGR", "name": "部長"}, map[string]any{"id": 802, "code": "CHIEF", "name": "課長"},
+		map[string]any{"id": 803, "code": nil, "name": "主任"},
+	}
+	answer(w, http.StatusOK, map[string]any{"positions": all, "total_count": len(all)})
+}
+
 func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 	limit, err1 := number(r, "limit", 50, 1, 100)
 	offset, err2 := number(r, "offset", 0, 0, 1<<20)

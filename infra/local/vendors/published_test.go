@@ -28,6 +28,7 @@ var answers = []struct {
 	{"employees", "freee", "GET", hr + "/companies/1884310/employees?limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1CompaniesEmployeeSerializer"},
 	{"a summary", "freee", "GET", hr + "/employees/3510001/work_record_summaries/2026/3?company_id=1884310", "", 200, "ApiV1EmployeesWorkRecordSummarySerializer"},
 	{"groups", "freee", "GET", hr + "/groups?company_id=1884310", "", 200, "ApiV1GroupsIndexResponse"},
+	{"positions", "freee", "GET", hr + "/positions?company_id=1884310", "", 200, "ApiV1PositionIndexResponse"},
 	{"memberships", "freee", "GET", hr + "/employee_group_memberships?company_id=1884310&base_date=2026-04-01&limit=100&with_no_payroll_calculation=true", "", 200, "ApiV1EmployeeGroupMembershipsIndexSerializer"},
 	{"bad arguments", "freee", "GET", hr + "/companies/1884310/employees?limit=101", "", 400, "error"},
 	{"no token", "freee/none", "GET", hr + "/users/me", "", 401, "accessDeniedError"},

@@ -57,6 +57,17 @@ func TestDepartments(t *testing.T) {
 	}
 }
 
+func TestPositions(t *testing.T) {
+	w := newWorld(t)
+	var got json.RawMessage
+	w.run(t, "list_positions", `{}`, &got)
+	want := `{"count":3,"positions":[{"id":801,"code":"MGR","name":"部長"},{"id":802,"code":"CHIEF","name":"課長"},{"id":803,"code":null,"name":"主任"}]}`
+	expect.Same(t, want, string(got))
+	if e := w.refuse(t, "list_positions", `{"department":"営業部"}`); e.Problem != failedcall.ProblemBadArguments {
+		t.Errorf("%v: %s", e, e.Detail)
+	}
+}
+
 // A constraint on departments keeps back the name of the one above them.
 func TestDepartmentsNameNoneOutsideOfAConstraint(t *testing.T) {
 	w := newWorld(t)

@@ -20,6 +20,7 @@ func (r *Runner) calls() map[string]function {
 	return map[string]function{
 		"list_employees":             r.listEmployees,
 		"list_departments":           r.listDepartments,
+		"list_positions":             r.listPositions,
 		"list_attendance":            r.listAttendance,
 		"calculate_overtime":         r.calculateOvertime,
 		"write_rows_to_google_sheet": r.writeRows,
@@ -67,6 +68,10 @@ func (r *Runner) listDepartments(ctx context.Context, c tool.Call) (any, error) 
 		return nil, err
 	}
 	return r.freee(c).ListDepartments(ctx, in.Department, c.Bounds.Departments)
+}
+
+func (r *Runner) listPositions(ctx context.Context, c tool.Call) (any, error) {
+	return r.freee(c).ListPositions(ctx)
 }
 
 func (r *Runner) listAttendance(ctx context.Context, c tool.Call) (any, error) {

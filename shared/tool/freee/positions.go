@@ -1,0 +1,38 @@
+package freee
+
+import (
+	"context"
+	"fmt"
+)
+
+// maxPositions is how many a list may have, as the catalog's max_rows says: freee gives all at once.
+const maxPositions = 5000
+
+// Position is what steps may know of a position.
+type Position struct {
+	ID   int64   `json:"id"`
+	Code *string `json:"code"`
+	Name string  `json:"name"`
+}
+
+// Positions is the result of list_positions.
+type Positions struct {
+	Count     int        `json:"count"`
+	Positions []Position `json:"positions"`
+}
+
+// ListPositions lists the company's positions in freee's order.
+func (c *Client) ListPositions(ctx context.Context) (Positions, error) {
+	company, err := c.company(ctx)
+	if err != nil {
+		return Positions{}, err
+	}
+	out := Positions{Positions: []Position{}}
+	if err := c.wire.Read(ctx, fmt.Sprintf("/positions?company_id=%d", company), &out); err != nil {
+		return Positions{}, err
+	}
+	if out.Count = len(out.Positions); out.Count > maxPositions {
+		return Positions{}, tooMany("list_positions", maxPositions)
+	}
+	return out, nil
+}
