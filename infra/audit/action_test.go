@@ -43,12 +43,12 @@ func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 			details += "," + e[1]
 		}
 		content := expect.Value(chain.Canonical(map[string]any{
-			"action": "action." + e[0], "resource_id": actionID, "task_id": conversation, "timestamp": aggregate.TimeText(at), "details": details + "}", "actor_id": actors[e[0]],
+			"action": "action." + e[0], "resource_id": actionID, "task_id": aConversation, "timestamp": aggregate.TimeText(at), "details": details + "}", "actor_id": actors[e[0]],
 		}))(t)
 		rows = append(rows, chain.Row{Key: chain.KeyOf("AUDIT#"+tenant+"#2026-04", aggregate.TimeText(at)+"#x"), Content: content, At: at})
 	}
 	r := newSealer(t).seal(t, append(rows, row(100), row(101)), 3).receipt()
-	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, conversation, "test_run", script
+	claim.ID, claim.Session, claim.Type, claim.Payload = actionID, aConversation, "test_run", script
 	r.Action = &claim
 	return r.part()
 }

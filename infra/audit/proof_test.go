@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	taskID       = "01M2H5DTC0VM37SYX3HZHVW0CV"
-	execution    = "01M2H5DTC0VM37SYX3HZHVW0EX"
-	conversation = "6f0f5a52-6d62-4d3c-9d0e-0a1b2c3d4e5f"
-	request      = "勤怠を集計して\n#人事 に送って"
-	policy       = "勤怠を集計し、結果を #人事 に送る <@U0SUZUKI>"
-	failed       = "execution.failed"
-	employees    = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
+	taskID        = "01M2H5DTC0VM37SYX3HZHVW0CV"
+	execution     = "01M2H5DTC0VM37SYX3HZHVW0EX"
+	aConversation = "6f0f5a52-6d62-4d3c-9d0e-0a1b2c3d4e5f"
+	request       = "勤怠を集計して\n#人事 に送って"
+	policy        = "勤怠を集計し、結果を #人事 に送る <@U0SUZUKI>"
+	failed        = "execution.failed"
+	employees     = `{"employees":[{"email":"a@example.jp","n":1.50}],"more":null}`
 )
 
 // theSteps are in the bytes that were stamped.
@@ -48,7 +48,7 @@ func theEntries() []chain.Row {
 		action, resource, actor string
 		details                 any
 	}{
-		{"session.handed_over", conversation, "claude", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
+		{"session.handed_over", aConversation, "claude", map[string]any{"task": taskID, "asked_by": "U0SATO", "hash": aggregate.HashOf(request)}},
 		{"task.created", taskID, "", "null"},
 		{"prompt.picked", "P1", "U0SATO", map[string]any{"version": 2, "team": "慎重チーム", "hash": aggregate.HashOf(policy)}},
 		{"prompt.approved", "P1", "U0SUZUKI", map[string]any{"version": 2, "hash": aggregate.HashOf(policy), "team": "慎重チーム", "score": 81.5, "picked_by": "U0SATO"}},
@@ -56,7 +56,7 @@ func theEntries() []chain.Row {
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-3", "arguments_hash": aggregate.HashOf(messageSent)}},
 		{"step.approved", execution, "U0SUZUKI", map[string]any{"step": "step-5", "arguments_hash": aggregate.HashOf(secondSent)}},
 		{failed, execution, "", map[string]any{
-			"attempt": 1, "handed_over": map[string]any{"session_id": conversation}, "reused": []string{"step-4"},
+			"attempt": 1, "handed_over": map[string]any{"session_id": aConversation}, "reused": []string{"step-4"},
 			"writes": map[string]any{"step-2": aggregate.HashOf(rowsWritten), "step-3": aggregate.HashOf(messageSent), "step-5": aggregate.HashOf(secondSent)},
 			"ends":   map[string]any{"completed": []string{"step-2", "step-5"}, "unknown": []string{"step-3"}},
 		}},
@@ -64,8 +64,8 @@ func theEntries() []chain.Row {
 	} {
 		at := began().Add(time.Duration(i) * time.Second)
 		about := taskID
-		if e.resource == conversation {
-			about = conversation
+		if e.resource == aConversation {
+			about = aConversation
 		}
 		members := map[string]any{"action": e.action, "resource_id": e.resource, "task_id": about, "timestamp": aggregate.TimeText(at), "details": e.details, "actor_type": "user"}
 		if e.actor != "" {
@@ -88,7 +88,7 @@ func proved(t *testing.T) Receipt {
 	r.Execution = &Proof{
 		ID: execution, Task: taskID, Attempt: 1, Status: "failed", Policy: stamped{ID: "P1", Version: 2, Text: policy, Team: "慎重チーム", Picked: "U0SATO"},
 		Steps: stamped{ID: "S1", Version: 1, Text: theSteps}, Reused: []string{"step-4"},
-		Request: &handedOver{conversation, request, "U0SATO"},
+		Request: &handedOver{aConversation, request, "U0SATO"},
 		Writes: []writeCall{
 			{Step: "step-2", Tool: "write_rows", Status: "completed", Arguments: rowsWritten, Results: map[string]string{"step-1": employees}},
 			{Step: "step-3", Tool: "send_message", Status: "completed", Arguments: messageSent, Gated: true},

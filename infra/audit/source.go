@@ -136,21 +136,21 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 }
 
 // action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is gone.
-func (s *source) action(ctx context.Context, tenant, conversation, id string) (*actionProof, error) {
-	ref := session.RefOf(tenant, conversation)
+func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
+	ref := session.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)
 	if err != nil {
-		return nil, fmt.Errorf("read the conversation %s: %w", conversation, err)
+		return nil, fmt.Errorf("read the conversation %s: %w", in, err)
 	}
 	x := loaded.(*session.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&conversations.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, conversation)
+		archived, err := (&conversations.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, in)
 		if err != nil {
-			return nil, fmt.Errorf("read the earlier actions of %s: %w", conversation, err)
+			return nil, fmt.Errorf("read the earlier actions of %s: %w", in, err)
 		}
 		at := slices.IndexFunc(archived, func(x session.Action) bool { return x.ActionID == id })
 		if at < 0 {
-			return nil, fmt.Errorf("the conversation %s has no longer an action %s: nobody approved it", conversation, id)
+			return nil, fmt.Errorf("the conversation %s has no longer an action %s: nobody approved it", in, id)
 		}
 		x = &archived[at]
 	}
@@ -159,7 +159,7 @@ func (s *source) action(ctx context.Context, tenant, conversation, id string) (*
 		return nil, fmt.Errorf("open the payload of action %s: %w", id, err)
 	}
 	return &actionProof{
-		ID: id, Session: conversation, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
+		ID: id, Session: in, Type: string(x.ActionType), Status: string(x.Status), Payload: string(payload),
 		ApprovedBy: string(x.ApprovedBy), BaseVersion: x.BaseVersion, Version: x.Version,
 	}, nil
 }
@@ -185,8 +185,8 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 			p.Policy.Team = x.Entry.TeamName
 		}
 	}
-	if conversation, ok := a.HandedOver(); ok {
-		p.Request = &handedOver{conversation, a.Request.Text, a.Request.User}
+	if in, ok := a.HandedOver(); ok {
+		p.Request = &handedOver{in, a.Request.Text, a.Request.User}
 	}
 	for _, row := range a.StepsOf(e) {
 		if row.Access != aggregate.Write {

@@ -18,7 +18,7 @@ import (
 )
 
 // contest plays the rounds of a team until it has finished.
-func contest(ctx context.Context, p round.Play) (history []submission.RoundResult, exit submission.ExitReason, err error) {
+func played(ctx context.Context, p round.Play) (history []submission.RoundResult, exit submission.ExitReason, err error) {
 	for p.Number = 1; ; p.Number++ {
 		out, err := round.Runner{Models: models{}}.Round(ctx, p)
 		if err != nil {
@@ -37,12 +37,12 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 		for _, team := range []string{"team-a", "team-b", "team-c"} {
 			p := play(member("analyst", submission.Plain))
 			p.Prompt, p.Team.TeamID, p.Team.TeamName = request, team, strings.ToUpper(team)
-			history, exit, err := contest(t.Context(), p)
+			history, exit, err := played(t.Context(), p)
 			expect.NoError(t, err)
 			if exit != submission.NoImprovementExpected || len(history) < 3 || history[1].EvaluationScore <= history[0].EvaluationScore {
 				t.Errorf("%s: %d rounds, %s, %v", team, len(history), exit, history)
 			}
-			again, _, _ := contest(t.Context(), p)
+			again, _, _ := played(t.Context(), p)
 			for i := range history {
 				if again[i].SubmissionContent != history[i].SubmissionContent || again[i].EvaluationScore != history[i].EvaluationScore {
 					t.Errorf("round %d is another one the next time", i+1)
@@ -53,7 +53,7 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 				t.Error(history[0].SubmissionContent)
 			}
 			p.Prompt += " demo: play on"
-			if history, exit, err = contest(t.Context(), p); err != nil || exit != submission.MaxRoundsReached || len(history) != 5 {
+			if history, exit, err = played(t.Context(), p); err != nil || exit != submission.MaxRoundsReached || len(history) != 5 {
 				t.Errorf("play on: %d rounds, %s, %v", len(history), exit, err)
 			}
 		}
@@ -72,16 +72,16 @@ func TestARequestCanAskTheDemoForTrouble(t *testing.T) {
 		p := play(member("analyst", submission.Plain))
 		p.Prompt = "手順をまとめて demo: hang team-a, demo: refuse team-b、demo: unscored team-c round 2。demo: slow 3 demo: cost 0.25 contest"
 		p.Until = time.Now().Add(5 * time.Minute)
-		_, _, err := contest(t.Context(), p)
+		_, _, err := played(t.Context(), p)
 		ends(t, "hang", err, submission.TeamTimeout, "")
 		p.Until = time.Time{}
 		p.Team.TeamID = "team-b"
-		_, _, err = contest(t.Context(), p)
+		_, _, err = played(t.Context(), p)
 		if e := ends(t, "refuse", err, submission.PartialFailure, round.Leader); e.Kind != model.Refused {
 			t.Error(e)
 		}
 		p.Team.TeamID = "team-c"
-		history, _, err := contest(t.Context(), p)
+		history, _, err := played(t.Context(), p)
 		if e := ends(t, "unscored", err, submission.PartialFailure, round.Evaluator); e.Kind != model.Demo || len(history) != 1 || e.Spent.Cost != 750_000 {
 			t.Errorf("%+v, %d rounds, %s", e, len(history), e.Spent.Cost)
 		}
@@ -121,7 +121,7 @@ func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
 	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please", drafting} {
 		p := play(member("analyst", submission.Plain))
 		p.Prompt, p.Locale = request, "ja"
-		history, _, err := contest(t.Context(), p)
+		history, _, err := played(t.Context(), p)
 		expect.NoError(t, err)
 		for _, h := range history {
 			said := strings.NewReplacer("営業部", "", p.Team.TeamName, "").Replace(h.SubmissionContent + h.EvaluationFeedback)

@@ -20,22 +20,22 @@ import (
 
 var talkStart = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
-// conversation is a session that Sato began, on which decisions are made as the store would.
-type conversation struct {
+// onThread is a conversation that Sato began, on which decisions are made as the store would.
+type onThread struct {
 	t *testing.T
 	card.Talk
 	now      time.Time
 	messages []*session.Message
 }
 
-func talking(t *testing.T) *conversation {
+func talking(t *testing.T) *onThread {
 	t.Helper()
 	in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
 	c := expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IdleDays: 14}, talkStart))(t)
-	return &conversation{t: t, Talk: card.Talk{Aggregate: (&session.Aggregate{}).After(c).(*session.Aggregate)}, now: talkStart}
+	return &onThread{t: t, Talk: card.Talk{Aggregate: (&session.Aggregate{}).After(c).(*session.Aggregate)}, now: talkStart}
 }
 
-func (c *conversation) do(change aggregate.Change, err error) *conversation {
+func (c *onThread) do(change aggregate.Change, err error) *onThread {
 	c.t.Helper()
 	expect.NoError(c.t, err)
 	for _, l := range change.Beside {
@@ -49,7 +49,7 @@ func (c *conversation) do(change aggregate.Change, err error) *conversation {
 }
 
 // says is an answer of the agent's, with a proposal if p is not nil.
-func (c *conversation) says(text string, p *session.Proposal) *conversation {
+func (c *onThread) says(text string, p *session.Proposal) *onThread {
 	c.t.Helper()
 	return c.do(c.Answered(c.Head.Run, c.Waiting(), session.Answer{Text: text, Proposal: p}, c.now))
 }
@@ -73,14 +73,14 @@ func talker(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: "T1", Member: true}
 }
 
-func (c *conversation) last() *session.Action { return c.Actions[len(c.Actions)-1] }
+func (c *onThread) last() *session.Action { return c.Actions[len(c.Actions)-1] }
 
-func (c *conversation) approved() *conversation {
+func (c *onThread) approved() *onThread {
 	c.t.Helper()
 	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), talker("U_SUZUKI"), talkPolicy, c.now))
 }
 
-func (c *conversation) executing() *conversation {
+func (c *onThread) executing() *onThread {
 	c.t.Helper()
 	c.approved().do(c.StartRun(c.now))
 	c.do(c.Claim(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
@@ -90,7 +90,7 @@ func (c *conversation) executing() *conversation {
 	return c
 }
 
-func (c *conversation) ended(r session.Result) *conversation {
+func (c *onThread) ended(r session.Result) *onThread {
 	c.t.Helper()
 	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
 }
@@ -98,69 +98,69 @@ func (c *conversation) ended(r session.Result) *conversation {
 var talkStates = []struct {
 	name string
 	card aggregate.CardType
-	in   func(c *conversation)
+	in   func(c *onThread)
 }{
-	{"action_shell", session.CardAction, func(c *conversation) {
+	{"action_shell", session.CardAction, func(c *onThread) {
 		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
 	}},
-	{"action_argv", session.CardAction, func(c *conversation) {
+	{"action_argv", session.CardAction, func(c *onThread) {
 		c.says("", proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
 	}},
-	{"action_files", session.CardAction, func(c *conversation) {
+	{"action_files", session.CardAction, func(c *onThread) {
 		c.says("", proposed(session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
 	}},
-	{"action_long", session.CardAction, func(c *conversation) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
-	{"action_approved", session.CardAction, func(c *conversation) { c.says("", shell("make")).approved() }},
-	{"action_auto", session.CardAction, func(c *conversation) {
+	{"action_long", session.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_approved", session.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
+	{"action_auto", session.CardAction, func(c *onThread) {
 		p := proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
 		p.Rule = "go test"
 		c.says("", p)
 	}},
-	{"action_executing", session.CardAction, func(c *conversation) { c.says("", shell("make")).executing() }},
-	{"action_succeeded", session.CardAction, func(c *conversation) {
+	{"action_executing", session.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
+	{"action_succeeded", session.CardAction, func(c *onThread) {
 		code := 0
 		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
-	{"action_failed", session.CardAction, func(c *conversation) {
+	{"action_failed", session.CardAction, func(c *onThread) {
 		code := 2
 		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionFailed, Error: session.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
 	}},
-	{"action_unknown", session.CardAction, func(c *conversation) {
+	{"action_unknown", session.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 	}},
-	{"action_rejected", session.CardAction, func(c *conversation) {
+	{"action_rejected", session.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", talker("U_SUZUKI"), talkPolicy, c.now))
 	}},
-	{"action_expired", session.CardAction, func(c *conversation) {
+	{"action_expired", session.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.do(c.Expire(talkStart.Add(25 * time.Hour)))
 	}},
-	{"action_cancelled", session.CardAction, func(c *conversation) {
+	{"action_cancelled", session.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
 	}},
-	{"action_late", session.CardAction, func(c *conversation) {
+	{"action_late", session.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
 		c.ended(session.Result{Status: session.ActionSucceeded})
 	}},
-	{"said", session.CardMessage, func(c *conversation) {
+	{"said", session.CardMessage, func(c *onThread) {
 		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
 	}},
-	{"said_by_system", session.CardMessage, func(c *conversation) {
+	{"said_by_system", session.CardMessage, func(c *onThread) {
 		c.do(c.Refused(c.Head.Run, c.Waiting(), session.Refusal{Reason: session.ReasonRunFailed}, c.now))
 	}},
-	{"session_closed", session.CardSession, func(c *conversation) {
+	{"session_closed", session.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
 	}},
-	{"session_idle", session.CardSession, func(c *conversation) {
+	{"session_idle", session.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
 	}},
-	{"session_reopened", session.CardSession, func(c *conversation) {
+	{"session_reopened", session.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
 		c.do(c.Reopen(talker("U_SATO"), talkPolicy, c.now))
@@ -168,7 +168,7 @@ var talkStates = []struct {
 }
 
 // shown is the newest card of a type, drawn with all that it shows.
-func (c *conversation) shown(typ aggregate.CardType, locale string) card.Message {
+func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 	c.t.Helper()
 	s := tenancy.DefaultSettings()
 	s.Locale = locale
