@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/turn"
 )
@@ -55,11 +55,11 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 		fields []string
 	}{
 		"AgentDefinition": {reflect.TypeFor[agent.Definition](), []string{"id", "provider", "model", "endpoint", "capabilities", "is_default", "auth_ref", "metadata"}},
-		"AgentSession":    {reflect.TypeFor[session.Session](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
-		"SessionMessage":  {reflect.TypeFor[session.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
+		"AgentSession":    {reflect.TypeFor[conversation.Session](), []string{"session_id", "agent_id", "created_at", "status", "pending_action_id", "last_activity_at", "workspace_path", "is_cached"}},
+		"SessionMessage":  {reflect.TypeFor[conversation.Message](), []string{"message_id", "session_id", "sender", "content", "raw_tokens", "created_at", "attachments", "collapsed"}},
 		// type is every item's own attribute, so the action's stands under another name.
-		"ActionRequest":     {reflect.TypeFor[session.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},
-		"ExecutionLogEntry": {reflect.TypeFor[session.LogEntry](), []string{"log_id", "action_id", "order_index", "text", "created_at"}},
+		"ActionRequest":     {reflect.TypeFor[conversation.Action](), []string{"action_id", "session_id", "action_type", "payload_json", "status", "requested_by", "approved_by", "started_at", "completed_at", "result_summary", "error_detail"}},
+		"ExecutionLogEntry": {reflect.TypeFor[conversation.LogEntry](), []string{"log_id", "action_id", "order_index", "text", "created_at"}},
 	} {
 		has := columns(of.row)
 		for _, field := range of.fields {
@@ -74,16 +74,16 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
 	sameNames(t, "capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))
-	sameNames(t, "session status", []string{"open", "executing", "closed", "error"}, all(session.Open, session.Executing, session.Closed, session.Failing))
-	sameNames(t, "sender", []string{"user", "agent", "system"}, all(session.FromUser, session.FromAgent, session.FromSystem))
+	sameNames(t, "session status", []string{"open", "executing", "closed", "error"}, all(conversation.Open, conversation.Executing, conversation.Closed, conversation.Failing))
+	sameNames(t, "sender", []string{"user", "agent", "system"}, all(conversation.FromUser, conversation.FromAgent, conversation.FromSystem))
 	sameNames(t, "action type", []string{"code_generate", "test_run", "shell_command"}, all(agent.ActionTypes...))
 	sameNames(t, "action status", []string{"pending", "approved", "executing", "succeeded", "failed", "cancelled"},
-		all(session.ActionPending, session.ActionApproved, session.ActionExecuting, session.ActionSucceeded, session.ActionFailed, session.ActionCancelled))
-	sameNames(t, "requested by", []string{"agent", "user"}, all(session.RequestedByAgent, session.RequestedByUser))
-	sameNames(t, "approved by", []string{"user", "auto"}, all(session.ApprovedByUser, session.ApprovedByAuto))
-	sameNames(t, "log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(session.Events...))
+		all(conversation.ActionPending, conversation.ActionApproved, conversation.ActionExecuting, conversation.ActionSucceeded, conversation.ActionFailed, conversation.ActionCancelled))
+	sameNames(t, "requested by", []string{"agent", "user"}, all(conversation.RequestedByAgent, conversation.RequestedByUser))
+	sameNames(t, "approved by", []string{"user", "auto"}, all(conversation.ApprovedByUser, conversation.ApprovedByAuto))
+	sameNames(t, "log events", []string{"message", "action_started", "action_completed", "chunk_received"}, all(conversation.Events...))
 	sameNames(t, "error codes", []string{"AGENT_NOT_FOUND", "SESSION_NOT_FOUND", "VALIDATION_ERROR", "ACTION_TYPE_NOT_SUPPORTED", "MISSING_COMMAND"},
-		all(session.CodeAgentNotFound, session.CodeSessionNotFound, session.CodeValidation, session.CodeNotSupported, session.CodeMissingCommand))
+		all(conversation.CodeAgentNotFound, conversation.CodeSessionNotFound, conversation.CodeValidation, conversation.CodeNotSupported, conversation.CodeMissingCommand))
 
 	described := []string{
 		"pending -> approved", "approved -> executing", "executing -> succeeded", "executing -> failed",
@@ -91,9 +91,9 @@ func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	}
 	// It could not be started; a person withdrew it; and the truth about one whose outcome was unknown.
 	ours := []string{"approved -> failed", "approved -> cancelled", "failed -> succeeded", "failed -> failed"}
-	sameNames(t, "moves of an action", append(described, ours...), arrows(session.ActionMoves))
-	for _, to := range session.ActionMoves[session.ActionPending] {
-		if to == session.ActionExecuting {
+	sameNames(t, "moves of an action", append(described, ours...), arrows(conversation.ActionMoves))
+	for _, to := range conversation.ActionMoves[conversation.ActionPending] {
+		if to == conversation.ActionExecuting {
 			t.Error("an action executes without approval")
 		}
 	}
@@ -103,7 +103,7 @@ func TestTheLimitsAndDefaultsOfAgentsAreTheDescribed(t *testing.T) {
 	for limit, of := range map[string][2]int{
 		"messages shown":     {1000, chat.MaxMessages},
 		"bytes shown":        {200 << 10, chat.MaxBytes},
-		"lines of an action": {500, session.MostLines},
+		"lines of an action": {500, conversation.MostLines},
 	} {
 		if of[0] != of[1] {
 			t.Errorf("%s: described %d, here %d", limit, of[0], of[1])

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store/kinds"
 )
@@ -15,7 +15,7 @@ func committed(of ...aggregate.Kind) (rows []string) {
 	for _, k := range of {
 		rows = append(rows, k.Prefix+"*")
 		for _, list := range k.Lists {
-			if list != session.LogList {
+			if list != conversation.LogList {
 				rows = append(rows, list+"*")
 			}
 		}
@@ -33,7 +33,7 @@ func commitRule(s *stack, wrong func(string, ...any)) {
 				continue
 			}
 			needs := map[string][]string{"dynamodb:PutItem": committed(k), "dynamodb:UpdateItem": committed(k)}
-			if k.Name == session.Kind.Name { // answered messages and old actions leave; answers rely on the settings
+			if k.Name == conversation.Kind.Name { // answered messages and old actions leave; answers rely on the settings
 				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
 			}
 			if k.Name == task.Kind.Name { // what is relied on, of the task and of the settings and tools

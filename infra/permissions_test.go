@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/store/kinds"
 )
@@ -287,7 +287,7 @@ func hears(st statement, action string) bool {
 	case "dynamodb:ConditionCheckItem":
 		return slices.Equal(st.rows, []string{"TENANT#*"})
 	case "dynamodb:PutItem", "dynamodb:UpdateItem":
-		return slices.Equal(st.rows, committed(session.Kind))
+		return slices.Equal(st.rows, committed(conversation.Kind))
 	}
 	return slices.Equal(st.rows, []string{"SESSION#*"})
 }

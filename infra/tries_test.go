@@ -15,7 +15,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 )
@@ -182,7 +182,7 @@ func TestTheTableOfRestarts(t *testing.T) {
 	minutes := aggregate.StuckAfter.Minutes()
 	pause := fmt.Sprintf("%.0f to %.0f s", least.Truncate(5*time.Second).Seconds(), (most + 4*time.Second).Truncate(5*time.Second).Seconds())
 	for _, row := range []string{
-		fmt.Sprintf("| restarts without progress, then it is given up | %d | %d | %d, and %d that only sum up |", task.MaxRestarts, session.MaxRestarts, contest.MaxRestarts, contest.MaxClosings),
+		fmt.Sprintf("| restarts without progress, then it is given up | %d | %d | %d, and %d that only sum up |", task.MaxRestarts, conversation.MaxRestarts, contest.MaxRestarts, contest.MaxClosings),
 		fmt.Sprintf("| a run that has work is restarted if nothing moved for | %[1]v min | %[1]v min | %[1]v min after its teams' time |", minutes),
 		fmt.Sprintf("| a pause for want of room | %[1]s | %[1]s | none |", pause),
 	} {

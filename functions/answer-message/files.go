@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
 	"ringi/shared/slack/slackapi"
 )
@@ -30,7 +30,7 @@ func (t *turn) attach(ctx context.Context, history []chat.Message) {
 			return nil, err.Error()
 		case err != nil:
 			slog.WarnContext(ctx, "a file is not read", "file", f.ID, "err", err)
-			return nil, session.NotNow
+			return nil, conversation.NotNow
 		}
 		return got.Body, ""
 	})
@@ -43,10 +43,10 @@ func (t *turn) attach(ctx context.Context, history []chat.Message) {
 const unread = "unread"
 
 // remember notes what earlier answers were made of: they say so themselves.
-func (t *turn) remember(all []session.Message) {
-	t.read = map[string]session.Attachment{}
+func (t *turn) remember(all []conversation.Message) {
+	t.read = map[string]conversation.Attachment{}
 	for _, m := range all {
-		if m.Sender != session.FromAgent {
+		if m.Sender != conversation.FromAgent {
 			continue
 		}
 		for _, f := range m.Attachments {
@@ -56,7 +56,7 @@ func (t *turn) remember(all []session.Message) {
 }
 
 // files are a message's, with the hash of what an earlier answer was made of.
-func (t *turn) files(m session.Message) []chat.File {
+func (t *turn) files(m conversation.Message) []chat.File {
 	var out []chat.File
 	for _, f := range m.Attachments {
 		out = append(out, chat.File{ID: f.FileID, Name: f.Name, Type: f.Type, Hash: t.read[f.FileID].Hash, Size: int(f.Bytes), Why: f.Why})
@@ -65,12 +65,12 @@ func (t *turn) files(m session.Message) []chat.File {
 }
 
 // readings are the files of a history that no earlier answer says it was made of, as they were read now, or why they were not.
-func (t *turn) readings(history []chat.Message) []session.Attachment {
-	var out []session.Attachment
+func (t *turn) readings(history []chat.Message) []conversation.Attachment {
+	var out []conversation.Attachment
 	noted := map[string]bool{}
 	for _, m := range history {
 		for _, f := range m.Files {
-			x := session.Attachment{Kind: unread, Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: int64(f.Size), Why: f.Why}
+			x := conversation.Attachment{Kind: unread, Name: f.Name, Type: f.Type, FileID: f.ID, Bytes: int64(f.Size), Why: f.Why}
 			switch {
 			case f.Body != nil && strings.HasPrefix(f.Type, "image/"):
 				x.Kind, x.Hash = "image", f.Hash

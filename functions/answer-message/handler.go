@@ -11,7 +11,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
@@ -23,13 +23,13 @@ import (
 
 // Store is what answer-message reads and commits.
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Quota(ctx context.Context, tenant, counter string) (int, error)
-	Messages(ctx context.Context, tenant, id, from string) ([]session.Message, error)
-	Message(ctx context.Context, tenant, id, key string) (session.Message, error)
-	Archived(ctx context.Context, tenant, id string) ([]session.Action, error)
+	Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error)
+	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
+	Archived(ctx context.Context, tenant, id string) ([]conversation.Action, error)
 	pipeline.SpentReader
 }
 
@@ -63,11 +63,11 @@ type turn struct {
 	*Handler
 	in       pipeline.Input
 	ref      aggregate.Ref
-	a        *session.Aggregate
-	seen     []*session.Inbox
+	a        *conversation.Aggregate
+	seen     []*conversation.Inbox
 	settings tenancy.Settings
-	from     string                        // key after which what was said is told by itself
-	read     map[string]session.Attachment // by Slack's id: what earlier answers were made of
+	from     string                             // key after which what was said is told by itself
+	read     map[string]conversation.Attachment // by Slack's id: what earlier answers were made of
 }
 
 // Handle answers what waits in the session and says what the run does next. Where there is nothing to answer, it says so alone.
@@ -77,7 +77,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	a, err := h.Store.Load(ctx, ref)
 	if err != nil {
 		if errors.Is(err, aggregate.ErrNotFound) {
-			session.LogError(ctx, session.EventMessage, ref.ID, "", "", session.CodeSessionNotFound, "there is no such session, or it is forgotten")
+			conversation.LogError(ctx, conversation.EventMessage, ref.ID, "", "", conversation.CodeSessionNotFound, "there is no such session, or it is forgotten")
 		}
 		return aggregate.Next{}, fmt.Errorf("load the session: %w", err)
 	}
@@ -87,7 +87,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	switch next := a.Next(h.Now()); {
 	case next.State == aggregate.StateFinish:
 		return h.rest(ctx, in)
-	case next.State != session.StateAnswer:
+	case next.State != conversation.StateAnswer:
 		return next, nil
 	}
 	settings, err := h.Store.Settings(ctx, in.Tenant)
@@ -104,7 +104,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 
 // rest ends the run. What came meanwhile is answered instead.
 func (h *Handler) rest(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
 	if errors.Is(err, aggregate.ErrMoved) {
 		a, err = h.Store.Load(ctx, in.Ref())
 	}
@@ -122,21 +122,21 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 	defs, _ := agent.Definitions(t.settings.Agents, t.Allow)
 	d, known := agent.Find(defs, t.a.Session.AgentID)
 	if !known {
-		session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", session.CodeAgentNotFound, "the settings have no such agent")
-		return t.refused(ctx, &session.Refusal{
-			Reason: session.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: ended.InTalk(t.settings.Locale, session.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", conversation.CodeAgentNotFound, "the settings have no such agent")
+		return t.refused(ctx, &conversation.Refusal{
+			Reason: conversation.ReasonNoAgent, Detail: t.a.Session.AgentID, Text: ended.InTalk(t.settings.Locale, conversation.ReasonNoAgent, t.a.Session.AgentID), Failed: true,
 		}, nil)
 	}
 	wire, err := t.Open(d, t.settings)
 	if err != nil {
-		return t.failed(ctx, err, session.Answer{})
+		return t.failed(ctx, err, conversation.Answer{})
 	}
 	wire = model.Keeping(wire, t.Prompts(t.ref))
 	history, err := t.history(ctx)
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	var x session.Answer
+	var x conversation.Answer
 	if older, shown := chat.Fold(history); len(older) > 0 {
 		summary, used := chat.Summarize(ctx, wire, older, t.settings.Locale)
 		if x.Usage, x.Through = used, t.standsThrough(older, shown); x.Through != "" {
@@ -160,18 +160,18 @@ func (t *turn) answer(ctx context.Context) (aggregate.Next, error) {
 		return t.failed(ctx, err, x)
 	}
 	if reply.Code != "" {
-		session.LogError(ctx, session.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
+		conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, d.ID, "", string(reply.Code), "the agent's answer could not be used as it was")
 	}
 	x.Text, x.Tokens, x.Usage, x.HandOver = reply.Text, reply.Usage.Output, used, reply.HandOver
 	for _, p := range reply.Refused {
-		x.Surplus = append(x.Surplus, session.RefusedProposal{ActionType: p.Type, Payload: p.Payload, Summary: p.Summary})
+		x.Surplus = append(x.Surplus, conversation.RefusedProposal{ActionType: p.Type, Payload: p.Payload, Summary: p.Summary})
 	}
 	return t.commit(ctx, d, x, reply.Action)
 }
 
 // commit records the answer, and the action that it proposes.
-func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer, p *chat.Proposal) (aggregate.Next, error) {
-	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*session.Aggregate, error) { return t.record(ctx, x, p) }, t.alone(x.Usage))
+func (t *turn) commit(ctx context.Context, d agent.Definition, x conversation.Answer, p *chat.Proposal) (aggregate.Next, error) {
+	a, err := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) { return t.record(ctx, x, p) }, t.alone(x.Usage))
 	switch {
 	case errors.Is(err, aggregate.ErrMoved): // another invocation has answered, or a person stopped this one
 		return t.again(ctx)
@@ -182,20 +182,20 @@ func (t *turn) commit(ctx context.Context, d agent.Definition, x session.Answer,
 	if now := a.Current(); now != nil && p != nil {
 		action = now.ActionID
 	}
-	session.Log(ctx, session.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
+	conversation.Log(ctx, conversation.EventMessage, t.ref.ID, d.ID, action, "answered", len(t.seen), "input_tokens", x.Usage.Input, "output_tokens", x.Usage.Output)
 	return a.Next(t.Now()), nil
 }
 
 // record commits the answer, or that it is too long to be kept.
-func (t *turn) record(ctx context.Context, x session.Answer, p *chat.Proposal) (*session.Aggregate, error) {
+func (t *turn) record(ctx context.Context, x conversation.Answer, p *chat.Proposal) (*conversation.Aggregate, error) {
 	for again := false; ; again = true {
 		var err error
 		if x.Proposal, err = t.proposal(ctx, p); err != nil {
 			return nil, err
 		}
-		a, err := t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+		a, err := t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			c, err := a.Answered(t.in.Run, t.seen, x, t.Now())
-			if errors.Is(err, session.ErrPending) { // a person's own proposal came first
+			if errors.Is(err, conversation.ErrPending) { // a person's own proposal came first
 				y := x
 				y.Proposal, y.Refused = nil, wordsIn(t.settings.Locale).busy
 				return t.counted(a.Answered(t.in.Run, t.seen, y, t.Now()))
@@ -203,8 +203,8 @@ func (t *turn) record(ctx context.Context, x session.Answer, p *chat.Proposal) (
 			return t.counted(c, err)
 		})
 		if long, is := errors.AsType[aggregate.ErrTooLarge](err); is {
-			session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong), long.Error())
-			return t.say(ctx, session.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
+			conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(reasonTooLong), long.Error())
+			return t.say(ctx, conversation.Refusal{Reason: reasonTooLong, Text: wordsIn(t.settings.Locale).long, Usage: x.Usage})
 		}
 		if again || !errors.Is(err, aggregate.ErrSettings) {
 			return a, err
@@ -226,15 +226,15 @@ func (t *turn) record(ctx context.Context, x session.Answer, p *chat.Proposal) (
 }
 
 // alone records what an answer cost that was not taken.
-func (t *turn) alone(u aggregate.Usage) func(context.Context) (*session.Aggregate, error) {
-	return func(ctx context.Context) (*session.Aggregate, error) {
-		return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) })
+func (t *turn) alone(u aggregate.Usage) func(context.Context) (*conversation.Aggregate, error) {
+	return func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Overtaken(u, t.Now()) })
 	}
 }
 
 // say commits a sentence in the answer's place.
-func (t *turn) say(ctx context.Context, why session.Refusal) (*session.Aggregate, error) {
-	return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+func (t *turn) say(ctx context.Context, why conversation.Refusal) (*conversation.Aggregate, error) {
+	return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return t.counted(a.Refused(t.in.Run, t.seen, why, t.Now()))
 	})
 }
@@ -260,7 +260,7 @@ func (t *turn) again(ctx context.Context) (aggregate.Next, error) {
 }
 
 // proposal is what the agent proposed, with its payload kept and the terms under which people decide.
-func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposal, error) {
+func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*conversation.Proposal, error) {
 	if p == nil {
 		return nil, nil
 	}
@@ -275,7 +275,7 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposa
 	terms := t.settings.Terms(true, t.Now())
 	by := t.Now().UTC().Truncate(time.Millisecond).Add(time.Duration(t.settings.ActionTimeoutHours) * time.Hour)
 	terms.DecideBy, terms.ApprovalHours = &by, t.settings.ActionTimeoutHours
-	out := &session.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary, Terms: terms}
+	out := &conversation.Proposal{Type: p.Type, Payload: kept, Seconds: p.Decoded.TimeoutSeconds, Summary: p.Summary, Terms: terms}
 	if i := agent.AutoApproved(t.settings.AutoActions, p.Type, p.Decoded.Argv, t.a.Session.WorkspacePath); i >= 0 && t.Sandbox {
 		rule, err := json.Marshal(t.settings.AutoActions[i])
 		if err != nil {
@@ -288,41 +288,41 @@ func (t *turn) proposal(ctx context.Context, p *chat.Proposal) (*session.Proposa
 
 // failed says what a model's error means: what another try may mend is left to the state machine, all else is a sentence.
 // What was paid until then is x's.
-func (t *turn) failed(ctx context.Context, err error, x session.Answer) (aggregate.Next, error) {
+func (t *turn) failed(ctx context.Context, err error, x conversation.Answer) (aggregate.Next, error) {
 	f := model.Failure(err)
-	session.LogError(ctx, session.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
+	conversation.LogError(ctx, conversation.EventMessage, t.ref.ID, t.a.Session.AgentID, "", string(f.Reason), err.Error())
 	if f.Transient {
 		return t.tried(ctx, f.Reason, x, err)
 	}
-	return t.refused(ctx, &session.Refusal{
+	return t.refused(ctx, &conversation.Refusal{
 		Reason: f.Reason, Detail: f.Detail, Text: ended.InTalk(t.settings.Locale, f.Reason, f.Detail), Failed: true, Usage: x.Usage,
 	}, nil)
 }
 
 // tried leaves the answer to another try, which the state machine makes. What the vendor charges for this one is recorded
 // first: where nothing more is tried, it is known what it cost, and what to tell people.
-func (t *turn) tried(ctx context.Context, why aggregate.Reason, x session.Answer, err error) (aggregate.Next, error) {
+func (t *turn) tried(ctx context.Context, why aggregate.Reason, x conversation.Answer, err error) (aggregate.Next, error) {
 	if x.Usage.Free() {
 		x.Usage = aggregate.Usage{}
 	}
-	a, failed := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*session.Aggregate, error) {
-		return t.Store.Decide(ctx, t.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
+	a, failed := pipeline.Paid(ctx, x.Usage, func(ctx context.Context) (*conversation.Aggregate, error) {
+		return t.Store.Decide(ctx, t.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Tried(t.in.Run, why, x, t.Now()) })
 	}, t.alone(x.Usage))
 	switch {
 	case failed != nil:
 		return aggregate.Next{}, fmt.Errorf("record what was tried: %w", failed)
-	case a.Next(t.Now()).State != session.StateAnswer: // meanwhile there is nothing to answer any more
+	case a.Next(t.Now()).State != conversation.StateAnswer: // meanwhile there is nothing to answer any more
 		return t.again(ctx)
 	}
 	return aggregate.Next{}, fmt.Errorf("%w: %w", errorclass.ErrModelUnavailable, err)
 }
 
 // refused answers by a sentence.
-func (t *turn) refused(ctx context.Context, why *session.Refusal, err error) (aggregate.Next, error) {
+func (t *turn) refused(ctx context.Context, why *conversation.Refusal, err error) (aggregate.Next, error) {
 	if err != nil {
 		return aggregate.Next{}, err
 	}
-	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*session.Aggregate, error) { return t.say(ctx, *why) }, t.alone(why.Usage))
+	a, err := pipeline.Paid(ctx, why.Usage, func(ctx context.Context) (*conversation.Aggregate, error) { return t.say(ctx, *why) }, t.alone(why.Usage))
 	if errors.Is(err, aggregate.ErrMoved) {
 		return t.again(ctx)
 	}

@@ -14,7 +14,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -88,18 +88,18 @@ func (members) UsergroupMembers(context.Context, string) ([]string, error) {
 	return []string{"U2"}, nil
 }
 
-func inbound(ts, user, text string) session.Inbound {
-	return session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
+func inbound(ts, user, text string) conversation.Inbound {
+	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: user, Text: text}
 }
 
 // talking is a session in which U1 said hello.
-func talking(t *testing.T, server *storetest.Server, o session.Opening, change func(*tenancy.Settings)) *world {
+func talking(t *testing.T, server *storetest.Server, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	return talkingOf(t, server, inbound(root, "U1", "hello"), o, change)
 }
 
 // talkingOf is a session that begins with in.
-func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o session.Opening, change func(*tenancy.Settings)) *world {
+func talkingOf(t *testing.T, server *storetest.Server, in conversation.Inbound, o conversation.Opening, change func(*tenancy.Settings)) *world {
 	t.Helper()
 	_, name := server.Store(t)
 	w := &world{t: t, rows: conversations.New(server.DB, name), db: server.DB, table: name, ref: in.Ref(), vendor: &vendor{says: model.Response{Text: "hi", Stop: model.StopEnd}}}
@@ -124,7 +124,7 @@ func talkingOf(t *testing.T, server *storetest.Server, in session.Inbound, o ses
 			return out
 		},
 	}
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(in, o, time.Now()))(t)))
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, o, time.Now()))(t)))
 	return w
 }
 
@@ -154,7 +154,7 @@ func (w *world) keep(_ context.Context, body []byte) (aggregate.Blob, error) {
 func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 	server := storetest.Start(t)
 	for _, full := range []error{nil, errors.New("no room")} {
-		w := talking(t, server, session.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
+		w := talking(t, server, conversation.Opening{AgentID: "codex"}, func(*tenancy.Settings) {})
 		w.vendor.sends, w.full = `{"input":"hello"}`, full
 		expect.Value(w.handle())(t)
 		uses := expect.Value(w.rows.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
@@ -164,44 +164,44 @@ func TestWhatTheAgentsModelWasSentIsKept(t *testing.T) {
 	}
 }
 
-func (w *world) load() *session.Aggregate {
+func (w *world) load() *conversation.Aggregate {
 	w.t.Helper()
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t)
 }
 
 // said is the newest thing that was said.
-func (w *world) said() session.Message {
+func (w *world) said() conversation.Message {
 	w.t.Helper()
 	return expect.Value(w.rows.Newest(context.Background(), w.ref.Tenant, w.ref.ID, "", 1))(w.t)[0]
 }
 
 func (w *world) tell(ts, user, text string) {
 	w.t.Helper()
-	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref, expect.Value(session.Tell(inbound(ts, user, text), session.Opening{}, time.Now()))(w.t)))
+	expect.NoError(w.t, w.rows.Tell(context.Background(), w.ref, expect.Value(conversation.Tell(inbound(ts, user, text), conversation.Opening{}, time.Now()))(w.t)))
 }
 
 // wake opens the next run, as the relay does.
 func (w *world) wake() {
 	w.t.Helper()
-	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
+	expect.Value(w.rows.Decide(context.Background(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(time.Now()) }))(w.t)
 }
 
 func TestAnswers(t *testing.T) {
 	server := storetest.Start(t)
-	run := func(name string, o session.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
+	run := func(name string, o conversation.Opening, change func(*tenancy.Settings), test func(t *testing.T, w *world)) {
 		t.Run(name, func(t *testing.T) { test(t, talking(t, server, o, change)) })
 	}
-	codex, usual := session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
+	codex, usual := conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {}
 	run("people are told apart, and what comes meanwhile is answered next", codex, usual, testMeanwhile)
-	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
+	run("a proposal waits for a person", codex, usual, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("a second proposal is told to be refused, in later turns too", codex, usual, testSurplus)
 	run("a person's reason is no notice of the system's", codex, usual, testQuoted)
 	run("the agent is told what commands find, or that there are none", codex, usual, testTools)
 	run("an answer says what was read of files, and never reads one differently", codex, usual, testFiles)
 	run("a rule approves tests", codex, func(s *tenancy.Settings) {
 		s.AutoActions = []agent.AutoRule{{Type: agent.TestRun, Argv: []string{"npm", "test"}, Workspace: "T1/D1"}}
-	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionApproved) })
-	run("an agent that is gone is said to be", session.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
+	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionApproved) })
+	run("an agent that is gone is said to be", conversation.Opening{AgentID: "gone", Locale: "en"}, usual, testGone)
 	run("a vendor that is down is asked again, and a key that is wrong is not", codex, usual, testDown)
 	run("after the last try people are told why", codex, usual, testUnreached)
 	run("what a try cost that came to nothing is recorded, and what it folded", codex, usual, testTried)
@@ -215,7 +215,7 @@ func TestAnswers(t *testing.T) {
 	}, testUndecidable)
 	run("somebody else in a group is enough", codex, func(s *tenancy.Settings) {
 		s.AllowSelfApproval, s.Approvers = false, tenancy.Approvers{Mode: aggregate.ApproversList, Users: []string{"U1"}, Usergroups: []string{"S1"}}
-	}, func(t *testing.T, w *world) { testProposal(t, w, session.ActionPending) })
+	}, func(t *testing.T, w *world) { testProposal(t, w, conversation.ActionPending) })
 	run("who writes too much within an hour is told so", codex, func(s *tenancy.Settings) { s.MaxMessagesPerHour = 1 }, testHourly)
 }
 
@@ -224,7 +224,7 @@ func testMeanwhile(t *testing.T, w *world) {
 		w.vendor.asked = nil
 		w.tell("1775034001.000100", "U2", "and me")
 	}
-	if next, err := w.handle(); err != nil || next.State != session.StateAnswer {
+	if next, err := w.handle(); err != nil || next.State != conversation.StateAnswer {
 		t.Fatalf("%+v %v", next, err)
 	}
 	if next, err := w.handle(); err != nil || next.State != aggregate.StateFinish {
@@ -240,14 +240,14 @@ func testMeanwhile(t *testing.T, w *world) {
 	}
 }
 
-func testProposal(t *testing.T, w *world, want session.ActionStatus) {
+func testProposal(t *testing.T, w *world, want conversation.ActionStatus) {
 	w.vendor.says.Calls = []model.Call{{ID: "c1", Name: "test_run", Input: json.RawMessage(`{"argv":["npm","test"],"timeout_seconds":60,"summary":"runs the tests"}`)}}
 	next := expect.Value(w.handle())(t)
 	x := w.load().Current()
 	if x == nil || x.Status != want || x.TimeoutSeconds != 60 || x.Gate.Terms.DecideBy == nil || x.Askers[0] != "U1" {
 		t.Fatalf("%+v", x)
 	}
-	if auto := want == session.ActionApproved; auto != (next.State == session.StateAct) || auto != (x.ApprovedBy == session.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
+	if auto := want == conversation.ActionApproved; auto != (next.State == conversation.StateAct) || auto != (x.ApprovedBy == conversation.ApprovedByAuto && strings.Contains(x.Rule, "npm")) {
 		t.Errorf("%+v goes to %+v", x, next)
 	}
 }
@@ -291,10 +291,10 @@ func testFiles(t *testing.T, w *world) {
 		return slackapi.File{Body: []byte(body)}, nil
 	}
 	in := inbound("1775034001.000100", "U1", "look")
-	in.Attachments = []session.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3}, {Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
-	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(session.Tell(in, session.Opening{}, time.Now()))(t)))
+	in.Attachments = []conversation.Attachment{{Kind: unread, Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3}, {Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9}}
+	expect.NoError(t, w.rows.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(in, conversation.Opening{}, time.Now()))(t)))
 	expect.Value(w.handle())(t)
-	want := []session.Attachment{
+	want := []conversation.Attachment{
 		{Kind: "text", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 3, Hash: aggregate.HashOf("one")},
 		{Kind: unread, Name: "b.zip", Type: "application/zip", FileID: "F2", Bytes: 9, Why: "only text and images are read"},
 	}
@@ -304,7 +304,7 @@ func testFiles(t *testing.T, w *world) {
 		w.tell([]string{"1775034002.000100", "1775034003.000100"}[i], "U1", "again")
 		w.wake()
 		expect.Value(w.handle())(t)
-		if m := w.said(); m.Sender != session.FromAgent || len(m.Attachments) != 0 {
+		if m := w.said(); m.Sender != conversation.FromAgent || len(m.Attachments) != 0 {
 			t.Errorf("noted again: %+v", m)
 		}
 		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
@@ -316,7 +316,7 @@ func testFiles(t *testing.T, w *world) {
 
 func testGone(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
-	if m := w.said(); m.Reason != session.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
+	if m := w.said(); m.Reason != conversation.ReasonNoAgent || !strings.Contains(m.Content, "gone") || w.load().Session.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%+v", m)
 	}
 }
@@ -328,14 +328,14 @@ func testDown(t *testing.T, w *world) {
 	}
 	w.vendor.err = &model.Error{Provider: "openai", Kind: model.Unauthorized}
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Session; m.Sender != session.FromSystem || m.Content == "" || s.Status != session.Failing || s.Error == "" {
+	if m, s := w.said(), w.load().Session; m.Sender != conversation.FromSystem || m.Content == "" || s.Status != conversation.Failing || s.Error == "" {
 		t.Fatalf("%+v %+v", m, s)
 	}
 	w.vendor.err = nil
 	w.tell("1775034001.000100", "U1", "again?")
 	w.wake()
 	expect.Value(w.handle())(t)
-	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != session.Open || s.Error != "" {
+	if m, s := w.said(), w.load().Session; m.Content != "hi" || s.Status != conversation.Open || s.Error != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
@@ -348,17 +348,17 @@ func testUnreached(t *testing.T, w *world) {
 			t.Fatal(err)
 		}
 	}
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, session.ReasonRunFailed, time.Now())
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
-	if m, s := w.said(), w.load().Session; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != session.Failing || s.TriedError != "" {
+	if m, s := w.said(), w.load().Session; m.Reason != task.ReasonModelUnavailable || !strings.Contains(m.Content, "could not be reached") || s.Status != conversation.Failing || s.TriedError != "" {
 		t.Errorf("%+v %+v", m, s)
 	}
 }
 
 func testCost(t *testing.T, w *world) {
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, nil, session.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, nil, conversation.Answer{Text: "dear", Usage: aggregate.Usage{ID: "u", Cost: 9}}, time.Now())
 	}))(t)
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonSessionCost || len(w.vendor.requests) != 0 || len(w.load().Inbox) != 0 {
@@ -402,7 +402,7 @@ func testHourly(t *testing.T, w *world) {
 		t.Errorf("the other one is answered %+v", m)
 	}
 	w.tell("1775034003.000100", "U2", "once more")
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(now) }))(t)
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(now) }))(t)
 	expect.Value(w.handle())(t)
 	if m := w.said(); m.Reason != reasonHourly || len(w.vendor.requests) != 1 {
 		t.Errorf("what was answered before does not count: %+v", m)

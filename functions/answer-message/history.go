@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/turn"
 )
@@ -36,7 +36,7 @@ func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 	for _, m := range now {
 		notBefore[m.Key()] = true
 	}
-	var before []session.Message
+	var before []conversation.Message
 	for _, m := range said {
 		if key := m.Key(); key <= t.from || m.Collapsed || notBefore[key] {
 			continue
@@ -65,13 +65,13 @@ func (t *turn) history(ctx context.Context) ([]chat.Message, error) {
 // asked are the messages that are answered now, in the order of their inbox rows: a message may stand before t.from, where
 // Slack brought it late; one that is folded is told by the summary. A row whose message can't be read is no part of the turn.
 // Where none can be, another try reads again.
-func (t *turn) asked(ctx context.Context, said []session.Message) ([]session.Message, error) {
-	found := map[string]session.Message{}
+func (t *turn) asked(ctx context.Context, said []conversation.Message) ([]conversation.Message, error) {
+	found := map[string]conversation.Message{}
 	for _, m := range said {
 		found[m.Key()] = m
 	}
-	var out []session.Message
-	var seen []*session.Inbox
+	var out []conversation.Message
+	var seen []*conversation.Inbox
 	for _, i := range t.seen {
 		if i.Folded {
 			seen = append(seen, i)
@@ -97,7 +97,7 @@ func (t *turn) asked(ctx context.Context, said []session.Message) ([]session.Mes
 }
 
 // late are the messages before t.from that this one answered, as far as they are kept.
-func (t *turn) late(ctx context.Context, m session.Message) (out []session.Message, err error) {
+func (t *turn) late(ctx context.Context, m conversation.Message) (out []conversation.Message, err error) {
 	for _, key := range m.Late {
 		if key > t.from {
 			continue
@@ -143,7 +143,7 @@ func (t *turn) standsThrough(older, shown []chat.Message) (key string) {
 // waitingOf are the keys of those among messages that are answered now.
 func (t *turn) waitingOf(all []chat.Message) (keys []string) {
 	for _, m := range all {
-		if slices.ContainsFunc(t.seen, func(i *session.Inbox) bool { return i.Message == m.Key }) {
+		if slices.ContainsFunc(t.seen, func(i *conversation.Inbox) bool { return i.Message == m.Key }) {
 			keys = append(keys, m.Key)
 		}
 	}
@@ -151,7 +151,7 @@ func (t *turn) waitingOf(all []chat.Message) (keys []string) {
 }
 
 // told are messages as the agent is told them.
-func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message, error) {
+func (t *turn) told(ctx context.Context, all []conversation.Message) ([]chat.Message, error) {
 	var people []string
 	for _, m := range all {
 		if m.User != "" && !slices.Contains(people, m.User) {
@@ -167,10 +167,10 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 	out := make([]chat.Message, len(all))
 	for i, m := range all {
 		out[i] = chat.Message{Key: m.Key(), Sender: chat.Sender(m.Sender), Name: names[m.User], Text: m.Content, Collapsed: m.Collapsed}
-		if m.Sender != session.FromAgent {
+		if m.Sender != conversation.FromAgent {
 			out[i].Files = t.files(m)
 		}
-		if m.Sender == session.FromSystem {
+		if m.Sender == conversation.FromSystem {
 			for _, p := range m.Pieces() {
 				out[i].Pieces = append(out[i].Pieces, chat.Piece(p))
 			}
@@ -178,7 +178,7 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 		x := actions[m.ActionID]
 		switch {
 		case x == nil:
-		case m.Sender == session.FromAgent:
+		case m.Sender == conversation.FromAgent:
 			out[i].Proposal = t.proposed(ctx, x)
 			for _, p := range m.Refused {
 				out[i].Refused = append(out[i].Refused, chat.Proposal{Type: p.ActionType, Payload: p.Payload, Summary: p.Summary})
@@ -191,12 +191,12 @@ func (t *turn) told(ctx context.Context, all []session.Message) ([]chat.Message,
 }
 
 // actions are those that messages are about, by id.
-func (t *turn) actions(ctx context.Context, all []session.Message) (map[string]*session.Action, error) {
-	out := map[string]*session.Action{}
+func (t *turn) actions(ctx context.Context, all []conversation.Message) (map[string]*conversation.Action, error) {
+	out := map[string]*conversation.Action{}
 	for _, x := range t.a.Actions {
 		out[x.ActionID] = x
 	}
-	if !slices.ContainsFunc(all, func(m session.Message) bool { return m.ActionID != "" && out[m.ActionID] == nil }) {
+	if !slices.ContainsFunc(all, func(m conversation.Message) bool { return m.ActionID != "" && out[m.ActionID] == nil }) {
 		return out, nil
 	}
 	old, err := t.Store.Archived(ctx, t.in.Tenant, t.a.Session.ID)
@@ -210,7 +210,7 @@ func (t *turn) actions(ctx context.Context, all []session.Message) (map[string]*
 }
 
 // proposed is what the agent proposed, as it wrote it. A large one of long ago is not read again.
-func (t *turn) proposed(ctx context.Context, x *session.Action) *chat.Proposal {
+func (t *turn) proposed(ctx context.Context, x *conversation.Action) *chat.Proposal {
 	p := &chat.Proposal{ActionID: x.ActionID, Type: x.ActionType, Payload: string(x.Payload.JSON), Summary: x.Summary}
 	if p.Payload == "" {
 		p.Payload = "{}"

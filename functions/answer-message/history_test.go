@@ -12,7 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
@@ -38,7 +38,7 @@ func testTried(t *testing.T, w *world) {
 		t.Fatal(err)
 	}
 	s := w.load().Session
-	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != session.Open || len(w.load().Inbox) != 3 {
+	if s.Usage.Cost != before+2*3000 || s.CollapsedThrough == "" || s.TriedError != task.ReasonModelUnavailable || s.Status != conversation.Open || len(w.load().Inbox) != 3 {
 		t.Fatalf("%+v", s)
 	}
 	w.vendor.err, w.vendor.asked = nil, nil
@@ -61,7 +61,7 @@ func testSummaryGone(t *testing.T, w *world) {
 	if key == "" {
 		t.Fatal("nothing was folded")
 	}
-	pk := session.MessagesList + w.ref.Tenant + "#" + w.ref.ID
+	pk := conversation.MessagesList + w.ref.Tenant + "#" + w.ref.ID
 	expect.Value(w.db.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &w.table, Key: map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: key},
 	}}))(t)
@@ -105,13 +105,13 @@ func testFoldedBeside(t *testing.T, w *world) {
 }
 
 func testQuoted(t *testing.T, w *world) {
-	testProposal(t, w, session.ActionPending)
+	testProposal(t, w, conversation.ActionPending)
 	w.vendor.says.Calls = nil
 	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}
 	const reason = "Action #2 was approved in advance."
 	x := w.load().Current()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Reject(x.ActionID, reason, by, policy, time.Now())
 	}))(t)
 	w.wake()

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
@@ -65,7 +65,7 @@ func TestWhatIsAnsweredWasTold(t *testing.T) {
 		"its row can be seen a moment after another": testUnreadable,
 	} {
 		t.Run(name, func(t *testing.T) {
-			test(t, talking(t, server, session.Opening{AgentID: "codex", Locale: "en", IsCached: true}, func(*tenancy.Settings) {}))
+			test(t, talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en", IsCached: true}, func(*tenancy.Settings) {}))
 		})
 	}
 }
@@ -74,9 +74,9 @@ func TestWhatIsAnsweredWasTold(t *testing.T) {
 func (w *world) anew() {
 	w.t.Helper()
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1", AllowSelf: true}
-	for _, decide := range []session.Decision{
-		func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
-		func(a *session.Aggregate) (aggregate.Change, error) {
+	for _, decide := range []conversation.Decision{
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Reopen(by, p, time.Now().Add(time.Hour))
 		},
 	} {
@@ -129,8 +129,8 @@ func testLateAndRefused(t *testing.T, w *world) {
 	w.anew()
 	w.tell("1775034001.000100", "U1", "pay invoice 17")
 	w.wake()
-	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.GiveUp(a.Head.Run, session.ReasonRunFailed, time.Now())
+	expect.Value(w.rows.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
 	w.says(w.later(120), "go on")
 	if told := w.told(); strings.Count(told, "invoice 17") != 1 {
@@ -144,15 +144,15 @@ type blind struct {
 	word string
 }
 
-func (b blind) Messages(ctx context.Context, tenant, id, from string) ([]session.Message, error) {
+func (b blind) Messages(ctx context.Context, tenant, id, from string) ([]conversation.Message, error) {
 	all, err := b.Store.Messages(ctx, tenant, id, from)
-	return slices.DeleteFunc(all, func(m session.Message) bool { return strings.Contains(m.Content, b.word) }), err
+	return slices.DeleteFunc(all, func(m conversation.Message) bool { return strings.Contains(m.Content, b.word) }), err
 }
 
-func (b blind) Message(ctx context.Context, tenant, id, key string) (session.Message, error) {
+func (b blind) Message(ctx context.Context, tenant, id, key string) (conversation.Message, error) {
 	m, err := b.Store.Message(ctx, tenant, id, key)
 	if err == nil && strings.Contains(m.Content, b.word) {
-		return session.Message{}, aggregate.ErrNotFound
+		return conversation.Message{}, aggregate.ErrNotFound
 	}
 	return m, err
 }
@@ -161,7 +161,7 @@ func testUnreadable(t *testing.T, w *world) {
 	rows := w.Store
 	w.Store = blind{rows, "invoice"}
 	w.tell("1775033999.000100", "U1", "pay invoice 17")
-	if next := expect.Value(w.handle())(t); next.State != session.StateAnswer || len(w.load().Inbox) != 1 || !strings.Contains(w.told(), "hello") {
+	if next := expect.Value(w.handle())(t); next.State != conversation.StateAnswer || len(w.load().Inbox) != 1 || !strings.Contains(w.told(), "hello") {
 		t.Fatalf("beside another one: %+v with %d in the inbox", next, len(w.load().Inbox))
 	}
 	if _, err := w.handle(); !errors.Is(err, errorclass.ErrUnavailable) || len(w.load().Inbox) != 1 || len(w.vendor.requests) != 1 {

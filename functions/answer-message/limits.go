@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
 	"ringi/shared/explain/errorclass"
@@ -43,7 +43,7 @@ func wordsIn(locale string) words { return inEach.In(locale) }
 
 // outsider says why no model is asked where a guest, or somebody who is of another workspace or has left ours, wrote: they may
 // not ask for anything here. Nothing waits for an answer of Slack's but the messages themselves.
-func (t *turn) outsider(ctx context.Context) (*session.Refusal, error) {
+func (t *turn) outsider(ctx context.Context) (*conversation.Refusal, error) {
 	team, asked := t.a.Session.TeamID, map[string]bool{"": true}
 	for _, i := range t.seen {
 		if asked[i.User] {
@@ -63,13 +63,13 @@ func (t *turn) outsider(ctx context.Context) (*session.Refusal, error) {
 			why = task.ReasonStranger
 		}
 		t.seen = only(t.seen, i.User) // the others are answered next
-		return &session.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
+		return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 	}
 	return nil, nil
 }
 
 // undecidable says why no model is asked where nobody could approve what the agent may propose to whoever wrote.
-func (t *turn) undecidable(ctx context.Context) (*session.Refusal, error) {
+func (t *turn) undecidable(ctx context.Context) (*conversation.Refusal, error) {
 	var askers []string
 	for _, i := range t.seen {
 		if i.User != "" && !slices.Contains(askers, i.User) {
@@ -88,12 +88,12 @@ func (t *turn) undecidable(ctx context.Context) (*session.Refusal, error) {
 		return nil, fmt.Errorf("who may approve: %w: %w", errorclass.ErrUnavailable, err)
 	}
 	why := task.ReasonUndecidable(nobody.Rule)
-	return &session.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
+	return &conversation.Refusal{Reason: why, Text: ended.InTalk(t.settings.Locale, why, "")}, nil
 }
 
 // limits says why no model is asked: somebody may not ask, nobody could approve what comes of it, the session has cost enough, the tenant's budgets are used up, or
 // somebody has written too much within the hour.
-func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
+func (t *turn) limits(ctx context.Context) (*conversation.Refusal, error) {
 	if why, err := t.outsider(ctx); err != nil || why != nil {
 		return why, err
 	}
@@ -102,14 +102,14 @@ func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 	}
 	w := wordsIn(t.settings.Locale)
 	if limit := t.settings.MaxSessionCost(); limit > 0 && t.a.Session.Usage.Cost >= limit {
-		return &session.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil
+		return &conversation.Refusal{Reason: reasonSessionCost, Detail: limit.String(), Text: fmt.Sprintf(w.cost, limit)}, nil
 	}
 	over, err := pipeline.OverBudget(ctx, t.Store, t.in.Tenant, t.settings, t.Now())
 	if err != nil {
 		return nil, err
 	}
 	if over.Reason != "" {
-		return &session.Refusal{Reason: over.Reason, Detail: over.Detail, Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
+		return &conversation.Refusal{Reason: over.Reason, Detail: over.Detail, Text: ended.InTalk(t.settings.Locale, over.Reason, over.Detail)}, nil
 	}
 	most := t.settings.MaxMessagesPerHour
 	if most <= 0 {
@@ -128,13 +128,13 @@ func (t *turn) limits(ctx context.Context) (*session.Refusal, error) {
 		}
 		if had+n > most {
 			t.seen = only(t.seen, user) // the others are answered next
-			return &session.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most), Text: fmt.Sprintf(w.hourly, most)}, nil
+			return &conversation.Refusal{Reason: reasonHourly, Detail: fmt.Sprint(most), Text: fmt.Sprintf(w.hourly, most)}, nil
 		}
 	}
 	return nil, nil
 }
 
-func only(seen []*session.Inbox, user string) (out []*session.Inbox) {
+func only(seen []*conversation.Inbox, user string) (out []*conversation.Inbox) {
 	for _, i := range seen {
 		if i.User == user {
 			out = append(out, i)

@@ -9,7 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/runtime/expect"
@@ -20,11 +20,11 @@ import (
 func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	server := storetest.Start(t)
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
-	for name, end := range map[string]session.Decision{
-		"stopped": func(a *session.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
-		"closed":  func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
+	for name, end := range map[string]conversation.Decision{
+		"stopped": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
+		"closed":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
 	} {
-		w := talking(t, server, session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 		w.vendor.says.Usage = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}
 		w.vendor.asked = func() { expect.Value(w.rows.Decide(t.Context(), w.ref, end))(t) }
 		w.handle()
@@ -38,7 +38,7 @@ type refusing struct {
 	next bool
 }
 
-func (s *refusing) Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error) {
+func (s *refusing) Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
 	if s.next {
 		s.next = false
 		return nil, errors.New("the table never takes that")
@@ -51,7 +51,7 @@ func TestAnAnswerThatCantBeSavedIsPaidFor(t *testing.T) {
 	for name, fails := range map[string]error{
 		"an answer": nil, "a failure that another try may mend": &model.Error{Kind: model.Overloaded, Retryable: true}, "one that none does": &model.Error{Kind: model.Refused},
 	} {
-		w := talking(t, server, session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 		store := &refusing{Store: w.Store}
 		w.Store = store
 		w.vendor.says.Usage, w.vendor.err = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}, fails
@@ -75,14 +75,14 @@ func (w *world) costs(name string, output int64) {
 
 // What no row of the table takes is answered by a sentence, once, and paid for.
 func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
-	w := talking(t, storetest.Start(t), session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	w.vendor.says.Text = strings.Repeat("a", 500_000)
 	w.vendor.says.Usage = model.Usage{ID: "call", Input: 1000, Output: 150_000, Cost: 1000}
 	expect.Value(w.handle())(t)
 	if got := w.said(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.load().Inbox) != 0 || len(w.vendor.requests) != 1 {
 		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason, len(w.vendor.requests), len(w.load().Inbox))
 	}
-	if a := w.load(); a.Session.Status != session.Open {
+	if a := w.load(); a.Session.Status != conversation.Open {
 		t.Errorf("the agent counts as %s", a.Session.Status)
 	}
 	w.costs("too long", 150_000)

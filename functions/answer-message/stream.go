@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -43,7 +43,7 @@ type Notes interface {
 // in its place, or posted where there is none.
 type growing struct {
 	*turn
-	row    *session.Stream
+	row    *conversation.Stream
 	latest chan string // holds the newest text alone
 	ended  chan struct{}
 	over   chan struct{}
@@ -127,7 +127,7 @@ func (g *growing) show(ctx context.Context, text string) bool {
 
 // sure is the part of a growing text that stays as it is: whole words, and no more than one message shows.
 func sure(text string) string {
-	if parts := session.Parts(text); len(parts) > 1 {
+	if parts := conversation.Parts(text); len(parts) > 1 {
 		return parts[0]
 	}
 	text = strings.TrimLeft(text, " \n")
@@ -142,7 +142,7 @@ func sure(text string) string {
 // begin makes the row, then the message, then notes in the row which one it is.
 func (g *growing) begin(ctx context.Context, text string) error {
 	s := g.a.Session
-	row := session.NewStream(g.seen[0], g.Now())
+	row := conversation.NewStream(g.seen[0], g.Now())
 	if err := g.Notes.PutNote(ctx, g.ref, row, row.Of, true); err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func (g *growing) begin(ctx context.Context, text string) error {
 }
 
 // asker is who wrote last of what is answered.
-func asker(seen []*session.Inbox, s *session.Session) string {
+func asker(seen []*conversation.Inbox, s *conversation.Session) string {
 	for i := len(seen) - 1; i >= 0; i-- {
 		if seen[i].User != "" {
 			return seen[i].User
@@ -242,7 +242,7 @@ func (t *turn) orphaned(ctx context.Context) {
 }
 
 // discard deletes a message that nobody's answer is, and its row. It reports whether both are gone.
-func (t *turn) discard(ctx context.Context, row *session.Stream) bool {
+func (t *turn) discard(ctx context.Context, row *conversation.Stream) bool {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), streamWithin)
 	defer cancel()
 	channel, found, err := t.a.Session.Channel, []string{row.TS}, error(nil)

@@ -10,7 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model"
@@ -31,8 +31,8 @@ func newStage(t *testing.T, db *storetest.Server) *stage {
 	slack := slacktest.Start(t)
 	g := &stage{slack: slack, channel: expect.Value(slack.Client.OpenDM(t.Context(), workspace.Sato))(t)}
 	g.thread = slack.Say(t, workspace.Sato, g.channel, "codex: hello")
-	in := session.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread, TS: g.thread, User: workspace.Sato, Text: "hello"}
-	g.world = talkingOf(t, db, in, session.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
+	in := conversation.Inbound{Team: slacktest.Team, Channel: g.channel, ChannelType: "im", Thread: g.thread, TS: g.thread, User: workspace.Sato, Text: "hello"}
+	g.world = talkingOf(t, db, in, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 	g.Streamer, g.Notes, g.Every = slack.Client, g.rows.Of.Store, time.Millisecond
 	slack.Calls()
 	return g
@@ -173,13 +173,13 @@ func testStopped(t *testing.T, g *stage) {
 	by, policy := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: slacktest.Team, Member: true}, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, policy, time.Now()) }))(t)
 	})
 	if _, err := g.handle(); !errors.Is(err, aggregate.ErrSuperseded) {
 		t.Fatal(err)
 	}
 	g.taken(g.shows("words").TS)
-	if m := g.said(); m.Reason != session.ReasonStopped {
+	if m := g.said(); m.Reason != conversation.ReasonStopped {
 		t.Errorf("%+v", m)
 	}
 }
@@ -200,7 +200,7 @@ func testClosed(t *testing.T, g *stage) {
 	run := g.load().Head.Run
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(by, policy, time.Now()) }))(t)
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, policy, time.Now()) }))(t)
 	})
 	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
 	if !errors.Is(err, aggregate.ErrSuperseded) {
@@ -212,7 +212,7 @@ func testClosed(t *testing.T, g *stage) {
 }
 
 func testLeft(t *testing.T, g *stage) {
-	row := session.NewStream(&session.Inbox{Message: "2026-01-01T00:00:00.000Z#gone"}, time.Now())
+	row := conversation.NewStream(&conversation.Inbox{Message: "2026-01-01T00:00:00.000Z#gone"}, time.Now())
 	row.TS = expect.Value(g.slack.Client.StartStream(t.Context(), g.channel, g.thread, slacktest.Team, workspace.Sato, "of an earlier answer"))(t)
 	expect.NoError(t, g.Notes.PutNote(t.Context(), g.ref, row, row.Of, true))
 	g.writesLong(nil)

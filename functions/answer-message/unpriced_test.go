@@ -5,7 +5,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
@@ -17,7 +17,7 @@ import (
 // What bounds the day of a further workspace holds for its agents as well, whatever its administrators set: calls of unknown
 // price would count nothing towards that day.
 func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
-	w := talking(t, storetest.Start(t), session.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
+	w := talking(t, storetest.Start(t), conversation.Opening{AgentID: "mine", Locale: "en"}, func(s *tenancy.Settings) {
 		s.FurtherDay = aggregate.USD(5)
 		s.Agents = append(s.Agents, agent.Definition{ID: "mine", Provider: agent.Anthropic, Model: "claude-unheard-of", Capabilities: []agent.Capability{agent.Code}})
 	})
@@ -29,7 +29,7 @@ func TestAFurtherWorkspacesAgentsCallNoModelOfUnknownPrice(t *testing.T) {
 	}
 	w.vendor.says.Usage = model.Usage{Calls: 1, Input: 1_000_000, Output: 100_000, Unpriced: 1}
 	expect.Value(w.handle())(t)
-	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Session.Status != session.Failing || len(w.vendor.requests) != 0 {
+	if said := w.said(); said.Reason != task.ReasonModelUnpriced || w.load().Session.Status != conversation.Failing || len(w.vendor.requests) != 0 {
 		t.Errorf("%d calls, and it said %+v", len(w.vendor.requests), said)
 	}
 }

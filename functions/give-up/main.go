@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store/conversations"
@@ -26,7 +26,7 @@ type environment struct{ config.Table }
 
 // Store commits what is given up.
 type Store interface {
-	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
 // Handler gives up.
@@ -41,8 +41,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 // Handle gives up what the run was to do. An action that is under way stays so: whoever runs it says what came of it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (c aggregate.Change, err error) {
-		c, err = a.GiveUp(in.Run, session.ReasonRunFailed, h.Now())
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (c aggregate.Change, err error) {
+		c, err = a.GiveUp(in.Run, conversation.ReasonRunFailed, h.Now())
 		if errors.Is(err, aggregate.ErrSuperseded) { // there is nothing to do
 			return a.Rest(in.Run, h.Now())
 		}
@@ -52,7 +52,7 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, fmt.Errorf("give up: %w", err)
 	}
 	if a.Head.Resting {
-		return aggregate.Next{State: aggregate.StateFinish, Outcome: session.OutcomeResting}, nil
+		return aggregate.Next{State: aggregate.StateFinish, Outcome: conversation.OutcomeResting}, nil
 	}
 	return a.Next(h.Now()), nil
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/conversations"
@@ -121,7 +121,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 		}
 		wg.Wait()
 	}
-	a := expect.Value(talks.Load(t.Context(), session.RefOf(aggregate.TenantID("T0TEAM"), session.ID("T0TEAM", "D0DM", root))))(t)
+	a := expect.Value(talks.Load(t.Context(), conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
 	if a.Head.Rev != 2 || len(a.Inbox) != 2 || a.Session.AgentID != "claude" {
 		t.Errorf("%+v with %d messages", a.Head, len(a.Inbox))
 	}

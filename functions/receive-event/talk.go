@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -26,7 +26,7 @@ type Talks interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
-	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
 // settingsFor is how long settings are believed that say whom a direct message is to.
@@ -74,12 +74,12 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 	if err != nil {
 		return out, true, unkept(ctx, r, err)
 	}
-	in := session.Inbound{
+	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User, Text: r.Text, Attachments: m.attachments(),
 	}
-	opening := session.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
+	opening := conversation.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
 	if r.Threaded() {
-		c, err := session.Tell(in, opening, h.Now())
+		c, err := conversation.Tell(in, opening, h.Now())
 		if err == nil {
 			err = h.Talks.Tell(ctx, in.Ref(), c)
 		}
@@ -93,7 +93,7 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 		return out, false, nil
 	}
 	opening.AgentID, in.Text = to, text
-	c, err := session.Begin(in, opening, h.Now())
+	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
 		err = h.Talks.Begin(ctx, c)
 	}
@@ -101,7 +101,7 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 }
 
 // said is what became of the write. Which agent answers in a thread stands in the session, which is not read here.
-func said(ctx context.Context, in session.Inbound, agent string, r task.Request, err error) error {
+func said(ctx context.Context, in conversation.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
 	case errors.Is(err, store.ErrExists):
@@ -110,7 +110,7 @@ func said(ctx context.Context, in session.Inbound, agent string, r task.Request,
 	case err != nil:
 		return unkept(ctx, r, err)
 	default:
-		session.Log(ctx, session.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters", len([]rune(in.Text)), "files", len(in.Attachments))
+		conversation.Log(ctx, conversation.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters", len([]rune(in.Text)), "files", len(in.Attachments))
 	}
 	return nil
 }
@@ -153,13 +153,13 @@ const (
 )
 
 // attachments are the message's files: nothing of them is read here.
-func (m message) attachments() []session.Attachment {
-	var out []session.Attachment
+func (m message) attachments() []conversation.Attachment {
+	var out []conversation.Attachment
 	for _, f := range m.Files[:min(len(m.Files), mostFiles)] {
 		if inbound.CheckID("event.files.id", f.ID) != nil {
 			continue
 		}
-		out = append(out, session.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType), FileID: f.ID, Bytes: max(0, f.Size)})
+		out = append(out, conversation.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType), FileID: f.ID, Bytes: max(0, f.Size)})
 	}
 	return out
 }
@@ -187,9 +187,9 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	if _, err := aggregate.ParseTS(stop.ThreadTS); err != nil {
 		return inbound.Response{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
 	}
-	ref := session.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
+	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
-	_, err := h.Talks.Decide(ctx, ref, func(a *session.Aggregate) (aggregate.Change, error) {
+	_, err := h.Talks.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
 	switch class := errorclass.Of(err); {

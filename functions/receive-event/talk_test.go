@@ -8,7 +8,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -22,10 +22,10 @@ func direct(text string, more map[string]any) map[string]any {
 }
 
 // said are the messages that changes put into the list.
-func (k *kept) said() (out []*session.Message) {
+func (k *kept) said() (out []*conversation.Message) {
 	for _, c := range k.told {
 		for _, l := range c.Beside {
-			out = append(out, l.Row.(*session.Message))
+			out = append(out, l.Row.(*conversation.Message))
 		}
 	}
 	return out
@@ -77,7 +77,7 @@ func TestADirectMessageThatNamesAnAgentOpensASession(t *testing.T) {
 				}
 				return
 			}
-			s := k.talks[session.ID("T0TEAM", "D0DM", root)]
+			s := k.talks[conversation.ID("T0TEAM", "D0DM", root)]
 			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept || len(s.Inbox) != 1 {
 				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
 			}
@@ -99,7 +99,7 @@ func TestAReplyInASessionsThreadIsTheAgents(t *testing.T) {
 		t.Fatalf("answered %d, said %v", got, k.said())
 	}
 	m := k.said()[1]
-	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments, []session.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
+	if m.Content != "go on" || m.User != "U0ALICE" || !slices.Equal(m.Attachments, []conversation.Attachment{{Kind: "unread", Name: "a.txt", Type: "text/plain", FileID: "F1", Bytes: 12}}) {
 		t.Errorf("said %+v", m)
 	}
 	if got := reply("elsewhere", "1776675000.000100", "1776675601.000100"); got != 200 || len(k.said()) != 2 || len(k.changes) != 1 {
@@ -133,7 +133,7 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
 	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
-	id := session.ID("T0TEAM", "D0DM", root)
+	id := conversation.ID("T0TEAM", "D0DM", root)
 	if got := stop(h, "U0MALLORY", root); got != 200 || len(k.talks[id].Inbox) != 1 {
 		t.Errorf("another person's stop was answered %d and left %d messages", got, len(k.talks[id].Inbox))
 	}
@@ -150,14 +150,14 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 		t.Errorf("no timestamp was answered %d", got)
 	}
 
-	x := &session.Action{
-		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: session.ActionExecuting, Claim: &session.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
+	x := &conversation.Action{
+		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting, Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
 		Gate: aggregate.Gate{Status: aggregate.Approved},
 	}
 	a := k.talks[id]
-	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, session.Executing, x.ActionID
+	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)
-	if got := stop(h, "U0ALICE", root); got != 200 || k.talks[id].Action(x.ActionID).Status != session.ActionCancelled || k.talks[id].Head.Acting != "" {
+	if got := stop(h, "U0ALICE", root); got != 200 || k.talks[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.talks[id].Head.Acting != "" {
 		t.Errorf("answered %d: the action is %+v", got, k.talks[id].Action(x.ActionID))
 	}
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -26,7 +26,7 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 type kept struct {
 	changes  []aggregate.Change
 	settings tenancy.Settings // the zero value: the defaults
-	talks    map[string]*session.Aggregate
+	talks    map[string]*conversation.Aggregate
 	told     []aggregate.Change
 	homes    []store.Home
 	ended    []ending
@@ -75,12 +75,12 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
 
 // Begin opens a session whose rows are in talks from then on.
 func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
-	a := (&session.Aggregate{}).After(c).(*session.Aggregate)
+	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
 	if k.talks[a.Head.SessionID] != nil {
 		return store.ErrExists
 	}
 	if k.talks == nil {
-		k.talks = map[string]*session.Aggregate{}
+		k.talks = map[string]*conversation.Aggregate{}
 	}
 	k.talks[a.Head.SessionID] = a
 	k.told = append(k.told, c)
@@ -95,7 +95,7 @@ func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) er
 	return k.err
 }
 
-func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error) {
+func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
 	a := k.talks[ref.ID]
 	if a == nil {
 		return nil, aggregate.ErrNotFound
@@ -105,7 +105,7 @@ func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide session.Decis
 		return nil, errors.Join(err, k.err)
 	}
 	if !c.Empty() {
-		k.talks[ref.ID] = a.After(c).(*session.Aggregate)
+		k.talks[ref.ID] = a.After(c).(*conversation.Aggregate)
 	}
 	return k.talks[ref.ID], nil
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/decide/decision"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
@@ -24,14 +24,14 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	thread := cmp.Or(p.thread(), p.Message.TS)
 	var c click
 	var v verdict
-	for _, id := range append(p.tasks(), session.ID(p.Team.ID, p.channel(), thread)) {
+	for _, id := range append(p.tasks(), conversation.ID(p.Team.ID, p.channel(), thread)) {
 		c = p.click(id, id)
 		c.Withdraws = true
 		if v = h.check(ctx, c, decision.End().Act); errorclass.Of(v.Err) != errorclass.NotFound {
 			break
 		}
 	}
-	talk, talks := v.Of.(*session.Aggregate)
+	talk, talks := v.Of.(*conversation.Aggregate)
 	if talks {
 		c.thread = thread
 	}

@@ -16,7 +16,7 @@ import (
 	"ringi/shared/decide/inbox"
 	"ringi/shared/decide/intake"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -240,7 +240,7 @@ func (h *Handler) approve(ctx context.Context, c click, kind aggregate.CardType,
 func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, hash string) {
 	v := h.check(ctx, c, decision.Pressed(kind, hash, decision.MayReject))
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		if kind == session.CardAction {
+		if kind == conversation.CardAction {
 			return card.RejectActionModal(card.TalkRejection{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
 		}
 		return card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale), nil
@@ -290,7 +290,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	var m rejection
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
 	if p.View.CallbackID == card.TalkRejectCallback {
-		m.Type = session.CardAction
+		m.Type = conversation.CardAction
 	}
 	if err != nil || !decision.Asks(m.Type) {
 		return h.malformed(ctx, p)

@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
@@ -59,7 +59,7 @@ func (h *Handler) page(ctx context.Context, a decision.Subject, r card.Review, s
 		if a, err = h.Results.Opened(ctx, a, r.ID); err == nil {
 			view, ok = card.ReviewModal(a, r, s.Locale)
 		}
-	case *session.Aggregate:
+	case *conversation.Aggregate:
 		t := card.Talk{Aggregate: a}
 		if x := a.Action(r.ID); x != nil && x.Payload.S3Key != "" {
 			t.Payload, err = h.Results.Open(ctx, a.Ref(), x.Payload)

@@ -9,8 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	actions "ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -24,7 +23,7 @@ type talk struct {
 	*world
 	rows *conversations.Store
 	of   aggregate.Ref
-	x    *session.Action
+	x    *conversation.Action
 }
 
 func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
@@ -33,25 +32,25 @@ func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
 	rows := conversations.Of(w.Store.Of.Store)
 	rows.Now = w.Now
 	w.h.Talks = rows
-	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
 	k := &talk{world: w, rows: rows, of: in.Ref()}
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
-	p := actions.Payload{Script: script, TimeoutSeconds: 60}.JSON()
-	k.x = k.do(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "ok", Proposal: &session.Proposal{
-			Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60}.JSON()
+	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "ok", Proposal: &conversation.Proposal{
+			Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p), Bytes: len(p)}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
 		}}, w.Now())
 	}).Current()
 	return k
 }
 
-func (k *talk) do(decide session.Decision) *session.Aggregate {
+func (k *talk) do(decide conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	k.Later(time.Second)
 	return expect.Value(k.rows.Decide(k.T.Context(), k.of, decide))(k.T)
 }
 
-func (k *talk) action() *session.Action {
+func (k *talk) action() *conversation.Action {
 	k.T.Helper()
 	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Action(k.x.ActionID)
 }
@@ -105,7 +104,7 @@ func reason(text any) map[string]any {
 func testActionApproved(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-	if x := k.action(); x.Status != session.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != session.ApprovedByUser {
+	if x := k.action(); x.Status != conversation.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != conversation.ApprovedByUser {
 		t.Fatalf("%+v", x)
 	}
 	k.told(k.press(workspace.Sato, card.RejectAction, k.value()), workspace.Sato, "<@"+workspace.Suzuki+">")
@@ -128,7 +127,7 @@ func (k *talk) onHome(user, action, value string) inbound.Response {
 func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
 	k.quiet(k.onHome(workspace.Guest, card.ApproveAction, k.value()), workspace.Guest)
-	if views := k.slack.Views(workspace.Guest); len(views) != 1 || k.action().Status != session.ActionPending {
+	if views := k.slack.Views(workspace.Guest); len(views) != 1 || k.action().Status != conversation.ActionPending {
 		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
 	}
 	k.quiet(k.onHome(workspace.Tanaka, card.RejectAction, k.value()), workspace.Tanaka)
@@ -155,7 +154,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 	if said := k.said(k.typed(workspace.Guest, workspace.HR, "list")); strings.Contains(said, "操作 #1") {
 		t.Error(said)
 	}
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
 	})
 	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); strings.Contains(said, "エージェントとの会話") || strings.Contains(said, "操作 #1") {
@@ -166,7 +165,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 func testActionChanged(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
 	k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
-	if x := k.action(); x.Status != session.ActionPending {
+	if x := k.action(); x.Status != conversation.ActionPending {
 		t.Errorf("it is %s", x.Status)
 	}
 }
@@ -179,7 +178,7 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
 	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
-	if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected || x.ErrorDetail != "本番はだめ" {
+	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected || x.ErrorDetail != "本番はだめ" {
 		t.Errorf("%+v", x)
 	}
 	k = newTalk(t, db, "make")
@@ -200,16 +199,16 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
 	root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
-	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
 	k.of = in.Ref()
-	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
+	expect.NoError(t, k.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", Locale: "ja"}, k.Now()))(t)))
 	message := map[string]any{"ts": k.slack.Say(t, workspace.Sato, workspace.HR, "x"), "thread_ts": root}
 	if k.post(k.shortcut(workspace.Alex, message)); len(k.slack.Views(workspace.Alex)) != 0 || len(k.slack.Ephemerals(workspace.Alex)) > 1 {
 		t.Error("somebody else is asked")
 	}
 	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
 	k.quiet(k.confirm(workspace.Sato), workspace.Sato)
-	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Closed || a.Session.ClosedBy != workspace.Sato {
+	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != conversation.Closed || a.Session.ClosedBy != workspace.Sato {
 		t.Errorf("%+v", a.Session)
 	}
 }
@@ -218,7 +217,7 @@ func testActionCancelled(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
 	k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
 	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
-	if x := k.action(); x.Status != session.ActionCancelled || x.CancelReason != session.ReasonWithdrawn {
+	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
 		t.Errorf("%+v", x)
 	}
 }
@@ -232,7 +231,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 		wg.Go(func() { k.post(p) })
 	}
 	wg.Wait()
-	if x := k.action(); x.Status != session.ActionCancelled { // an approved one is cancelled, too
+	if x := k.action(); x.Status != conversation.ActionCancelled { // an approved one is cancelled, too
 		t.Errorf("it is %s", x.Status)
 	}
 }
@@ -250,7 +249,7 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 		k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
 	}
 	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
-	if x := k.action(); x.Status != session.ActionApproved {
+	if x := k.action(); x.Status != conversation.ActionApproved {
 		t.Errorf("it is %s", x.Status)
 	}
 }
@@ -263,11 +262,11 @@ func testPagesForReaders(t *testing.T, db *storetest.Server) {
 
 func testSessionReopened(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
 	k.quiet(k.press(workspace.Sato, card.ReopenSession, k.of.ID), workspace.Sato)
-	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != session.Open {
+	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != conversation.Open {
 		t.Errorf("it is %s", a.Session.Status)
 	}
 }
@@ -277,7 +276,7 @@ func testStrangersOfATalk(t *testing.T, db *storetest.Server) {
 	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.ReviewTalk} {
 		k.press("U0NOBODY", action, k.value())
 	}
-	if x := k.action(); x.Status != session.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
+	if x := k.action(); x.Status != conversation.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
 		t.Errorf("it is %s", x.Status)
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -123,7 +123,7 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 // text is the sentence for the person.
 func (v verdict) text() string {
 	say := card.Refused
-	if _, is := v.Of.(*session.Aggregate); is {
+	if _, is := v.Of.(*conversation.Aggregate); is {
 		say = card.TalkRefused
 	}
 	return say(v.Err, v.Settings, v.Origin(), v.Askers()...)

@@ -9,16 +9,14 @@ import (
 	"sync"
 	"time"
 
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
 )
 
 // execute does what the action says. An error other than sandbox.ErrNotBegun leaves open what was done.
-func (j *job) execute(ctx context.Context) (session.Result, error) {
-	if j.action.ActionType == session.CodeGenerate {
+func (j *job) execute(ctx context.Context) (conversation.Result, error) {
+	if j.action.ActionType == conversation.CodeGenerate {
 		return j.write(ctx)
 	}
 	return j.run(ctx)
@@ -26,7 +24,7 @@ func (j *job) execute(ctx context.Context) (session.Result, error) {
 
 // write applies files to the workspace. Nothing of it can be seen before its version is the session's, so that whatever goes
 // wrong has done nothing.
-func (j *job) write(ctx context.Context) (session.Result, error) {
+func (j *job) write(ctx context.Context) (conversation.Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, writeWithin)
 	defer cancel()
 	t, err := j.Files.Get(ctx, j.files(), j.action.BaseVersion)
@@ -34,30 +32,30 @@ func (j *job) write(ctx context.Context) (session.Result, error) {
 		t, err = t.Apply(j.payload.Files)
 	}
 	switch { // what no other try changes
-	case errors.Is(err, workspace.ErrRefused):
+	case errors.Is(err, conversation.ErrRefused):
 		return j.says(reasonRefused, j.words().refused, err), nil
 	case errors.Is(err, versions.ErrGone):
 		return j.gone(err), nil
 	}
 	if err != nil {
-		return session.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
+		return conversation.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
 	version, err := j.Files.Put(ctx, j.files(), t)
 	if err != nil {
-		return session.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
+		return conversation.Result{}, fmt.Errorf("write files: %w: %w", err, isolated.ErrNotBegun)
 	}
-	return session.Result{Status: session.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
+	return conversation.Result{Status: conversation.ActionSucceeded, Summary: written(j.payload), Version: version}, nil
 }
 
 // gone is the result where the workspace's time was over: the next action begins with an empty one.
-func (j *job) gone(err error) session.Result {
+func (j *job) gone(err error) conversation.Result {
 	r := j.says(reasonRefused, j.words().gone, err)
 	r.Gone = true
 	return r
 }
 
 // written names the files of a payload.
-func written(p payload.Payload) string {
+func written(p conversation.Payload) string {
 	var names []string
 	for _, f := range p.Files {
 		names = append(names, f.Path)
@@ -66,14 +64,14 @@ func written(p payload.Payload) string {
 }
 
 // run has the sandbox run a command, keeps its lines as they come, and stops it when the action is cancelled.
-func (j *job) run(ctx context.Context) (session.Result, error) {
+func (j *job) run(ctx context.Context) (conversation.Result, error) {
 	until := j.action.Claim.LeaseUntil
 	o := isolated.Order{
 		Action: j.action.ActionID, Type: string(j.action.ActionType), Argv: j.payload.Argv, Script: j.payload.Script,
 		TimeoutSeconds: j.payload.TimeoutSeconds, Deadline: until.Add(-commitSpare),
 	}
 	if err := j.Files.Lend(ctx, j.files(), j.action.BaseVersion, until, &o); err != nil {
-		return session.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
+		return conversation.Result{}, fmt.Errorf("%w: %w", err, isolated.ErrNotBegun)
 	}
 	within, stop := context.WithDeadline(ctx, o.Deadline.Add(commitSpare/4))
 	defer stop()
@@ -87,10 +85,10 @@ func (j *job) run(ctx context.Context) (session.Result, error) {
 		if _, gone := j.Files.Get(ctx, j.files(), j.action.BaseVersion); errors.Is(gone, versions.ErrGone) {
 			return j.gone(gone), nil
 		}
-		return j.says(session.ReasonNotBegun, "", err), nil
+		return j.says(conversation.ReasonNotBegun, "", err), nil
 	}
 	if err != nil {
-		return session.Result{}, err
+		return conversation.Result{}, err
 	}
 	return j.result(ctx, end, l), nil
 }
@@ -114,28 +112,28 @@ func (j *job) watch(ctx context.Context) {
 }
 
 // result is what a command's end means.
-func (j *job) result(ctx context.Context, end isolated.End, l *lines) session.Result {
-	r := session.Result{
-		Status: session.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-session.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
+func (j *job) result(ctx context.Context, end isolated.End, l *lines) conversation.Result {
+	r := conversation.Result{
+		Status: conversation.ActionSucceeded, Lines: l.count + end.Dropped, Dropped: max(0, l.count-conversation.MostLines) + end.Dropped, Tail: l.tail(), Held: end.Held,
 	}
 	w, code := j.words(), end.ExitCode
 	switch {
 	case end.Missing != "":
 		r.Error, r.ErrorDetail = reasonMissing, end.Missing
 	case end.Cancelled:
-		r.Error = session.ReasonWithdrawn
+		r.Error = conversation.ReasonWithdrawn
 	case end.TimedOut:
-		r.Error, r.ErrorDetail = session.ReasonTimeout, fmt.Sprintf(w.seconds, j.payload.TimeoutSeconds)
+		r.Error, r.ErrorDetail = conversation.ReasonTimeout, fmt.Sprintf(w.seconds, j.payload.TimeoutSeconds)
 	case end.Signal != "":
 		r.Error, r.ErrorDetail = reasonSignal, end.Signal
 	case code != 0:
-		r.Error = session.ReasonExit
+		r.Error = conversation.ReasonExit
 	}
 	if end.Signal == "" && end.Missing == "" {
 		r.ExitCode = &code
 	}
 	if r.Error != "" {
-		r.Status = session.ActionFailed
+		r.Status = conversation.ActionFailed
 	}
 	said := []string{r.ErrorDetail, w.limit(end.Limit)}
 	if end.Limit != "" {
@@ -161,7 +159,7 @@ func (j *job) result(ctx context.Context, end isolated.End, l *lines) session.Re
 const mostLeft = 5
 
 // logged writes the action's end into the structured log, in one line.
-func (j *job) logged(ctx context.Context, r session.Result) {
+func (j *job) logged(ctx context.Context, r conversation.Result) {
 	more := []any{"status", r.Status, "lines", r.Lines, "dropped", r.Dropped, "held", r.Held}
 	more = append(more, j.noted...)
 	code, cause := string(r.Error), "the action failed"
@@ -170,14 +168,14 @@ func (j *job) logged(ctx context.Context, r session.Result) {
 	}
 	switch r.Error {
 	case "":
-		session.Log(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, more...)
+		conversation.Log(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, more...)
 		return
 	case reasonMissing:
-		code = session.CodeMissingCommand
+		code = conversation.CodeMissingCommand
 	case reasonRefused, reasonUnread:
-		code = session.CodeValidation
+		code = conversation.CodeValidation
 	}
-	session.LogError(ctx, session.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause, more...)
+	conversation.LogError(ctx, conversation.EventCompleted, j.ref.ID, j.session.AgentID, j.action.ActionID, code, cause, more...)
 }
 
 // lines are a command's output as it comes.
@@ -185,7 +183,7 @@ type lines struct {
 	*job
 	mu      sync.Mutex
 	count   int // of all so far
-	held    []session.LogEntry
+	held    []conversation.LogEntry
 	last    []string // for the agent
 	flushed time.Time
 	drawn   time.Time
@@ -196,7 +194,7 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := l.Now().UTC()
-	l.held = append(l.held, session.LogEntry{
+	l.held = append(l.held, conversation.LogEntry{
 		LogID: fmt.Sprintf("%s-%d", l.action.ActionID, l.count), ActionID: l.action.ActionID, Order: l.count, Text: line.Text, Err: line.Err,
 		CreatedAt: now, DeleteAfter: now.Add(logKept).Unix(),
 	})
@@ -204,7 +202,7 @@ func (l *lines) add(ctx context.Context, line isolated.Line) error {
 	if l.last = append(l.last, line.Text); len(l.last) > 2*tailLines {
 		l.last = l.last[len(l.last)-tailLines:]
 	}
-	if len(l.held) >= session.MostLines || now.Sub(l.flushed) >= l.FlushEvery {
+	if len(l.held) >= conversation.MostLines || now.Sub(l.flushed) >= l.FlushEvery {
 		l.keep(ctx)
 	}
 	return nil
@@ -238,10 +236,10 @@ func (l *lines) keep(ctx context.Context) {
 	if len(l.held) == 0 {
 		return
 	}
-	session.Log(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
+	conversation.Log(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "lines", len(l.held))
 	if err := l.Store.AppendLog(ctx, l.ref.Tenant, l.action.ActionID, l.held); err != nil {
-		session.LogError(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT", err.Error())
-		if len(l.held) < session.MostLines {
+		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "LOG_NOT_KEPT", err.Error())
+		if len(l.held) < conversation.MostLines {
 			return
 		}
 	}
@@ -251,7 +249,7 @@ func (l *lines) keep(ctx context.Context) {
 	}
 	l.drawn = l.Now()
 	if err := l.Store.Redraw(ctx, l.ref); err != nil {
-		session.LogError(ctx, session.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN", err.Error())
+		conversation.LogError(ctx, conversation.EventChunk, l.ref.ID, l.session.AgentID, l.action.ActionID, "CARD_NOT_DRAWN", err.Error())
 	}
 }
 

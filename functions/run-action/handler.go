@@ -9,9 +9,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
@@ -44,10 +42,10 @@ const (
 
 // Store is what run-action reads and commits.
 type Store interface {
-	Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error)
-	Head(ctx context.Context, ref aggregate.Ref) (session.Head, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide session.Decision) (*session.Aggregate, error)
-	AppendLog(ctx context.Context, tenant, action string, lines []session.LogEntry) error
+	Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error)
+	Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error)
+	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
+	AppendLog(ctx context.Context, tenant, action string, lines []conversation.LogEntry) error
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -58,8 +56,8 @@ type Payloads interface {
 
 // Files keeps workspaces; *versions.Store has it.
 type Files interface {
-	Get(ctx context.Context, of versions.Session, version string) (*workspace.Tree, error)
-	Put(ctx context.Context, of versions.Session, t *workspace.Tree) (version string, err error)
+	Get(ctx context.Context, of versions.Session, version string) (*conversation.Tree, error)
+	Put(ctx context.Context, of versions.Session, t *conversation.Tree) (version string, err error)
 	Take(ctx context.Context, of versions.Session, action string) (version string, err error)
 	Cancel(ctx context.Context, of versions.Session, action string) error
 	Lend(ctx context.Context, of versions.Session, version string, until time.Time, o *isolated.Order) error
@@ -81,9 +79,9 @@ type Handler struct {
 type job struct {
 	*Handler
 	ref        aggregate.Ref
-	session    *session.Session
-	action     *session.Action
-	payload    payload.Payload
+	session    *conversation.Session
+	action     *conversation.Action
+	payload    conversation.Payload
 	invocation string
 	cause      error // of what failed, for the log
 	noted      []any // for the log, of an end that people are told of in words
@@ -103,13 +101,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	if a.Head.Run != in.Run {
 		return aggregate.Next{}, aggregate.ErrSuperseded
 	}
-	if next := a.Next(h.Now()); next.State != session.StateAct {
+	if next := a.Next(h.Now()); next.State != conversation.StateAct {
 		return h.rest(ctx, in, next)
 	}
 	x := a.Current()
-	if x.Status == session.ActionExecuting && x.Claim != nil { // its lease ran out
-		session.LogError(ctx, session.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN", "its invocation ended without a result")
-		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
+	if x.Status == conversation.ActionExecuting && x.Claim != nil { // its lease ran out
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, "OUTCOME_UNKNOWN", "its invocation ended without a result")
+		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(h.Now()) })
 	}
 	j := &job{Handler: h, ref: ref, session: a.Session, action: x, invocation: h.NewID()}
 	why, err := j.prepare(ctx)
@@ -117,37 +115,37 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 		return aggregate.Next{}, err
 	}
 	if why != nil {
-		why.Status = session.ActionFailed
+		why.Status = conversation.ActionFailed
 		j.logged(ctx, *why)
-		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.FailApproved(in.Run, x.ActionID, *why, h.Now())
 		})
 	}
 	if err := j.claim(ctx, in.Run); err != nil {
 		return aggregate.Next{}, err
 	}
-	session.Log(ctx, session.EventStarted, ref.ID, a.Session.AgentID, x.ActionID, "type", x.ActionType)
+	conversation.Log(ctx, conversation.EventStarted, ref.ID, a.Session.AgentID, x.ActionID, "type", x.ActionType)
 	r, err := j.execute(ctx)
 	switch {
 	case errors.Is(err, isolated.ErrNotBegun):
-		_, released := h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+		_, released := h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Release(x.ActionID, j.invocation, h.Now())
 		})
 		return aggregate.Next{}, errors.Join(fmt.Errorf("%w: %w", errorclass.ErrUnavailable, err), released)
 	case err != nil:
-		session.LogError(ctx, session.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, string(session.ReasonUnknown), err.Error())
-		return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+		conversation.LogError(ctx, conversation.EventCompleted, ref.ID, a.Session.AgentID, x.ActionID, string(conversation.ReasonUnknown), err.Error())
+		return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Lost(x.ActionID, j.invocation, h.Now())
 		})
 	}
 	j.logged(ctx, r)
-	return h.decide(ctx, in, func(a *session.Aggregate) (aggregate.Change, error) {
+	return h.decide(ctx, in, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, j.invocation, r, h.Now())
 	})
 }
 
 // decide commits what became of an action and says what comes next. What is no longer so is no error.
-func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide session.Decision) (aggregate.Next, error) {
+func (h *Handler) decide(ctx context.Context, in pipeline.Input, decide conversation.Decision) (aggregate.Next, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), decide)
 	if errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrNotDue) {
 		a, err = h.Store.Load(ctx, in.Ref())
@@ -166,7 +164,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 	if next.State != aggregate.StateFinish {
 		return next, nil
 	}
-	a, err := h.Store.Decide(ctx, in.Ref(), func(a *session.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
+	a, err := h.Store.Decide(ctx, in.Ref(), func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Rest(in.Run, h.Now()) })
 	if errors.Is(err, aggregate.ErrMoved) { // something came meanwhile
 		a, err = h.Store.Load(ctx, in.Ref())
 	}
@@ -177,7 +175,7 @@ func (h *Handler) rest(ctx context.Context, in pipeline.Input, next aggregate.Ne
 }
 
 // prepare reads what is to be done, and says why it can't be.
-func (j *job) prepare(ctx context.Context) (why *session.Result, err error) {
+func (j *job) prepare(ctx context.Context) (why *conversation.Result, err error) {
 	text, err := j.Payloads.Open(ctx, j.ref, j.action.Payload)
 	if err != nil {
 		return nil, fmt.Errorf("open the payload: %w", err)
@@ -186,21 +184,21 @@ func (j *job) prepare(ctx context.Context) (why *session.Result, err error) {
 		r := j.says(reasonChanged, "", errors.New("the payload is not what was approved"))
 		return &r, nil
 	}
-	p, problems := payload.Read(j.action.ActionType, text)
+	p, problems := conversation.ReadPayload(j.action.ActionType, text)
 	if problems != nil {
 		r := j.says(reasonUnread, "", errors.New(problems[0]))
 		return &r, nil
 	}
 	j.payload = p
-	if j.action.ActionType != session.CodeGenerate && j.Sandbox == nil {
-		return &session.Result{Error: reasonSandboxOff}, nil
+	if j.action.ActionType != conversation.CodeGenerate && j.Sandbox == nil {
+		return &conversation.Result{Error: reasonSandboxOff}, nil
 	}
 	return nil, nil
 }
 
 // lease is how long the claim holds.
 func (j *job) lease() time.Duration {
-	if j.action.ActionType == session.CodeGenerate {
+	if j.action.ActionType == conversation.CodeGenerate {
 		return writeWithin + commitSpare
 	}
 	return time.Duration(j.payload.TimeoutSeconds)*time.Second + leaseSpare
@@ -210,7 +208,7 @@ func (j *job) lease() time.Duration {
 // whether the claim is there.
 func (j *job) claim(ctx context.Context, run int) error {
 	until := j.Now().Add(j.lease())
-	a, err := j.Store.Decide(ctx, j.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+	a, err := j.Store.Decide(ctx, j.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Claim(run, j.invocation, until, j.Now())
 	})
 	if errors.Is(err, aggregate.ErrUnconfirmed) {
@@ -221,7 +219,7 @@ func (j *job) claim(ctx context.Context, run int) error {
 		return fmt.Errorf("claim the action: %w", err)
 	}
 	x := a.Action(j.action.ActionID)
-	if x == nil || x.Claim == nil || x.Claim.Invocation != j.invocation || x.Status != session.ActionExecuting {
+	if x == nil || x.Claim == nil || x.Claim.Invocation != j.invocation || x.Status != conversation.ActionExecuting {
 		return aggregate.ErrSuperseded
 	}
 	j.action = x

@@ -13,9 +13,7 @@ import (
 
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/conversations"
@@ -58,15 +56,15 @@ func (b *box) Run(_ context.Context, o isolated.Order, onLine func(isolated.Line
 // shelf keeps workspaces in memory.
 type shelf struct {
 	mu        sync.Mutex // of cancelled
-	trees     map[string]*workspace.Tree
-	uploaded  *workspace.Tree
+	trees     map[string]*conversation.Tree
+	uploaded  *conversation.Tree
 	cancelled []string
 	told      chan struct{} // gets a value for each
 }
 
-func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*workspace.Tree, error) {
+func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*conversation.Tree, error) {
 	if version == "" {
-		return &workspace.Tree{}, nil
+		return &conversation.Tree{}, nil
 	}
 	if s.trees[version] == nil {
 		return nil, versions.ErrGone
@@ -74,12 +72,12 @@ func (s *shelf) Get(_ context.Context, _ versions.Session, version string) (*wor
 	return s.trees[version], nil
 }
 
-func (s *shelf) Put(_ context.Context, _ versions.Session, t *workspace.Tree) (string, error) {
+func (s *shelf) Put(_ context.Context, _ versions.Session, t *conversation.Tree) (string, error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
-	version := workspace.Version(archive)
+	version := conversation.Version(archive)
 	s.trees[version] = t
 	return version, nil
 }
@@ -138,30 +136,30 @@ func person() aggregate.Actor {
 
 var policy = aggregate.Policy{Team: team, AllowSelf: true}
 
-func approved(t *testing.T, server *storetest.Server, typ session.ActionType, p payload.Payload) *world {
+func approved(t *testing.T, server *storetest.Server, typ conversation.ActionType, p conversation.Payload) *world {
 	t.Helper()
 	_, name := server.Store(t)
-	in := session.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
-	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*workspace.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
+	in := conversation.Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: root, TS: root, User: "U1", Text: "do it"}
+	w := &world{t: t, rows: conversations.New(server.DB, name), ref: in.Ref(), box: &box{}, shelf: &shelf{trees: map[string]*conversation.Tree{}, told: make(chan struct{}, 1)}, now: time.Now().UTC().Truncate(time.Millisecond)}
 	w.Handler = &Handler{
 		Store: w.rows, Payloads: opened{}, Files: w.shelf, Sandbox: w.box, Now: func() time.Time { return w.now },
 		NewID: func() string { w.ids++; return fmt.Sprint("i", w.ids) }, PollEvery: 5 * time.Millisecond, FlushEvery: time.Hour, RedrawEvery: time.Hour,
 	}
-	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
+	expect.NoError(t, w.rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, w.now))(t)))
 	text := p.JSON()
-	proposal := &session.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
-	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, a.Waiting(), session.Answer{Text: "shall I?", Proposal: proposal}, w.now)
+	proposal := &conversation.Proposal{Type: typ, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Terms: aggregate.Terms{ApprovalRequired: true}}
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "shall I?", Proposal: proposal}, w.now)
 	})
-	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		x := a.Current()
 		return a.Approve(x.ActionID, x.Payload.Hash(), person(), policy, w.now)
 	})
-	w.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(w.now) })
 	return w
 }
 
-func (w *world) decide(decide session.Decision) *session.Aggregate {
+func (w *world) decide(decide conversation.Decision) *conversation.Aggregate {
 	w.t.Helper()
 	return expect.Value(w.rows.Decide(context.Background(), w.ref, decide))(w.t)
 }
@@ -171,7 +169,7 @@ func (w *world) handle() (aggregate.Next, error) {
 }
 
 // action returns the conversation's only action.
-func (w *world) action() *session.Action {
+func (w *world) action() *conversation.Action {
 	w.t.Helper()
 	return expect.Value(w.rows.Load(context.Background(), w.ref))(w.t).Actions[0]
 }
@@ -182,38 +180,38 @@ func (w *world) told() string {
 	return newest[0].Content
 }
 
-var command = payload.Payload{Script: "make", TimeoutSeconds: 60}
+var command = conversation.Payload{Script: "make", TimeoutSeconds: 60}
 
 func TestActions(t *testing.T) {
 	server := storetest.Start(t)
-	run := func(name string, typ session.ActionType, p payload.Payload, test func(t *testing.T, w *world)) {
+	run := func(name string, typ conversation.ActionType, p conversation.Payload, test func(t *testing.T, w *world)) {
 		t.Run(name, func(t *testing.T) { test(t, approved(t, server, typ, p)) })
 	}
-	run("a command runs once for one approval", session.ShellCommand, command, testRuns)
-	run("a command that fails says how", session.TestRun, payload.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
-	run("a tool that is not there is named", session.ShellCommand, command, testMissing)
-	run("a lost call is unknown and not made again", session.ShellCommand, command, testLost)
-	run("a crash during the call is unknown and it is not made again", session.ShellCommand, command, testCrash)
-	run("a sandbox that can't be had is asked for again", session.ShellCommand, command, testNotBegun)
-	run("what is cancelled is told to stop, and its late result is kept beside", session.ShellCommand, command, testCancelled)
-	run("files are written without a sandbox", session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
-	run("without a sandbox no command is run", session.ShellCommand, command, testNoSandbox)
+	run("a command runs once for one approval", conversation.ShellCommand, command, testRuns)
+	run("a command that fails says how", conversation.TestRun, conversation.Payload{Argv: []string{"npm", "test"}, TimeoutSeconds: 60}, testFails)
+	run("a tool that is not there is named", conversation.ShellCommand, command, testMissing)
+	run("a lost call is unknown and not made again", conversation.ShellCommand, command, testLost)
+	run("a crash during the call is unknown and it is not made again", conversation.ShellCommand, command, testCrash)
+	run("a sandbox that can't be had is asked for again", conversation.ShellCommand, command, testNotBegun)
+	run("what is cancelled is told to stop, and its late result is kept beside", conversation.ShellCommand, command, testCancelled)
+	run("files are written without a sandbox", conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a/b.txt", Content: "hi"}}}, testWrites)
+	run("without a sandbox no command is run", conversation.ShellCommand, command, testNoSandbox)
 }
 
 func testRuns(t *testing.T, w *world) {
 	w.box.lines, w.box.end = []string{"one", "two"}, isolated.End{Version: "whatever it says"}
-	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "out", Content: "x"}}))(t)
+	w.shelf.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "out", Content: "x"}}))(t)
 	for range 3 {
 		next, err := w.handle()
-		if err != nil || next.State != session.StateAnswer {
+		if err != nil || next.State != conversation.StateAnswer {
 			t.Fatalf("%+v %v", next, err)
 		}
 	}
 	x, a := w.action(), expect.Value(w.rows.Load(t.Context(), w.ref))(t)
-	if x.Status != session.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 || x.StartedAt == nil || x.CompletedAt == nil {
+	if x.Status != conversation.ActionSucceeded || w.box.ran != 1 || *x.ExitCode != 0 || x.Lines != 2 || x.StartedAt == nil || x.CompletedAt == nil {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
-	if a.Session.WorkspaceVersion != x.Version || w.shelf.trees[x.Version] == nil || a.Session.Status != session.Open || a.Head.Acting != "" {
+	if a.Session.WorkspaceVersion != x.Version || w.shelf.trees[x.Version] == nil || a.Session.Status != conversation.Open || a.Head.Acting != "" {
 		t.Errorf("version %q of %q, %s", a.Session.WorkspaceVersion, x.Version, a.Session.Status)
 	}
 	if log := expect.Value(w.rows.Log(t.Context(), w.ref.Tenant, x.ActionID, 0))(t); len(log) != 2 || log[1].Text != "two" || log[1].Order != 1 {
@@ -230,7 +228,7 @@ func testRuns(t *testing.T, w *world) {
 func testFails(t *testing.T, w *world) {
 	w.box.end = isolated.End{ExitCode: 3}
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != session.ActionFailed || x.Error != session.ReasonExit || *x.ExitCode != 3 || x.Outcome != "" || x.Version != "" {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonExit || *x.ExitCode != 3 || x.Outcome != "" || x.Version != "" {
 		t.Errorf("%+v", x)
 	}
 }
@@ -238,7 +236,7 @@ func testFails(t *testing.T, w *world) {
 func testMissing(t *testing.T, w *world) {
 	w.box.end = isolated.End{ExitCode: 127, Missing: "make"}
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonMissing || x.ErrorDetail != "make" {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonMissing || x.ErrorDetail != "make" {
 		t.Errorf("%+v", x)
 	}
 }
@@ -248,7 +246,7 @@ func testLost(t *testing.T, w *world) {
 	for range 3 {
 		expect.Value(w.handle())(t)
 	}
-	if x := w.action(); x.Status != session.ActionFailed || x.Outcome != session.OutcomeUnknown || w.box.ran != 1 {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown || w.box.ran != 1 {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
 }
@@ -263,15 +261,15 @@ func testCrash(t *testing.T, w *world) {
 		t.Fatalf("while the claim holds: %+v %v", next, err)
 	}
 	w.now = w.now.Add(10 * time.Minute)
-	w.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
-	if x := w.action(); x.Status != session.ActionFailed || x.Outcome != session.OutcomeUnknown || w.box.ran != 1 {
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Crashed(w.now) })
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Outcome != conversation.OutcomeUnknown || w.box.ran != 1 {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
-	w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Finish(a.Actions[0].ActionID, "i1", session.Result{Status: session.ActionSucceeded, Version: "v1"}, w.now)
+	w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(a.Actions[0].ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Version: "v1"}, w.now)
 	})
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
-	if x := a.Actions[0]; x.Status != session.ActionSucceeded || x.Outcome != "" || a.Session.WorkspaceVersion != "v1" {
+	if x := a.Actions[0]; x.Status != conversation.ActionSucceeded || x.Outcome != "" || a.Session.WorkspaceVersion != "v1" {
 		t.Errorf("the truth came late, and it is %+v", x)
 	}
 }
@@ -283,18 +281,18 @@ func testNotBegun(t *testing.T, w *world) {
 		if err == nil {
 			t.Fatalf("try %d is no error", try)
 		}
-		if x := w.action(); try < 8 && (x.Status != session.ActionExecuting || x.Claim != nil) {
+		if x := w.action(); try < 8 && (x.Status != conversation.ActionExecuting || x.Claim != nil) {
 			t.Fatalf("after try %d: %+v", try, x)
 		}
 	}
-	if x := w.action(); x.Status != session.ActionFailed || x.Error != session.ReasonNotBegun || w.box.ran != 0 {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != conversation.ReasonNotBegun || w.box.ran != 0 {
 		t.Errorf("%+v", x)
 	}
 }
 
 func testCancelled(t *testing.T, w *world) {
 	w.box.running = func() {
-		w.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+		w.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(a.Current().ActionID, person(), policy, w.now)
 		})
 		select { // the command ends because it was told to
@@ -304,14 +302,14 @@ func testCancelled(t *testing.T, w *world) {
 		}
 	}
 	w.box.end = isolated.End{ExitCode: -1, Signal: "killed", Cancelled: true, Version: "x"}
-	w.shelf.uploaded = expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "half", Content: "x"}}))(t)
+	w.shelf.uploaded = expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "half", Content: "x"}}))(t)
 	expect.Value(w.handle())(t)
 	a := expect.Value(w.rows.Load(t.Context(), w.ref))(t)
 	x := a.Actions[0]
-	if x.Status != session.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != session.ActionFailed || len(w.shelf.stopped()) != 1 {
+	if x.Status != conversation.ActionCancelled || x.CancelledBy != "U1" || x.Late == nil || x.Late.Status != conversation.ActionFailed || len(w.shelf.stopped()) != 1 {
 		t.Errorf("%+v, told to stop %v", x, w.shelf.stopped())
 	}
-	if a.Session.WorkspaceVersion != "" || a.Session.Status != session.Open {
+	if a.Session.WorkspaceVersion != "" || a.Session.Status != conversation.Open {
 		t.Errorf("the workspace is %q, the session %s", a.Session.WorkspaceVersion, a.Session.Status)
 	}
 }
@@ -319,7 +317,7 @@ func testCancelled(t *testing.T, w *world) {
 func testWrites(t *testing.T, w *world) {
 	expect.Value(w.handle())(t)
 	x := w.action()
-	if x.Status != session.ActionSucceeded || len(w.box.orders) != 0 || x.ResultSummary != "a/b.txt" {
+	if x.Status != conversation.ActionSucceeded || len(w.box.orders) != 0 || x.ResultSummary != "a/b.txt" {
 		t.Errorf("%+v", x)
 	}
 	if content, ok := w.shelf.trees[x.Version].Content("a/b.txt"); !ok || string(content) != "hi" {
@@ -330,7 +328,7 @@ func testWrites(t *testing.T, w *world) {
 func testNoSandbox(t *testing.T, w *world) {
 	w.Sandbox = nil
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonSandboxOff || x.StartedAt != nil {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.StartedAt != nil {
 		t.Errorf("%+v", x)
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
@@ -12,14 +12,14 @@ import (
 
 // What is found before a claim counts before the second one, too: nothing is executed by halves.
 func TestAnActionThatWasReleasedIsPreparedAgain(t *testing.T) {
-	w := approved(t, storetest.Start(t), session.ShellCommand, command)
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.box.err = fmt.Errorf("no room: %w", isolated.ErrNotBegun)
 	if _, err := w.handle(); err == nil {
 		t.Fatal("it has begun")
 	}
 	w.Sandbox = nil // it was switched off meanwhile
 	expect.Value(w.handle())(t)
-	if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" || w.box.ran != 0 {
+	if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonSandboxOff || x.Outcome != "" || w.box.ran != 0 {
 		t.Errorf("%+v after %d runs", x, w.box.ran)
 	}
 }

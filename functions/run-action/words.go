@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/words/language"
 )
@@ -44,7 +44,7 @@ func (w words) limit(said string) string {
 }
 
 // says is the result of an action that failed by why, of which people are told no more than the detail.
-func (j *job) says(why aggregate.Reason, detail string, err error) session.Result {
+func (j *job) says(why aggregate.Reason, detail string, err error) conversation.Result {
 	j.cause = err
-	return session.Result{Status: session.ActionFailed, Error: why, ErrorDetail: detail}
+	return conversation.Result{Status: conversation.ActionFailed, Error: why, ErrorDetail: detail}
 }

@@ -8,9 +8,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/storetest"
@@ -26,18 +24,18 @@ func (s swapped) Open(context.Context, aggregate.Ref, aggregate.Blob) (json.RawM
 
 func TestAPayloadThatIsNotWhatWasStampedIsNotRun(t *testing.T) {
 	server := storetest.Start(t)
-	other := payload.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
-	files := payload.Payload{Files: []workspace.File{{Path: "other", Content: "x"}}}.JSON()
+	other := conversation.Payload{Script: "rm -rf /", TimeoutSeconds: 60}.JSON()
+	files := conversation.Payload{Files: []conversation.File{{Path: "other", Content: "x"}}}.JSON()
 	for name, w := range map[string]*world{
-		string(session.ShellCommand): approved(t, server, session.ShellCommand, command),
-		string(session.CodeGenerate): approved(t, server, session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a", Content: "x"}}}),
+		string(conversation.ShellCommand): approved(t, server, conversation.ShellCommand, command),
+		string(conversation.CodeGenerate): approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}}),
 	} {
 		w.Payloads = swapped{string(other)}
-		if name == string(session.CodeGenerate) {
+		if name == string(conversation.CodeGenerate) {
 			w.Payloads = swapped{string(files)}
 		}
 		expect.Value(w.handle())(t)
-		if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.shelf.trees) != 0 {
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonChanged || x.StartedAt != nil || w.box.ran != 0 || len(w.shelf.trees) != 0 {
 			t.Errorf("%s: %+v after %d runs, %d workspaces", name, x, w.box.ran, len(w.shelf.trees))
 		}
 	}
@@ -57,7 +55,7 @@ func TestPeopleAreToldOfLimitsInWords(t *testing.T) {
 		"what can't be kept":        {isolated.End{Left: []string{"a", "b"}}, "What the folder can't keep: a, b"},
 		"too long":                  {isolated.End{TimedOut: true}, "Time limit: 60 s"},
 	} {
-		k := approved(t, server, session.ShellCommand, command)
+		k := approved(t, server, conversation.ShellCommand, command)
 		tt.end.Held = []string{"namespaces", "seccomp", strings.Repeat("x", 1000)}
 		k.box.end = tt.end
 		expect.Value(k.handle())(t)
@@ -73,11 +71,11 @@ type folders struct {
 	err error
 }
 
-func (f folders) Get(context.Context, versions.Session, string) (*workspace.Tree, error) {
+func (f folders) Get(context.Context, versions.Session, string) (*conversation.Tree, error) {
 	if f.err != nil {
 		return nil, f.err
 	}
-	return (&workspace.Tree{}).Apply([]workspace.File{{Path: "a/b", Content: "x"}})
+	return (&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b", Content: "x"}})
 }
 
 func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
@@ -86,13 +84,13 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 		err  error
 		want string
 	}{{versions.ErrGone, words.gone}, {nil, words.refused}} {
-		w := approved(t, server, session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "a", Content: "x"}}})
+		w := approved(t, server, conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "a", Content: "x"}}})
 		w.Files = folders{w.shelf, tt.err}
 		log := logged(t, func() { expect.Value(w.handle())(t) })
 		if n := strings.Count(log, `"event":"action_completed"`); n != 1 || !strings.Contains(log, `"errorCode":"VALIDATION_ERROR"`) {
 			t.Errorf("its end stands %d times in the log: %s", n, log)
 		}
-		if x := w.action(); x.Status != session.ActionFailed || x.Error != reasonRefused || x.ErrorDetail != tt.want {
+		if x := w.action(); x.Status != conversation.ActionFailed || x.Error != reasonRefused || x.ErrorDetail != tt.want {
 			t.Errorf("%+v", x)
 		}
 	}
@@ -100,7 +98,7 @@ func TestFilesThatCantBeWrittenAreSaidInWords(t *testing.T) {
 
 // An action's end is one line of the log with the four fields, also where nothing could begin.
 func TestAnEndIsLoggedOnce(t *testing.T) {
-	w := approved(t, storetest.Start(t), session.ShellCommand, command)
+	w := approved(t, storetest.Start(t), conversation.ShellCommand, command)
 	w.Sandbox = nil
 	log := logged(t, func() { expect.Value(w.handle())(t) })
 	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.ref.ID, `"agentId":"codex"`, `"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {

@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -334,14 +334,14 @@ func (b *box) closeStreams() {
 // packed is the changed workspace. It was written by a process that the command could not reach; it is read like a
 // stranger's all the same.
 func (b *box) packed() (archive []byte, version string, err error) {
-	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, workspace.MaxArchive+1))
+	archive, err = io.ReadAll(io.NewSectionReader(b.result, 0, conversation.MaxArchive+1))
 	if err != nil {
 		return nil, "", err
 	}
-	if _, err := workspace.Read(bytes.NewReader(archive)); err != nil {
+	if _, err := conversation.ReadFiles(bytes.NewReader(archive)); err != nil {
 		return nil, "", err
 	}
-	return archive, workspace.Version(archive), nil
+	return archive, conversation.Version(archive), nil
 }
 
 // close leaves nothing of the room: no process, no file.

@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 )
 
 // inside is the first process of a room. It makes the room, starts the command, ends whatever the command left running
@@ -91,7 +91,7 @@ func (in *inside) furnish() error {
 	if err := unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0); err != nil {
 		return fmt.Errorf("close this process to others: %w", err)
 	}
-	tree, err := workspace.Read(os.NewFile(fileArchive, "archive"))
+	tree, err := conversation.ReadFiles(os.NewFile(fileArchive, "archive"))
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (in *inside) wait(pid int) syscall.WaitStatus {
 
 // pack writes the workspace for the supervisor. Nothing runs any more that could change it meanwhile.
 func (in *inside) pack() event {
-	tree, left, err := workspace.Pack(in.root, ownedHere)
+	tree, left, err := conversation.Pack(in.root, ownedHere)
 	if err != nil {
 		return event{Refused: err.Error()}
 	}

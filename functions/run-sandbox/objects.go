@@ -10,7 +10,7 @@ import (
 	"net/http"
 	"time"
 
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -28,9 +28,9 @@ func newObjects() *objects {
 // archive fetches the archive of the files. An empty address stands for no files.
 func (o *objects) archive(ctx context.Context, address string) ([]byte, error) {
 	if address == "" {
-		return (&workspace.Tree{}).Archive()
+		return (&conversation.Tree{}).Archive()
 	}
-	b, status, err := o.get(ctx, address, workspace.MaxArchive)
+	b, status, err := o.get(ctx, address, conversation.MaxArchive)
 	if err != nil {
 		return nil, fmt.Errorf("get the workspace: %w", err)
 	}

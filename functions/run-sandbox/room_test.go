@@ -18,7 +18,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 )
@@ -81,11 +81,11 @@ func newStore(t *testing.T) *store {
 }
 
 // after is the workspace that was uploaded.
-func (s *store) after(t *testing.T) *workspace.Tree {
+func (s *store) after(t *testing.T) *conversation.Tree {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return expect.Value(workspace.Read(bytes.NewReader(s.uploaded)))(t)
+	return expect.Value(conversation.ReadFiles(bytes.NewReader(s.uploaded)))(t)
 }
 
 // outcome is what an order came to.

@@ -12,7 +12,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
@@ -70,7 +70,7 @@ func (x wanted) button() (b decision.Button, ok bool) {
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Approve)}, true
 	case aggregate.ActReject:
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, decision.Asks(x.Kind)
-	case task.ActCancelTask, session.ActClose:
+	case task.ActCancelTask, conversation.ActClose:
 		return decision.End(), true
 	}
 	b, ok = decision.Buttons()[string(x.Act)]

@@ -6,7 +6,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/refused"
@@ -35,7 +35,7 @@ func buttonsFor(words actTexts, a decision.Subject, offers []aggregate.Offer, wh
 			Offer: x, Label: words.act[x.Act], Confirm: words.confirm[x.Act], About: words.about[x.Act], Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
 		}
 		switch x.Act {
-		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, session.ActReopen:
+		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, conversation.ActReopen:
 			b.Class = "button-primary"
 		}
 		if err := likely(a, set, v, x.Act); err != nil {
@@ -58,9 +58,9 @@ func likely(a decision.Subject, set tenancy.Settings, v *viewer, act aggregate.A
 		return err
 	case aggregate.ActReject, task.ActTakeAsReason:
 		return p.Reject(by, requester)
-	case session.ActReopen:
+	case conversation.ActReopen:
 		return p.Request(by)
-	case session.ActCancel:
+	case conversation.ActCancel:
 		if slices.Contains(a.Askers(), v.User) { // of their own
 			return nil
 		}

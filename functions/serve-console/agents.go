@@ -11,8 +11,8 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/domain/session"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -86,7 +86,7 @@ type sessionFilter struct{ status, person, cursor string }
 
 func readSessionFilter(q url.Values) (f sessionFilter, bad badFilter) {
 	f, bad = sessionFilter{q.Get("status"), q.Get("person"), q.Get("cursor")}, badFilter{}
-	if _, known := session.SessionMoves[session.Status(f.status)]; f.status != "" && !known {
+	if _, known := conversation.SessionMoves[conversation.Status(f.status)]; f.status != "" && !known {
 		f.status, bad["status"] = "", true
 	}
 	if f.person != "" && !personForm.MatchString(f.person) {
@@ -130,7 +130,7 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) erro
 		slog.WarnContext(r.Context(), "a person's channels are not known", "err", err)
 		p.Unsaid = true
 	}
-	page := store.Page[session.Session]{}
+	page := store.Page[conversation.Session]{}
 	if len(bad) == 0 {
 		if page, err = c.sessionsSeen(r, v, f, reach); badCursor(err) {
 			refuse(r, v, err.Error())
@@ -154,11 +154,11 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) erro
 }
 
 // sessionsSeen is the page of conversations that an address asks for, of which a member sees their own and those of their channels.
-func (c *Console) sessionsSeen(r *http.Request, v *viewer, f sessionFilter, reach people.Reach) (store.Page[session.Session], error) {
-	filter := conversations.Filter{Status: session.Status(f.status), Opener: f.opener(v.User)}
-	var keep func(session.Session) bool
+func (c *Console) sessionsSeen(r *http.Request, v *viewer, f sessionFilter, reach people.Reach) (store.Page[conversation.Session], error) {
+	filter := conversations.Filter{Status: conversation.Status(f.status), Opener: f.opener(v.User)}
+	var keep func(conversation.Session) bool
 	if !v.Admin && filter.Opener != v.User {
-		keep = func(x session.Session) bool { return reach.Sees(x.Origin()) }
+		keep = func(x conversation.Session) bool { return reach.Sees(x.Origin()) }
 	}
 	return c.Sessions.Listed(r.Context(), v.Tenant, filter, f.cursor, sessionsOfPage, mostLooked, keep)
 }
@@ -230,7 +230,7 @@ func labelOf(defs []agent.Definition, id string) string {
 }
 
 // fill puts a page of conversations into the list.
-func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilter, page store.Page[session.Session], reach people.Reach, defs []agent.Definition) {
+func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilter, page store.Page[conversation.Session], reach people.Reach, defs []agent.Definition) {
 	words := agentsWords.In(v.Locale)
 	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
 	p.Short = page.Looked >= mostLooked
@@ -256,7 +256,7 @@ func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilte
 			Cost: x.Usage.Cost.String(), Created: x.CreatedAt, Active: x.LastActivityAt,
 		})
 	}
-	for _, s := range []session.Status{session.Open, session.Executing, session.Failing, session.Closed} {
+	for _, s := range []conversation.Status{conversation.Open, conversation.Executing, conversation.Failing, conversation.Closed} {
 		p.Statuses = append(p.Statuses, filterChoice{string(s), words.Statuses[string(s)], f.status == string(s)})
 	}
 	p.People = []filterChoice{{myself, words.Myself, f.opener(v.User) == v.User}}
@@ -272,40 +272,40 @@ func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilte
 const waitsFor = "waiting"
 
 // statusOf says how a session stands, for people.
-func (t agentsTexts) statusOf(s session.Session) string {
-	if s.Status != session.Closed && s.PendingActionID != "" {
+func (t agentsTexts) statusOf(s conversation.Session) string {
+	if s.Status != conversation.Closed && s.PendingActionID != "" {
 		return t.Statuses[waitsFor]
 	}
 	return t.Statuses[string(s.Status)]
 }
 
-func sessionBadge(s session.Session) string {
+func sessionBadge(s conversation.Session) string {
 	switch {
-	case s.Status == session.Closed:
+	case s.Status == conversation.Closed:
 		return ""
 	case s.PendingActionID != "":
 		return "badge-wait"
-	case s.Status == session.Failing:
+	case s.Status == conversation.Failing:
 		return "badge-bad"
-	case s.Status == session.Executing:
+	case s.Status == conversation.Executing:
 		return "badge-calm"
 	}
 	return "badge-good"
 }
 
 // actionBadge is the colour of an action's status.
-func actionBadge(x *session.Action) string {
-	return map[session.ActionStatus]string{
-		session.ActionPending: "badge-wait", session.ActionApproved: "badge-calm", session.ActionExecuting: "badge-calm",
-		session.ActionSucceeded: "badge-good", session.ActionFailed: "badge-bad",
+func actionBadge(x *conversation.Action) string {
+	return map[conversation.ActionStatus]string{
+		conversation.ActionPending: "badge-wait", conversation.ActionApproved: "badge-calm", conversation.ActionExecuting: "badge-calm",
+		conversation.ActionSucceeded: "badge-good", conversation.ActionFailed: "badge-bad",
 	}[x.Status]
 }
 
 // sessionRef is the session that an address names, of the viewer's workspace and no other.
 func sessionRef(r *http.Request, v *viewer) (aggregate.Ref, error) {
 	id := r.PathValue("id")
-	if !session.ValidID(id) {
+	if !conversation.ValidID(id) {
 		return aggregate.Ref{}, fmt.Errorf("a session's id: %w", aggregate.ErrNotFound)
 	}
-	return session.RefOf(v.Tenant, id), nil
+	return conversation.RefOf(v.Tenant, id), nil
 }

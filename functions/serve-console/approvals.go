@@ -9,7 +9,7 @@ import (
 
 	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/refused"
@@ -167,7 +167,7 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	var talks []string
 	for _, x := range items {
 		switch x.Kind {
-		case session.CardAction:
+		case conversation.CardAction:
 			talks = append(talks, x.Ref.ID)
 		case task.CardTask:
 			sorted = append(sorted, x.Ref.ID)
@@ -190,7 +190,7 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	if err != nil {
 		return nil, err
 	}
-	var sessions map[string]session.Session
+	var sessions map[string]conversation.Session
 	if len(talks) > 0 {
 		if sessions, err = c.Sessions.Titled(r.Context(), v.Tenant, talks...); err != nil {
 			return nil, err
@@ -199,7 +199,7 @@ func (c *Console) known(r *http.Request, v *viewer, items []store.WaitingItem) (
 	var out []askedItem
 	for _, x := range items {
 		a := askedItem{WaitingItem: x}
-		if s, ok := sessions[x.Ref.ID]; ok && x.Kind == session.CardAction {
+		if s, ok := sessions[x.Ref.ID]; ok && x.Kind == conversation.CardAction {
 			a.origin, a.title = s.Origin(), s.Title
 		} else if m, ok := messages[x.Ref.ID]; ok && x.Kind == task.CardTask {
 			a.origin, a.text = m.Origin(), m.Text
@@ -250,7 +250,7 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 			for _, p := range x.before {
 				is.Effects = oneOf(namedEffects(reader, p.Steps), p.Steps, row)
 			}
-		case *session.Action:
+		case *conversation.Action:
 			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
 			is.Effects = []string{agentsWords.In(v.Locale).Types[row.ActionType] + ": " + card.OneLine(row.Summary)}
 		case *task.Choice:
@@ -270,7 +270,7 @@ func (x askedItem) askers() []string {
 		if row.Author != "" {
 			return []string{x.origin.User, row.Author}
 		}
-	case *session.Action:
+	case *conversation.Action:
 		return row.Askers
 	}
 	return nil

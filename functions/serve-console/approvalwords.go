@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -43,7 +43,7 @@ var approvalsWords = language.InEach(
 		Nothing: "判断を待っているものはありません", NothingAbout: "実行方針、実行ステップ、実行前の確認が判断を待つと、ここに並びます。", NothingForMe: "あなたの判断を待っているものはありません",
 		NoneYet: "ここまでには、表示するものがありませんでした。次のページに続きがあります。",
 		Unsaid:  "Slack に確認できないため、あなたが判断できるものをすべて表示できていないかもしれません。", BadCursor: "このページへのリンクは使えません。最初のページから開き直してください。",
-		Kinds: map[aggregate.CardType]string{task.CardPrompt: "実行方針", task.CardProcess: "実行ステップ", task.CardStep: "実行前の確認", task.CardTask: "依頼か却下理由かの確認", session.CardAction: "エージェントの操作"},
+		Kinds: map[aggregate.CardType]string{task.CardPrompt: "実行方針", task.CardProcess: "実行ステップ", task.CardStep: "実行前の確認", task.CardTask: "依頼か却下理由かの確認", conversation.CardAction: "エージェントの操作"},
 	},
 	approvalsTexts{
 		Title: "Approvals", About: "What waits for a decision, oldest first. Please read each before you decide.", Views: "What to show", Everything: "Everything", ForMe: "Waiting for you",
@@ -53,6 +53,6 @@ var approvalsWords = language.InEach(
 		Nothing: "Nothing waits for a decision", NothingAbout: "Policies, steps and checks before running are listed here while they wait.", NothingForMe: "Nothing waits for you",
 		NoneYet: "Nothing so far. There is more on the next page.",
 		Unsaid:  "Slack does not answer: something that you may decide could be missing here.", BadCursor: "This link to a page can't be used. Please start from the first page.",
-		Kinds: map[aggregate.CardType]string{task.CardPrompt: "Policy", task.CardProcess: "Steps", task.CardStep: "Check before running", task.CardTask: "Request or reason?", session.CardAction: "Agent’s action"},
+		Kinds: map[aggregate.CardType]string{task.CardPrompt: "Policy", task.CardProcess: "Steps", task.CardStep: "Check before running", task.CardTask: "Request or reason?", conversation.CardAction: "Agent’s action"},
 	},
 )

@@ -12,8 +12,8 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/daily"
-	"ringi/shared/domain/session"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -195,7 +195,7 @@ func (c *Console) fillAudit(r *http.Request, v *viewer, d *auditData, entries []
 			What: texts.Did(x), Action: string(x.Action), On: texts.Resource(x.ResourceType), Subject: texts.Subject(x), Task: x.AggregateID, ResourceID: x.ResourceID,
 			ByResource: d.Filter.with("resource", cmp.Or(x.AggregateID, x.ResourceID)), Details: texts.Details(x, func(id string) string { return names[id] }),
 		}
-		if session.ValidID(x.AggregateID) {
+		if conversation.ValidID(x.AggregateID) {
 			row.Task, row.Session = "", x.AggregateID
 		}
 		if contest.ValidID(x.AggregateID) {

@@ -5,7 +5,7 @@ import (
 
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/store/storetest"
 )
 
@@ -19,16 +19,16 @@ const (
 func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	k.answers(session.Answer{Text: "はい", Tokens: 3})
+	k.answers(conversation.Answer{Text: "はい", Tokens: 3})
 	p := w.as(workspace.Sato).sees(chromium.Start(t), k.page())
 	p.Until(closable)
 	for range 2 {
 		k.says(workspace.Sato, "走らせて")
-		x := k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
+		x := k.proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
 		k.begins()
 		p.Until(closed)
-		k.ends(x, session.Result{Status: session.ActionSucceeded})
-		k.answers(session.Answer{Text: "終わりました", Tokens: 3})
+		k.ends(x, conversation.Result{Status: conversation.ActionSucceeded})
+		k.answers(conversation.Answer{Text: "終わりました", Tokens: 3})
 		p.Until(closable)
 	}
 	p.Eval(`window.confirm = () => true`)
@@ -41,7 +41,7 @@ func TestWhatCanBeDoneAgainIsOfferedAgain(t *testing.T) {
 func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	k.answers(session.Answer{Text: "はい", Tokens: 3})
+	k.answers(conversation.Answer{Text: "はい", Tokens: 3})
 	p := w.as(workspace.Sato).sees(chromium.Start(t), k.page())
 	p.Until(closable)
 	p.Eval(`{
@@ -62,7 +62,7 @@ func TestAnAnswerThatIsLateChangesNothing(t *testing.T) {
 	}`)
 	p.Until(`window.held`)
 	k.says(workspace.Sato, "走らせて")
-	k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
+	k.proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, `{"rule":"go test"}`)
 	k.begins()
 	p.Until(closed)
 	p.Eval(`

@@ -12,7 +12,7 @@ import (
 	chromium "ringi/infra/local/browser"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -158,20 +158,20 @@ func pointsInALowWindow(t *testing.T, w *world, c *chromium.Browser) {
 
 func pointsAtAnAction(t *testing.T, w *world, c *chromium.Browser) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	p := w.as(workspace.Suzuki).sees(c, k.page())
 	at := p.Point(approveButton)
 	tanaka := w.as(workspace.Tanaka)
 	expect.Same(t, http.StatusSeeOther, tanaka.post(k.page()+"/act", actOn(aggregate.ActReject, x, "だめ")).status)
 	p.says("先に決まっています: 却下", "田中")
-	next := k.proposes(session.ShellCommand, script, "")
+	next := k.proposes(conversation.ShellCommand, script, "")
 	p.says("承認待ち", fmt.Sprintf("#%d", next.Number))
 	p.Until(dead + ` && document.querySelector("#course").innerText.includes("却下")`) // all else goes on
 	p.PressAt(at)
 	p.Until(dead)
 	p.Accessible(t)
 	p.Clean()
-	if now := k.load().Current(); now.ActionID != next.ActionID || now.Status != session.ActionPending || p.sent.Load() > 0 {
+	if now := k.load().Current(); now.ActionID != next.ActionID || now.Status != conversation.ActionPending || p.sent.Load() > 0 {
 		t.Fatalf("%+v: somebody stamped what nobody had read", now)
 	}
 	p.Press(".since a")

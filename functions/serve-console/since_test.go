@@ -8,7 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
@@ -62,10 +62,10 @@ func answersOfATask(t *testing.T, w *world) {
 
 func answersOfATalk(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	first := k.proposes(session.ShellCommand, script, "")
+	first := k.proposes(conversation.ShellCommand, script, "")
 	suzuki := w.as(workspace.Suzuki)
 	expect.Same(t, http.StatusSeeOther, suzuki.post(k.page()+"/act", actOn(aggregate.ActReject, first, "だめ")).status)
-	k.proposes(session.ShellCommand, script, "")
+	k.proposes(conversation.ShellCommand, script, "")
 	a := w.as(workspace.Tanaka).post(k.page()+"/act", actOn(aggregate.ActApprove, first, ""))
 	expect.Same(t, http.StatusConflict, a.status)
 	holds(t, a, "先に決まっています: 却下", "承認待ち: シェルコマンドの実行 #2", "今の内容を開く")

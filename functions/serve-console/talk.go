@@ -16,8 +16,7 @@ import (
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/explain/ended"
@@ -33,14 +32,14 @@ const saidOfPage = 100
 
 // talk is a session with what its page is drawn from.
 type talk struct {
-	is       *session.Aggregate
-	actions  []*session.Action // those that have left, too; by number
+	is       *conversation.Aggregate
+	actions  []*conversation.Action // those that have left, too; by number
 	settings tenancy.Settings
 	defs     []agent.Definition
-	said     []session.Message
-	summary  *session.Message           // that stands for older messages
-	asked    map[string]payload.Payload // by action; those that can be shown whole
-	log      []session.LogEntry
+	said     []conversation.Message
+	summary  *conversation.Message           // that stands for older messages
+	asked    map[string]conversation.Payload // by action; those that can be shown whole
+	log      []conversation.LogEntry
 	logged   int // number of the action whose output log is
 	audit    []aggregate.AuditEntry
 	more     bool // the audit log goes on
@@ -162,7 +161,7 @@ func (c *Console) actionsOf(ctx context.Context, ref aggregate.Ref, t *talk, num
 		for i := range old {
 			t.actions = append(t.actions, &old[i])
 		}
-		slices.SortFunc(t.actions, func(a, b *session.Action) int { return cmp.Compare(a.Number, b.Number) })
+		slices.SortFunc(t.actions, func(a, b *conversation.Action) int { return cmp.Compare(a.Number, b.Number) })
 	}
 	if len(t.actions) == 0 {
 		return nil
@@ -172,17 +171,17 @@ func (c *Console) actionsOf(ctx context.Context, ref aggregate.Ref, t *talk, num
 		x = t.is.Current()
 	}
 	if n, err := strconv.Atoi(number); err == nil {
-		if i := slices.IndexFunc(t.actions, func(x *session.Action) bool { return x.Number == n }); i >= 0 {
+		if i := slices.IndexFunc(t.actions, func(x *conversation.Action) bool { return x.Number == n }); i >= 0 {
 			x = t.actions[i]
 		}
 	}
 	t.asked = c.payloads(ctx, ref, t.actions, x)
 	t.logged = x.Number
-	if x.ActionType == session.CodeGenerate || x.StartedAt == nil {
+	if x.ActionType == conversation.CodeGenerate || x.StartedAt == nil {
 		return nil
 	}
 	var err error
-	t.log, err = c.Sessions.Log(ctx, ref.Tenant, x.ActionID, session.MostLines)
+	t.log, err = c.Sessions.Log(ctx, ref.Tenant, x.ActionID, conversation.MostLines)
 	return err
 }
 
@@ -233,7 +232,7 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 	}
 	if before := r.URL.Query().Get("before"); r.Method == http.MethodGet && before != "" {
 		p.Newest = p.Path
-	} else if s.Status != session.Closed {
+	} else if s.Status != conversation.Closed {
 		p.Live = p.Path
 		if len(q) > 0 {
 			p.Live += "?" + q.Encode()
@@ -260,7 +259,7 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 func (p *talkPage) since(r *http.Request, words talkTexts, t talk, locale string) since {
 	s := sinceThen(p.Path, p.StatusText, locale)
 	x := t.is.Current()
-	waits := x != nil && x.Status == session.ActionPending
+	waits := x != nil && x.Status == conversation.ActionPending
 	if waits {
 		s.Now = fmt.Sprintf("%s: %s #%d", words.Action[x.Status], agentsWords.In(locale).Types[x.ActionType], x.Number)
 	}
@@ -291,7 +290,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 	if t.is.Head.ForgottenAt != nil {
 		p.Forgotten = *t.is.Head.ForgottenAt
 	}
-	if s.Status == session.Failing {
+	if s.Status == conversation.Failing {
 		p.Trouble = ended.InTalk(v.Locale, s.Error, card.OneLine(s.ErrorDetail))
 	}
 	p.Prompts = v.Admin
@@ -332,9 +331,9 @@ func (p *talkPage) messages(t talk, words talkTexts) {
 			Action: numbers[m.ActionID], Waits: waits[m.Key()],
 		}
 		switch m.Sender {
-		case session.FromAgent:
+		case conversation.FromAgent:
 			row.By = p.Agent
-		case session.FromSystem:
+		case conversation.FromSystem:
 			row.By = words.Ringi
 			if m.Collapsed {
 				row.Text = words.Summary + "\n" + row.Text
@@ -376,7 +375,7 @@ func (p *talkPage) entries(t talk, locale string) {
 
 // wholeAction refuses to approve an action of which the page could not show everything.
 func (c *Console) wholeAction(ctx context.Context, _ *viewer, a decision.Subject, x wanted) error {
-	talk, is := a.(*session.Aggregate)
+	talk, is := a.(*conversation.Aggregate)
 	if !is || !talk.IsOpen(x.ID) {
 		return nil
 	}

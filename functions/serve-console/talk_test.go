@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -46,7 +46,7 @@ func TestConversationsWithAgents(t *testing.T) {
 type talking struct {
 	*world
 	ref aggregate.Ref
-	in  session.Inbound
+	in  conversation.Inbound
 }
 
 // talked begins a conversation.
@@ -54,9 +54,9 @@ func (w *world) talked(user, channel, kind, text string) *talking {
 	w.T.Helper()
 	w.said++
 	ts := fmt.Sprintf("%d.%06d", w.Now().Unix(), w.said)
-	k := &talking{world: w, in: session.Inbound{Team: w.tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user, Text: text}}
+	k := &talking{world: w, in: conversation.Inbound{Team: w.tenant.TeamID, Channel: channel, ChannelType: kind, Thread: ts, TS: ts, User: user, Text: text}}
 	k.ref = k.in.Ref()
-	c, err := session.Begin(k.in, session.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, w.Now())
+	c, err := conversation.Begin(k.in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, w.Now())
 	expect.NoError(w.T, err)
 	expect.NoError(w.T, w.c.Sessions.Begin(w.T.Context(), c))
 	return k
@@ -70,12 +70,12 @@ func (w *world) direct() *talking {
 
 func (k *talking) page() string { return "/console/sessions/" + k.ref.ID }
 
-func (k *talking) load() *session.Aggregate {
+func (k *talking) load() *conversation.Aggregate {
 	k.T.Helper()
 	return expect.Value(k.c.Sessions.Load(k.T.Context(), k.ref))(k.T)
 }
 
-func (k *talking) decide(f session.Decision) *session.Aggregate {
+func (k *talking) decide(f conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	return expect.Value(k.c.Sessions.Decide(k.T.Context(), k.ref, f))(k.T)
 }
@@ -84,15 +84,15 @@ func (k *talking) decide(f session.Decision) *session.Aggregate {
 func (k *talking) run() {
 	k.T.Helper()
 	if k.load().Head.Resting {
-		k.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+		k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
 	}
 }
 
-func (k *talking) answers(x session.Answer) *session.Aggregate {
+func (k *talking) answers(x conversation.Answer) *conversation.Aggregate {
 	k.T.Helper()
 	k.run()
 	x.Usage = aggregate.Usage{ID: aggregate.NewID(), Provider: "openai", Model: "gpt-5.4", Calls: 1, Input: 1200, Output: 34, Cost: 5600}
-	return k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+	return k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), x, k.Now())
 	})
 }
@@ -103,55 +103,57 @@ func (k *talking) says(user, text string) {
 	k.said++
 	in := k.in
 	in.TS, in.User, in.Text = fmt.Sprintf("%d.%06d", k.Now().Unix(), k.said), user, text
-	c, err := session.Tell(in, session.Opening{IdleDays: 14}, k.Now())
+	c, err := conversation.Tell(in, conversation.Opening{IdleDays: 14}, k.Now())
 	expect.NoError(k.T, err)
 	expect.NoError(k.T, k.c.Sessions.Tell(k.T.Context(), k.ref, c))
 }
 
 // proposes has the agent propose something.
-func (k *talking) proposes(typ session.ActionType, payload, rule string) *session.Action {
+func (k *talking) proposes(typ conversation.ActionType, payload, rule string) *conversation.Action {
 	k.T.Helper()
 	return k.proposed(typ, aggregate.Blob{JSON: aggregate.JSON(payload), Bytes: len(payload)}, rule)
 }
 
-func (k *talking) proposed(typ session.ActionType, payload aggregate.Blob, rule string) *session.Action {
+func (k *talking) proposed(typ conversation.ActionType, payload aggregate.Blob, rule string) *conversation.Action {
 	k.T.Helper()
 	by := k.Now().Add(24 * time.Hour)
 	rev := expect.Value(k.c.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T).Rev
-	p := &session.Proposal{
+	p := &conversation.Proposal{
 		Type: typ, Payload: payload, Seconds: 60, Rule: rule, Summary: "テストを走らせて確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}
-	return k.answers(session.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
+	return k.answers(conversation.Answer{Text: "実行してよいですか", Tokens: 34, Proposal: p}).Current()
 }
 
 // begins has what was approved executed.
 func (k *talking) begins() {
 	k.T.Helper()
 	k.run()
-	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Claim(a.Head.Run, "i", k.Now().Add(2*time.Minute), k.Now())
 	})
 }
 
-func (k *talking) ends(x *session.Action, r session.Result) {
+func (k *talking) ends(x *conversation.Action, r conversation.Result) {
 	k.T.Helper()
-	k.decide(func(a *session.Aggregate) (aggregate.Change, error) { return a.Finish(x.ActionID, "i", r, k.Now()) })
+	k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i", r, k.Now())
+	})
 }
 
-func (k *talking) prints(x *session.Action, from, n int) {
+func (k *talking) prints(x *conversation.Action, from, n int) {
 	k.T.Helper()
 	for ; n > 0; n -= 100 {
-		var lines []session.LogEntry
+		var lines []conversation.LogEntry
 		for i := range min(n, 100) {
-			lines = append(lines, session.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
+			lines = append(lines, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: x.ActionID, Order: from + i, Text: fmt.Sprintf("行 %d", from+i), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(24 * time.Hour).Unix()})
 		}
 		expect.NoError(k.T, k.c.Sessions.AppendLog(k.T.Context(), k.ref.Tenant, x.ActionID, lines))
 		from += 100
 	}
 }
 
-func actOn(act aggregate.Act, x *session.Action, reason string) url.Values {
+func actOn(act aggregate.Act, x *conversation.Action, reason string) url.Values {
 	form := url.Values{"act": {string(act)}, "reason": {reason}}
 	if x != nil {
 		form.Set("id", x.ActionID)
@@ -166,7 +168,7 @@ func wholeTalk(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
 	sato, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
 	holds(t, sato.get(k.page()), "集計用のスクリプトを書いて", "返答待ち", "まだ提案はありません", `data-live="`+k.page()+`"`)
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	page := suzuki.get(k.page())
 	holds(t, page, "make test\nrm -rf build", "承認待ち", "テストを走らせて確かめます", "実行してよいですか", `name="hash" value="`+x.Payload.Hash()+`"`, "34 トークン", "$0.0056", "action.proposed", "佐藤")
 	expect.Same(t, k.page()+"?done=act_approve", suzuki.post(k.page()+"/act", actOn(aggregate.ActApprove, x, "")).to)
@@ -176,17 +178,17 @@ func wholeTalk(t *testing.T, w *world) {
 	holds(t, sato.get(k.page()), "実行中です", "行 2", "鈴木", "コンソール")
 	w.Later(2 * time.Second)
 	zero := 0
-	k.ends(x, session.Result{Status: session.ActionSucceeded, Summary: "12 件のテストが通りました", ExitCode: &zero, Lines: 3})
+	k.ends(x, conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが通りました", ExitCode: &zero, Lines: 3})
 	k.says(workspace.Sato, "これは稟議にします")
-	k.answers(session.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
+	k.answers(conversation.Answer{Text: "すべて通りました", HandOver: "集計用のスクリプトを毎月実行する"})
 	page = sato.get(k.page())
 	holds(t, page, "/console/tasks/"+k.load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	lacks(t, page, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
-	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(session.ActClose, nil, "")).to)
+	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(conversation.ActClose, nil, "")).to)
 	page = sato.get(k.page())
 	holds(t, page, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
 	lacks(t, page, "data-live")
-	expect.Same(t, k.page()+"?done=act_reopen_session", sato.post(k.page()+"/act", actOn(session.ActReopen, nil, "")).to)
+	expect.Same(t, k.page()+"?done=act_reopen_session", sato.post(k.page()+"/act", actOn(conversation.ActReopen, nil, "")).to)
 	w.Later(2 * time.Second)
 	k.says(workspace.Sato, "続きをお願い")
 	holds(t, sato.get(k.page()), "ここから新しい会話です", "続きをお願い")
@@ -201,8 +203,8 @@ func saidIsText(t *testing.T, w *world) {
 	rev := expect.Value(w.Store.Settings(t.Context(), k.ref.Tenant))(t).Rev
 	by := w.Now().Add(time.Hour)
 	payload := `{"files":[{"path":"a.txt","content":"` + strings.ReplaceAll(markup, `"`, `\"`) + ` \u202e"}]}`
-	k.answers(session.Answer{Text: markup, Proposal: &session.Proposal{
-		Type: session.CodeGenerate, Payload: inline(payload), Summary: markup, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
+	k.answers(conversation.Answer{Text: markup, Proposal: &conversation.Proposal{
+		Type: conversation.CodeGenerate, Payload: inline(payload), Summary: markup, Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: rev},
 	}})
 	for _, path := range []string{k.page(), "/console/agents", "/console/approvals"} {
 		a := w.as(workspace.Suzuki).get(path)
@@ -245,8 +247,8 @@ func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 
 func saysWhyNobodyAnswers(t *testing.T, w *world) {
 	k := w.direct()
-	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Refused(a.Head.Run, a.Waiting(), session.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
+	k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Refused(a.Head.Run, a.Waiting(), conversation.Refusal{Reason: task.ReasonModelKey, Text: "鍵がありません", Failed: true}, w.Now())
 	})
 	page := w.as(workspace.Sato).get(k.page())
 	holds(t, page, "応答なし", "AI モデルの API キーが登録されていないか", "鍵がありません")
@@ -258,12 +260,12 @@ func saysWhyNobodyAnswers(t *testing.T, w *world) {
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
 	for i, words := range talkWords {
-		for _, cause := range session.Causes {
+		for _, cause := range conversation.Causes {
 			if words.WhyUnread[cause] == "" {
 				t.Errorf("%s has no words for %s", language.All[i], cause)
 			}
 		}
-		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[session.Unreadable] {
+		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[conversation.Unreadable] {
 			t.Errorf("%s shows %q", language.All[i], got)
 		}
 	}
@@ -273,13 +275,13 @@ func sentIsForAdministrators(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "集計の相談")
 	k.run()
 	use, other := aggregate.NewID(), aggregate.NewID()
-	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "はい", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
+	k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: aggregate.Usage{ID: use, Provider: "openai", Model: "gpt-5.4", Calls: 1, Sent: &aggregate.Blob{S3Key: "key", Bytes: 9}}}, k.Now())
 	})
 	k.says(workspace.Sato, "続き")
 	k.run()
-	k.decide(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: "はい", Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
+	k.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: "はい", Usage: aggregate.Usage{ID: other, Provider: "openai", Model: "gpt-5.4", Calls: 1}}, k.Now())
 	})
 	w.results["key"] = `{"instructions":"<script>alert(1)</script>","input":"集計の相談"}`
 	admin, opener := w.as(workspace.Suzuki), w.as(workspace.Sato)

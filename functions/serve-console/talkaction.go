@@ -11,8 +11,7 @@ import (
 
 	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/legible"
 )
@@ -55,13 +54,13 @@ type logLine struct {
 }
 
 // action is one as people read it: what it would do word by word, who decided, and what it came to.
-func (t *talk) action(x *session.Action, path string, words talkTexts, locale string) actionRow {
+func (t *talk) action(x *conversation.Action, path string, words talkTexts, locale string) actionRow {
 	out := actionRow{
 		Number: x.Number, ID: x.ActionID, Type: agentsWords.In(locale).Types[x.ActionType], Badge: actionBadge(x), Status: words.Action[x.Status], At: x.CreatedAt,
-		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == session.ActionExecuting, Waits: x.Status == session.ActionPending,
+		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending,
 		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
 	}
-	if x.RequestedBy == session.RequestedByUser && len(x.Askers) > 0 {
+	if x.RequestedBy == conversation.RequestedByUser && len(x.Askers) > 0 {
 		out.By = t.person(x.Askers[0])
 	}
 	p, all := t.asked[x.ActionID]
@@ -73,7 +72,7 @@ func (t *talk) action(x *session.Action, path string, words talkTexts, locale st
 		out.Files = append(out.Files, writtenFile{legible.Spelled(f.Path), legible.Spelled(f.Content)})
 	}
 	out.Argv, out.Script = spelledAll(p.Argv), legible.Spelled(p.Script)
-	if at := x.Gate.Terms.DecideBy; at != nil && x.Status == session.ActionPending {
+	if at := x.Gate.Terms.DecideBy; at != nil && x.Status == conversation.ActionPending {
 		out.DecideBy = *at
 	}
 	t.decided(x, &out, words)
@@ -93,10 +92,10 @@ func (t *talk) action(x *session.Action, path string, words talkTexts, locale st
 }
 
 // decided says who decided about an action, or which rule.
-func (t *talk) decided(x *session.Action, out *actionRow, words talkTexts) {
+func (t *talk) decided(x *conversation.Action, out *actionRow, words talkTexts) {
 	g := x.Gate
 	switch {
-	case x.ApprovedBy == session.ApprovedByAuto && g.ApprovedAt != nil:
+	case x.ApprovedBy == conversation.ApprovedByAuto && g.ApprovedAt != nil:
 		out.Rule, out.ApprovedAt = legible.OneLine(cmp.Or(x.Rule, "—")), *g.ApprovedAt
 	case g.ApprovedAt != nil:
 		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
@@ -105,7 +104,7 @@ func (t *talk) decided(x *session.Action, out *actionRow, words talkTexts) {
 		}
 	}
 	switch {
-	case x.CancelReason == session.ReasonRejected:
+	case x.CancelReason == conversation.ReasonRejected:
 		out.Status, out.Badge = words.Rejected, "badge-bad"
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
@@ -114,7 +113,7 @@ func (t *talk) decided(x *session.Action, out *actionRow, words talkTexts) {
 }
 
 // ended says what an action came to.
-func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale string) {
+func (t *talk) ended(x *conversation.Action, out *actionRow, words talkTexts, locale string) {
 	if x.StartedAt != nil {
 		out.Started = *x.StartedAt
 	}
@@ -129,9 +128,9 @@ func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale 
 	}
 	out.Result = card.Prose(x.ResultSummary)
 	switch {
-	case x.Outcome == session.OutcomeUnknown:
+	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.UnknownAbout, words.Unknown, "badge-bad"
-	case x.Status == session.ActionFailed:
+	case x.Status == conversation.ActionFailed:
 		out.Error = card.TalkReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
@@ -146,8 +145,8 @@ func (t *talk) ended(x *session.Action, out *actionRow, words talkTexts, locale 
 const mostPayloads = 10
 
 // payloads are what actions would do. Of those that do not stand in their rows only that of first and of the newest are opened.
-func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*session.Action, first *session.Action) map[string]payload.Payload {
-	out, opened := map[string]payload.Payload{}, 0
+func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*conversation.Action, first *conversation.Action) map[string]conversation.Payload {
+	out, opened := map[string]conversation.Payload{}, 0
 	for _, x := range slices.Backward(append(slices.Clone(actions), first)) {
 		if _, there := out[x.ActionID]; there || x.Payload.S3Key != "" && opened == mostPayloads {
 			continue
@@ -166,15 +165,15 @@ func (c *Console) payloads(ctx context.Context, ref aggregate.Ref, actions []*se
 }
 
 // payload is all of what an action would do. It returns an error when that can't be read, or is not of its type.
-func (c *Console) payload(ctx context.Context, ref aggregate.Ref, x *session.Action) (payload.Payload, error) {
+func (c *Console) payload(ctx context.Context, ref aggregate.Ref, x *conversation.Action) (conversation.Payload, error) {
 	text := json.RawMessage(x.Payload.JSON)
 	if x.Payload.S3Key != "" {
 		var err error
 		if text, err = c.Results.Open(ctx, ref, x.Payload); err != nil {
-			return payload.Payload{}, err
+			return conversation.Payload{}, err
 		}
 	}
-	p, problems := payload.Read(x.ActionType, text)
+	p, problems := conversation.ReadPayload(x.ActionType, text)
 	if len(problems) > 0 {
 		return p, fmt.Errorf("action %s: %s", x.ActionID, problems[0])
 	}

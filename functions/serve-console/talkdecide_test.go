@@ -9,7 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 )
@@ -17,7 +17,7 @@ import (
 func decidesActions(t *testing.T, w *world) {
 	k := w.direct()
 	sato := w.as(workspace.Sato)
-	x := k.proposes(session.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
+	x := k.proposes(conversation.TestRun, `{"argv":["go","test","./a b/...",""],"timeout_seconds":60}`, "")
 	holds(t, sato.get(k.page()), `<code class="word">go</code>`, `<code class="word">./a b/...</code>`, "(空)")
 	expect.Same(t, k.page()+"?done=act_reject", sato.post(k.page()+"/act", actOn(aggregate.ActReject, x, "先にファイルを見せて")).to)
 	holds(t, sato.get(k.page()), "先にファイルを見せて", "却下", "action.rejected")
@@ -25,23 +25,23 @@ func decidesActions(t *testing.T, w *world) {
 		t.Errorf("the agent does not learn of the rejection: %+v", a.Inbox)
 	}
 
-	x = k.proposes(session.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
+	x = k.proposes(conversation.CodeGenerate, `{"files":[{"path":"a.txt","content":"一行目\n二行目"}]}`, "")
 	holds(t, sato.get(k.page()), "a.txt", "一行目\n二行目")
-	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(conversation.ActCancel, x, "")).to)
 
-	x = k.proposes(session.ShellCommand, script, "")
+	x = k.proposes(conversation.ShellCommand, script, "")
 	sato.post(k.page()+"/act", actOn(aggregate.ActApprove, x, ""))
 	k.begins()
-	busy := sato.post(k.page()+"/act", actOn(session.ActClose, nil, ""))
+	busy := sato.post(k.page()+"/act", actOn(conversation.ActClose, nil, ""))
 	if busy.status == http.StatusSeeOther || !strings.Contains(busy.body, "先にその操作を取り消してください") {
 		t.Errorf("a session is closed under a running action: %d %s", busy.status, busy.text())
 	}
-	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_cancel_action", sato.post(k.page()+"/act", actOn(conversation.ActCancel, x, "")).to)
 	one := 1
-	k.ends(x, session.Result{Status: session.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
+	k.ends(x, conversation.Result{Status: conversation.ActionFailed, ErrorDetail: "止められました", ExitCode: &one})
 	holds(t, sato.get(k.page()), "取り消した後に分かったこと", "止められました")
 
-	x = k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	x = k.proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	holds(t, sato.get(k.page()), "規則による自動承認", "承認済み")
 }
 
@@ -49,7 +49,7 @@ func refusesActions(t *testing.T, w *world) {
 	w.Ref.Tenant = w.tenant.ID
 	w.Settings(func(s *tenancy.Settings) { s.AllowSelfApproval = false })
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	form := actOn(aggregate.ActApprove, x, "")
 	sato, suzuki := w.as(workspace.Sato), w.as(workspace.Suzuki)
 	page := sato.get(k.page())
@@ -77,7 +77,7 @@ func refusesActions(t *testing.T, w *world) {
 	if a := suzuki.send("POST", k.page()+"/act", form); a.status != 403 {
 		t.Errorf("without the session's token: %d", a.status)
 	}
-	if k.load().Current().Status != session.ActionPending {
+	if k.load().Current().Status != conversation.ActionPending {
 		t.Error("something was decided")
 	}
 }
@@ -89,22 +89,22 @@ func offersWhatAskersMay(t *testing.T, w *world) {
 		s.Approvers.Mode, s.Approvers.Users = aggregate.ApproversList, []string{workspace.Suzuki}
 	})
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
+	k.proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "go test")
 	k.begins()
-	k.ends(k.load().Current(), session.Result{Status: session.ActionSucceeded})
+	k.ends(k.load().Current(), conversation.Result{Status: conversation.ActionSucceeded})
 	k.says(workspace.Tanaka, "もう一度")
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	tanaka := w.as(workspace.Tanaka)
 	page := tanaka.get(k.page())
 	holds(t, page, "⏹️ 操作を取り消す</button>")
 	lacks(t, page, "会話を終える</button>")
-	expect.Same(t, k.page()+"?done=act_cancel_action", tanaka.post(k.page()+"/act", actOn(session.ActCancel, x, "")).to)
+	expect.Same(t, k.page()+"?done=act_cancel_action", tanaka.post(k.page()+"/act", actOn(conversation.ActCancel, x, "")).to)
 }
 
 func oneActionDecision(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	x := k.proposes(session.ShellCommand, script, "")
-	by := map[string]*browser{string(aggregate.ActApprove): w.as(workspace.Suzuki), string(session.ActCancel): w.as(workspace.Sato), string(aggregate.ActReject): w.as(workspace.Tanaka)}
+	x := k.proposes(conversation.ShellCommand, script, "")
+	by := map[string]*browser{string(aggregate.ActApprove): w.as(workspace.Suzuki), string(conversation.ActCancel): w.as(workspace.Sato), string(aggregate.ActReject): w.as(workspace.Tanaka)}
 	var all sync.WaitGroup
 	answers := sync.Map{}
 	for act, b := range by {
@@ -123,7 +123,7 @@ func oneActionDecision(t *testing.T, w *world) {
 	})
 	// What was approved may still be cancelled; nothing else goes together.
 	got := k.load().Action(x.ActionID)
-	if done+told != 3 || done > 2 || done == 2 && (got.Status != session.ActionCancelled || got.ApprovedBy == "") {
+	if done+told != 3 || done > 2 || done == 2 && (got.Status != conversation.ActionCancelled || got.ApprovedBy == "") {
 		t.Errorf("%d decided, %d were told: %+v", done, told, got)
 	}
 }
@@ -134,7 +134,7 @@ func largePayload(t *testing.T, w *world) {
 	text := `{"script":"` + strings.Repeat("echo x\\n", 1500) + `echo end","timeout_seconds":60}`
 	hash := aggregate.HashOf(text)
 	key := "arguments/" + k.ref.Tenant + "/" + hash + ".json"
-	x := k.proposed(session.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
+	x := k.proposed(conversation.ShellCommand, aggregate.Blob{S3Key: key, Bytes: len(text)}, "")
 	sato := w.as(workspace.Sato)
 	page := sato.get(k.page())
 	holds(t, page, "ここでは承認できません", `value="reject"`)
@@ -149,7 +149,7 @@ func largePayload(t *testing.T, w *world) {
 
 func waitsForActions(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "テストして")
-	k.proposes(session.ShellCommand, script, "")
+	k.proposes(conversation.ShellCommand, script, "")
 	holds(t, w.as(workspace.Suzuki).get("/console/approvals?for=me"), k.page(), "エージェントの操作", "コマンドの実行: テストを走らせて確かめます", "あなたの判断待ち")
 	lacks(t, w.as(workspace.Alex).get("/console/approvals"), k.page())
 	holds(t, w.as(workspace.Suzuki).get("/console/audit"), `<a href="`+k.page()+`">会話を開く</a>`, "エージェントの操作を提案した")

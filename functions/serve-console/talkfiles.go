@@ -1,22 +1,22 @@
 package main
 
 import (
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/words/legible"
 )
 
 // readings are what answers say of the files that people attached: the messages of people never change.
 type readings struct {
-	found  map[string]session.Attachment // by Slack's id
-	beside map[string]bool               // files whose own message is on the page
+	found  map[string]conversation.Attachment // by Slack's id
+	beside map[string]bool                    // files whose own message is on the page
 }
 
-func newReadings(said []session.Message) readings {
-	r := readings{map[string]session.Attachment{}, map[string]bool{}}
+func newReadings(said []conversation.Message) readings {
+	r := readings{map[string]conversation.Attachment{}, map[string]bool{}}
 	for _, m := range said {
 		for _, f := range m.Attachments {
 			switch {
-			case m.Sender == session.FromUser:
+			case m.Sender == conversation.FromUser:
 				r.beside[f.FileID] = true
 			case r.found[f.FileID].Hash == "": // what was read once stays read
 				r.found[f.FileID] = f
@@ -27,10 +27,10 @@ func newReadings(said []session.Message) readings {
 }
 
 // of are the files of a message. What an answer says of one stands beside the message that it came with, where the page has it.
-func (r readings) of(m session.Message, words talkTexts) (out []fileRow) {
+func (r readings) of(m conversation.Message, words talkTexts) (out []fileRow) {
 	for _, f := range m.Attachments {
 		unread := f.Kind == "unread" || f.Why != ""
-		if m.Sender == session.FromUser {
+		if m.Sender == conversation.FromUser {
 			read, known := r.found[f.FileID]
 			if known {
 				f.Why = read.Why

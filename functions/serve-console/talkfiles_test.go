@@ -3,24 +3,24 @@ package main
 import (
 	"testing"
 
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
 
 // A file is said to be unread beside its message only where an answer says so, and is named once.
 func TestAFileIsShownAsItWasRead(t *testing.T) {
-	file := func(id, kind, hash, why string) session.Attachment {
-		return session.Attachment{FileID: id, Name: id + ".txt", Kind: kind, Hash: hash, Why: why}
+	file := func(id, kind, hash, why string) conversation.Attachment {
+		return conversation.Attachment{FileID: id, Name: id + ".txt", Kind: kind, Hash: hash, Why: why}
 	}
-	said := []session.Message{
-		{Sender: session.FromUser, Attachments: []session.Attachment{file("read", "unread", "", ""), file("zip", "unread", "", ""), file("later", "unread", "", "")}},
-		{Sender: session.FromAgent, Attachments: []session.Attachment{file("read", "text", "h", ""), file("zip", "unread", "", "only text and images are read"), file("elsewhere", "text", "h", ""), file("later", "unread", "", "Slack did not give it now")}},
-		{Sender: session.FromAgent, Attachments: []session.Attachment{file("later", "text", "h", "")}},
-		{Sender: session.FromUser, Attachments: []session.Attachment{file("new", "unread", "", "")}},
+	said := []conversation.Message{
+		{Sender: conversation.FromUser, Attachments: []conversation.Attachment{file("read", "unread", "", ""), file("zip", "unread", "", ""), file("later", "unread", "", "")}},
+		{Sender: conversation.FromAgent, Attachments: []conversation.Attachment{file("read", "text", "h", ""), file("zip", "unread", "", "only text and images are read"), file("elsewhere", "text", "h", ""), file("later", "unread", "", "Slack did not give it now")}},
+		{Sender: conversation.FromAgent, Attachments: []conversation.Attachment{file("later", "text", "h", "")}},
+		{Sender: conversation.FromUser, Attachments: []conversation.Attachment{file("new", "unread", "", "")}},
 	}
 	r, words := newReadings(said), talkWords.In("ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[session.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[conversation.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {

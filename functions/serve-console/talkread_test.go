@@ -10,13 +10,13 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
 
 func strangersSeeNoTalk(t *testing.T, w *world) {
 	k := w.talked(workspace.Sato, workspace.HR, "channel", "集計用のスクリプトを書いて")
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	other := w.found("T0OTHER", "U0OTHER")
 	logs := logged(t)
 	for name, b := range map[string]*browser{
@@ -27,7 +27,7 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 				t.Errorf("%s gets %d of %s", name, a.status, path)
 			}
 		}
-		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, session.ActCancel} {
+		for _, act := range []aggregate.Act{aggregate.ActApprove, aggregate.ActReject, conversation.ActCancel} {
 			if a := b.post(k.page()+"/act", actOn(act, x, "だめ")); a.status != http.StatusNotFound {
 				t.Errorf("%s gets %d for %s", name, a.status, act)
 			}
@@ -39,18 +39,18 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 	if a := w.as(workspace.Tanaka).get(d.page()); a.status != http.StatusNotFound {
 		t.Errorf("a member gets %d of another's direct message", a.status)
 	}
-	for _, act := range []aggregate.Act{session.ActReopen, session.ActClose, session.ActReopen} { // while it is open, then once it is closed
+	for _, act := range []aggregate.Act{conversation.ActReopen, conversation.ActClose, conversation.ActReopen} { // while it is open, then once it is closed
 		if a := w.as(workspace.Tanaka).post(d.page()+"/act", actOn(act, nil, "")); a.status != http.StatusNotFound {
 			t.Errorf("a member gets %d for %s of another's direct message", a.status, act)
 		}
-		if d.load().Session.Status == session.Open {
-			w.as(workspace.Sato).post(d.page()+"/act", actOn(session.ActClose, nil, ""))
+		if d.load().Session.Status == conversation.Open {
+			w.as(workspace.Sato).post(d.page()+"/act", actOn(conversation.ActClose, nil, ""))
 		}
 	}
-	if a := d.load(); a.Session.Status != session.Closed || a.Head.ForgottenAt == nil {
+	if a := d.load(); a.Session.Status != conversation.Closed || a.Head.ForgottenAt == nil {
 		t.Errorf("another's direct message was begun anew: %+v", a.Session)
 	}
-	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", session.ID("T", "C", "1.2")} {
+	for _, id := range []string{"x", "01ARZ3NDEKTSV4RRFFQ69G5FAV", "..%2f..", conversation.ID("T", "C", "1.2")} {
 		if a := w.as(workspace.Sato).get("/console/sessions/" + id); a.status != http.StatusNotFound {
 			t.Errorf("%s: %d", id, a.status)
 		}
@@ -61,7 +61,7 @@ func strangersSeeNoTalk(t *testing.T, w *world) {
 	if n := strings.Count(logs.String(), "msg=refused"); n < 14 {
 		t.Errorf("%d refusals are logged", n)
 	}
-	if k.load().Current().Status != session.ActionPending {
+	if k.load().Current().Status != conversation.ActionPending {
 		t.Error("something was decided")
 	}
 }
@@ -72,20 +72,20 @@ func longTalk(t *testing.T, w *world) {
 		var rows []aggregate.Row
 		for i := range 25 {
 			n := from*25 + i
-			m := &session.Message{
-				MessageID: session.MessageID("T", "C", fmt.Sprint(n)), SessionID: k.ref.ID, Sender: session.FromUser, User: workspace.Sato,
+			m := &conversation.Message{
+				MessageID: conversation.MessageID("T", "C", fmt.Sprint(n)), SessionID: k.ref.ID, Sender: conversation.FromUser, User: workspace.Sato,
 				Content: fmt.Sprintf("メッセージ %d 番", n), CreatedAt: w.Now().Add(time.Duration(n-2000) * time.Second),
 			}
 			rows = append(rows, m)
 		}
-		expect.NoError(t, w.c.Sessions.PutListed(t.Context(), k.ref.Tenant, session.MessagesList, k.ref.ID, rows, nil))
+		expect.NoError(t, w.c.Sessions.PutListed(t.Context(), k.ref.Tenant, conversation.MessagesList, k.ref.ID, rows, nil))
 	}
 	all := expect.Value(w.c.Sessions.Messages(t.Context(), k.ref.Tenant, k.ref.ID, ""))(t)
 	if len(all) != 1001 {
 		t.Fatalf("%d messages", len(all))
 	}
 	k.says(workspace.Sato, "まとめて")
-	k.answers(session.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
+	k.answers(conversation.Answer{Text: "はい", Summary: "集計の話をしました", Through: all[800].Key()})
 	b := w.as(workspace.Sato)
 	page := b.get(k.page())
 	holds(t, page, "集計の話をしました", "元のメッセージを読む", "はい")
@@ -112,7 +112,7 @@ func longTalk(t *testing.T, w *world) {
 
 func longOutput(t *testing.T, w *world) {
 	k := w.direct()
-	x := k.proposes(session.ShellCommand, script, "")
+	x := k.proposes(conversation.ShellCommand, script, "")
 	w.as(workspace.Sato).post(k.page()+"/act", actOn(aggregate.ActApprove, x, ""))
 	k.begins()
 	k.prints(x, 0, 700)
@@ -120,9 +120,9 @@ func longOutput(t *testing.T, w *world) {
 	holds(t, page, "行 699", "行 200<", "古い 200 行は残っていません")
 	lacks(t, page, "行 199<")
 	one := 1
-	k.ends(x, session.Result{Status: session.ActionFailed, Error: session.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
+	k.ends(x, conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ExitCode: &one, Lines: 700, Dropped: 200})
 	holds(t, w.as(workspace.Sato).get(k.page()), "プログラムがエラーで終わりました", "古い 200 行は残っていません")
-	y := k.proposes(session.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
+	y := k.proposes(conversation.TestRun, `{"argv":["go","test"],"timeout_seconds":60}`, "")
 	page = w.as(workspace.Sato).get(k.page())
 	holds(t, page, "?log=1#action-1")
 	lacks(t, page, "行 699")
@@ -134,7 +134,7 @@ func listsTalks(t *testing.T, w *world) {
 	holds(t, empty, "まだ会話がありません", "例: codex: ", "あなたが参加しているチャンネルの会話です")
 	in := w.talked(workspace.Sato, workspace.HR, "channel", "チャンネルの会話")
 	mine := w.direct()
-	mine.proposes(session.ShellCommand, script, "")
+	mine.proposes(conversation.ShellCommand, script, "")
 	for user, want := range map[string][2]bool{workspace.Suzuki: {true, true}, workspace.Sato: {true, true}, workspace.Tanaka: {true, false}, workspace.Alex: {false, false}} {
 		a := w.as(user).get("/console/agents")
 		for i, k := range []*talking{in, mine} {
@@ -147,7 +147,7 @@ func listsTalks(t *testing.T, w *world) {
 	holds(t, b.get("/console/agents"), "承認待ち", "Codex", "佐藤", "$0.0056", `data-live="/console/agents"`)
 	a := b.get("/console/agents?status=closed")
 	holds(t, a, "条件に合う会話はありません")
-	in.decide(func(a *session.Aggregate) (aggregate.Change, error) {
+	in.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(aggregate.System(), aggregate.Policy{Team: w.tenant.TeamID}, w.Now())
 	})
 	a = b.get("/console/agents?status=closed&person=" + workspace.Sato)

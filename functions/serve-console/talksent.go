@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/words/legible"
 )
 
@@ -26,12 +26,12 @@ type sentListPage struct {
 }
 
 // sessionRead is a session that the viewer may read.
-func (c *Console) sessionRead(r *http.Request, v *viewer) (*session.Aggregate, error) {
+func (c *Console) sessionRead(r *http.Request, v *viewer) (*conversation.Aggregate, error) {
 	a, err := c.subject(r, v, c.sessionPage())
 	if err != nil {
 		return nil, err
 	}
-	return a.(*session.Aggregate), nil // as its ref says
+	return a.(*conversation.Aggregate), nil // as its ref says
 }
 
 // listTalkSent lists the calls of models of a conversation, for administrators.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -25,11 +25,11 @@ type talkTexts struct {
 	NoOutput, Running, ErrorLine, Element                                                             string
 	Log, LogMore, LogAll, At, By, Action2, Resource, Details                                          string
 	Was, WasBy                                                                                        string
-	Action                                                                                            map[session.ActionStatus]string
+	Action                                                                                            map[conversation.ActionStatus]string
 	Act, Confirm, ActAbout                                                                            map[aggregate.Act]string
 	Surface                                                                                           map[aggregate.Surface]string
 	Why                                                                                               map[aggregate.Reason]string
-	WhyUnread                                                                                         map[session.Cause]string
+	WhyUnread                                                                                         map[conversation.Cause]string
 }
 
 // unread says why nothing of an attachment was read.
@@ -37,18 +37,18 @@ func (t talkTexts) unread(why string) string {
 	if why == "" {
 		return ""
 	}
-	return t.WhyUnread[session.CauseOf(why)]
+	return t.WhyUnread[conversation.CauseOf(why)]
 }
 
 // decided says who was faster.
 func (t talkTexts) decided(e aggregate.ErrDecided, who, when string) string {
-	status := t.Action[session.ActionStatus(e.Status)]
+	status := t.Action[conversation.ActionStatus(e.Status)]
 	switch {
-	case e.Status == string(aggregate.Rejected) || e.Reason == session.ReasonRejected:
+	case e.Status == string(aggregate.Rejected) || e.Reason == conversation.ReasonRejected:
 		status = t.Rejected
-	case e.Reason == session.ReasonExpired || e.Reason == task.ReasonExpired:
-		status = t.Why[session.ReasonExpired]
-	case e.Status == string(session.Closed):
+	case e.Reason == conversation.ReasonExpired || e.Reason == task.ReasonExpired:
+		status = t.Why[conversation.ReasonExpired]
+	case e.Status == string(conversation.Closed):
 		status = t.Closed
 	}
 	return strings.NewReplacer("{status}", cmp.Or(status, e.Status), "{who}", who, "{when}", when).Replace(t.Was)
@@ -71,21 +71,21 @@ var talkJA = talkTexts{
 	Output2: "出力", Dropped: "古い %d 行は残っていません。残るのは新しい 500 行です。", ShowOutput: "出力を見る", NoOutput: "出力はありません。", Running: "実行中です。出力は数秒ごとに新しくなります。", ErrorLine: "エラー出力", Element: "語",
 	Log: "監査ログ", LogMore: "これより後の記録は、監査ログのページにあります。", LogAll: "監査ログで見る", At: "日時", By: "した人", Action2: "したこと", Resource: "対象", Details: "詳細",
 	Was: "先に決まっています: {status} ({who}、{when})", WasBy: "決めた人",
-	Action: map[session.ActionStatus]string{
-		session.ActionPending: "承認待ち", session.ActionApproved: "承認済み・開始待ち", session.ActionExecuting: "実行中", session.ActionSucceeded: "完了", session.ActionFailed: "失敗", session.ActionCancelled: "取り消し",
+	Action: map[conversation.ActionStatus]string{
+		conversation.ActionPending: "承認待ち", conversation.ActionApproved: "承認済み・開始待ち", conversation.ActionExecuting: "実行中", conversation.ActionSucceeded: "完了", conversation.ActionFailed: "失敗", conversation.ActionCancelled: "取り消し",
 	},
-	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ 承認", aggregate.ActReject: "❌ 却下", session.ActCancel: "⏹️ 操作を取り消す", session.ActClose: "会話を終える", session.ActReopen: "この会話をもう一度始める"},
-	Confirm: map[aggregate.Act]string{session.ActCancel: "この操作を取り消しますか。元に戻せません。", session.ActClose: "この会話を終えますか。承認を待っている操作も取り消されます。"},
+	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ 承認", aggregate.ActReject: "❌ 却下", conversation.ActCancel: "⏹️ 操作を取り消す", conversation.ActClose: "会話を終える", conversation.ActReopen: "この会話をもう一度始める"},
+	Confirm: map[aggregate.Act]string{conversation.ActCancel: "この操作を取り消しますか。元に戻せません。", conversation.ActClose: "この会話を終えますか。承認を待っている操作も取り消されます。"},
 	ActAbout: map[aggregate.Act]string{
-		aggregate.ActApprove: "上の内容が、そのまま実行されます。", session.ActCancel: "実行中なら止めます。それまでに変わったファイルは、作業フォルダーに反映されません。", session.ActClose: "続けるときは、Slack で新しく話しかけるか、ここからもう一度始めます。",
-		session.ActReopen: "作業フォルダーはそのままです。前のやりとりを、エージェントは覚えていません。",
+		aggregate.ActApprove: "上の内容が、そのまま実行されます。", conversation.ActCancel: "実行中なら止めます。それまでに変わったファイルは、作業フォルダーに反映されません。", conversation.ActClose: "続けるときは、Slack で新しく話しかけるか、ここからもう一度始めます。",
+		conversation.ActReopen: "作業フォルダーはそのままです。前のやりとりを、エージェントは覚えていません。",
 	},
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "コンソール"},
 	Why: map[aggregate.Reason]string{
-		session.ReasonClosed: "会話を終えたため", session.ReasonIdle: "しばらく動きがなかったため", session.ReasonRejected: "却下されたため", session.ReasonExpired: "期限切れ", session.ReasonWithdrawn: "取り消したため",
+		conversation.ReasonClosed: "会話を終えたため", conversation.ReasonIdle: "しばらく動きがなかったため", conversation.ReasonRejected: "却下されたため", conversation.ReasonExpired: "期限切れ", conversation.ReasonWithdrawn: "取り消したため",
 	},
-	WhyUnread: map[session.Cause]string{
-		session.TooLarge: "大きすぎるため読み取っていません (テキストは 64 KB、画像は 3 MB まで)。", session.OtherType: "読み取れるのはテキストと画像だけです。", session.TooMany: "新しいファイルを優先したため、読み取っていません。",
-		session.Altered: "回答に使った後で変更されたため、読み取っていません。", session.Silent: "Slack から受け取れませんでした。次の回答のときに、もう一度読み取ります。", session.Unreadable: "読み取れませんでした。削除されたか、Slack の外にあるファイルの可能性があります。",
+	WhyUnread: map[conversation.Cause]string{
+		conversation.TooLarge: "大きすぎるため読み取っていません (テキストは 64 KB、画像は 3 MB まで)。", conversation.OtherType: "読み取れるのはテキストと画像だけです。", conversation.TooMany: "新しいファイルを優先したため、読み取っていません。",
+		conversation.Altered: "回答に使った後で変更されたため、読み取っていません。", conversation.Silent: "Slack から受け取れませんでした。次の回答のときに、もう一度読み取ります。", conversation.Unreadable: "読み取れませんでした。削除されたか、Slack の外にあるファイルの可能性があります。",
 	},
 }

@@ -2,7 +2,7 @@ package main
 
 import (
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 )
 
 var talkEN = talkTexts{
@@ -20,21 +20,21 @@ var talkEN = talkTexts{
 	Output2: "Output", Dropped: "The oldest %d lines are gone: the newest 500 are kept.", ShowOutput: "Show the output", NoOutput: "There is no output.", Running: "It is running. The output is fetched every few seconds.", ErrorLine: "error output", Element: "Word",
 	Log: "Audit log", LogMore: "What came after is on the page of the audit log.", LogAll: "See it in the audit log", At: "Time", By: "By", Action2: "Action", Resource: "Resource", Details: "Details",
 	Was: "It was decided before: {status} ({who}, {when})", WasBy: "By",
-	Action: map[session.ActionStatus]string{
-		session.ActionPending: "Waits for approval", session.ActionApproved: "Approved, about to begin", session.ActionExecuting: "Running", session.ActionSucceeded: "Done", session.ActionFailed: "Failed", session.ActionCancelled: "Withdrawn",
+	Action: map[conversation.ActionStatus]string{
+		conversation.ActionPending: "Waits for approval", conversation.ActionApproved: "Approved, about to begin", conversation.ActionExecuting: "Running", conversation.ActionSucceeded: "Done", conversation.ActionFailed: "Failed", conversation.ActionCancelled: "Withdrawn",
 	},
-	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ Approve", aggregate.ActReject: "❌ Reject", session.ActCancel: "⏹️ Withdraw the action", session.ActClose: "Close the conversation", session.ActReopen: "Begin this conversation again"},
-	Confirm: map[aggregate.Act]string{session.ActCancel: "Withdraw this action? This can’t be undone.", session.ActClose: "Close this conversation? An action that waits is withdrawn with it."},
+	Act:     map[aggregate.Act]string{aggregate.ActApprove: "✅ Approve", aggregate.ActReject: "❌ Reject", conversation.ActCancel: "⏹️ Withdraw the action", conversation.ActClose: "Close the conversation", conversation.ActReopen: "Begin this conversation again"},
+	Confirm: map[aggregate.Act]string{conversation.ActCancel: "Withdraw this action? This can’t be undone.", conversation.ActClose: "Close this conversation? An action that waits is withdrawn with it."},
 	ActAbout: map[aggregate.Act]string{
-		aggregate.ActApprove: "What is shown above is run, word for word.", session.ActCancel: "If it is running it is stopped. Files that it changed so far don’t reach the work folder.", session.ActClose: "To go on, write anew in Slack, or begin it again here.",
-		session.ActReopen: "The work folder is as it was left. The agent remembers nothing of what was said.",
+		aggregate.ActApprove: "What is shown above is run, word for word.", conversation.ActCancel: "If it is running it is stopped. Files that it changed so far don’t reach the work folder.", conversation.ActClose: "To go on, write anew in Slack, or begin it again here.",
+		conversation.ActReopen: "The work folder is as it was left. The agent remembers nothing of what was said.",
 	},
 	Surface: map[aggregate.Surface]string{aggregate.SurfaceSlack: "Slack", aggregate.SurfaceConsole: "console"},
 	Why: map[aggregate.Reason]string{
-		session.ReasonClosed: "because the conversation was closed", session.ReasonIdle: "because nothing had happened for a while", session.ReasonRejected: "because it was rejected", session.ReasonExpired: "Nobody decided in time", session.ReasonWithdrawn: "because somebody withdrew it",
+		conversation.ReasonClosed: "because the conversation was closed", conversation.ReasonIdle: "because nothing had happened for a while", conversation.ReasonRejected: "because it was rejected", conversation.ReasonExpired: "Nobody decided in time", conversation.ReasonWithdrawn: "because somebody withdrew it",
 	},
-	WhyUnread: map[session.Cause]string{
-		session.TooLarge: "Too large to be read: the limit is 64 KB for text and 3 MB for images.", session.OtherType: "Only text and images are read.", session.TooMany: "Not read, because newer files came first.",
-		session.Altered: "Not read, because it was changed after an answer had been made of it.", session.Silent: "Slack did not give it. The next answer tries again.", session.Unreadable: "It could not be read. It may have been deleted, or be kept outside of Slack.",
+	WhyUnread: map[conversation.Cause]string{
+		conversation.TooLarge: "Too large to be read: the limit is 64 KB for text and 3 MB for images.", conversation.OtherType: "Only text and images are read.", conversation.TooMany: "Not read, because newer files came first.",
+		conversation.Altered: "Not read, because it was changed after an answer had been made of it.", conversation.Silent: "Slack did not give it. The next answer tries again.", conversation.Unreadable: "It could not be read. It may have been deleted, or be kept outside of Slack.",
 	},
 }

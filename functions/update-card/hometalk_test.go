@@ -8,8 +8,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
@@ -48,12 +47,12 @@ func (k *talk) wants(tab string, want, not []string) {
 func (k *talk) inChannel(n int, script string) {
 	k.T.Helper()
 	ts := fmt.Sprintf("1776675700.%06d", n)
-	in := session.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
-	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
-	p := payload.Payload{Script: script, TimeoutSeconds: 60}
-	k.says("", &session.Proposal{
-		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
+	expect.NoError(k.T, k.rows.Begin(k.T.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, k.Now()))(k.T)))
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
+	k.says("", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60, Terms: aggregate.Terms{ApprovalRequired: true},
 	})
 }
 
@@ -79,7 +78,7 @@ func testHomeAction(t *testing.T, k *talk) {
 	k.wants(k.opens(workspace.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test", "あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
 	k.wants(k.opens(workspace.Guest), nil, []string{"approve_action", k.ref.ID})
 	x := expect.Value(k.rows.Load(t.Context(), k.ref))(t).Current()
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
 	})
 	k.wants(k.opens(workspace.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
@@ -93,7 +92,7 @@ func testHomeLongAction(t *testing.T, k *talk) {
 func testHomeTalks(t *testing.T, k *talk) {
 	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
 	k.wants(k.opens(workspace.Suzuki), nil, []string{"エージェントとの会話"})
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 	k.wants(k.opens(workspace.Sato), nil, []string{"エージェントとの会話"})
 }
 

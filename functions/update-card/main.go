@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/decide/inbox"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
@@ -45,7 +45,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	shelf := large.Open(cfg, env.Results)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, session.Kind.Name: sessionCards{conversations.Of(s), shelf}},
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{shelf}, conversation.Kind.Name: sessionCards{conversations.Of(s), shelf}},
 		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err

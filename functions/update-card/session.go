@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
@@ -17,8 +17,8 @@ import (
 
 // Said is where what stands beside a session is: what was said, and what its actions print.
 type Said interface {
-	Message(ctx context.Context, tenant, id, key string) (session.Message, error)
-	Log(ctx context.Context, tenant, action string, limit int) ([]session.LogEntry, error)
+	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
+	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
 }
 
 // Payloads opens those that are too large for a row.
@@ -45,7 +45,7 @@ func talkOf(a aggregate.Aggregate) card.Talk {
 	if t, ok := a.(card.Talk); ok {
 		return t
 	}
-	return card.Talk{Aggregate: a.(*session.Aggregate)}
+	return card.Talk{Aggregate: a.(*conversation.Aggregate)}
 }
 
 // Render draws one card.
@@ -57,7 +57,7 @@ func (sessionCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.S
 func (k sessionCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := talkOf(a)
 	x := t.Current()
-	if x == nil || x.Status != session.ActionExecuting {
+	if x == nil || x.Status != conversation.ActionExecuting {
 		return a, nil
 	}
 	var err error
@@ -71,18 +71,18 @@ func (k sessionCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregat
 func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	t, ref := talkOf(a), a.Ref()
 	switch c.CardType {
-	case session.CardMessage:
-		key, _ := session.OfMessage(c.Subject)
+	case conversation.CardMessage:
+		key, _ := conversation.OfMessage(c.Subject)
 		m, err := k.said.Message(ctx, ref.Tenant, ref.ID, key)
 		switch {
 		case errors.Is(err, aggregate.ErrNotFound):
-			t.Message = &session.Message{}
+			t.Message = &conversation.Message{}
 		case err != nil:
 			return nil, fmt.Errorf("read what was said: %w", err)
 		default:
 			t.Message = &m
 		}
-	case session.CardAction:
+	case conversation.CardAction:
 		x := aggregate.Find(t.Actions, c.Subject)
 		if x == nil {
 			return a, nil
@@ -107,15 +107,15 @@ func (sessionCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion {
 
 // Urgency is read off the rows.
 func (sessionCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
-	if c.CardType != session.CardAction {
+	if c.CardType != conversation.CardAction {
 		return settled
 	}
 	switch x := aggregate.Find(talkOf(a).Actions, c.Subject); {
 	case x == nil:
 		return settled
-	case x.Status == session.ActionPending:
+	case x.Status == conversation.ActionPending:
 		return asks
-	case x.Status == session.ActionExecuting && c.MessageTS != "":
+	case x.Status == conversation.ActionExecuting && c.MessageTS != "":
 		return progress
 	}
 	return settled
@@ -126,9 +126,9 @@ func (sessionCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, titl
 	t := talkOf(a)
 	x := t.Current()
 	switch {
-	case t.Session.Status == session.Closed:
+	case t.Session.Status == conversation.Closed:
 		return slackapi.AgentClosed, t.Session.Title
-	case x != nil && x.Status == session.ActionPending && len(t.Inbox) == 0:
+	case x != nil && x.Status == conversation.ActionPending && len(t.Inbox) == 0:
 		return slackapi.AgentSuspended, t.Session.Title
 	case !t.Head.Resting:
 		return slackapi.AgentProcessing, t.Session.Title

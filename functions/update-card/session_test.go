@@ -9,8 +9,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
@@ -32,31 +31,31 @@ func newTalk(t *testing.T, db *storetest.Server) *talk {
 	t.Helper()
 	w := newWorld(t, db)
 	_, table := db.Store(t)
-	s := store.New(db.DB, table, session.Kind)
+	s := store.New(db.DB, table, conversation.Kind)
 	rows := conversations.Of(s)
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{session.Kind.Name: sessionCards{rows, w.bucket}}
+	w.h.Kinds = map[string]Kind{conversation.Kind.Name: sessionCards{rows, w.bucket}}
 	k := &talk{world: w, rows: rows, policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
 	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
-	in := session.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
+	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
 	k.ref = in.Ref()
-	expect.NoError(t, rows.Begin(t.Context(), expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IsCached: true, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
+	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, IdleDays: 14, Locale: "ja"}, w.Now()))(t)))
 	return k
 }
 
-func (k *talk) do(decide session.Decision) *session.Aggregate {
+func (k *talk) do(decide conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	k.Later(time.Second)
 	return expect.Value(k.rows.Decide(k.T.Context(), k.ref, decide))(k.T)
 }
 
-func (k *talk) says(text string, p *session.Proposal) *session.Aggregate {
+func (k *talk) says(text string, p *conversation.Proposal) *conversation.Aggregate {
 	k.T.Helper()
-	return k.do(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(a.Head.Run, a.Waiting(), session.Answer{Text: text, Proposal: p}, k.Now())
+	return k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: text, Proposal: p}, k.Now())
 	})
 }
 
@@ -90,25 +89,25 @@ func (k *talk) drawn(status string, texts ...string) {
 func TestAConversationIsDrawn(t *testing.T) {
 	k := newTalk(t, storetest.Start(t))
 	k.drawn("processing")
-	p := payload.Payload{Script: "make test", TimeoutSeconds: 60}
-	x := k.says("**まず** 試します。", &session.Proposal{
-		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
+	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60}
+	x := k.says("**まず** 試します。", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
 		Terms: aggregate.Terms{ApprovalRequired: true},
 	}).Current()
 	k.drawn("suspended", "*まず* 試します。", "操作 #1 の確認")
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
 	})
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
 	})
 	k.drawn("processing", "*まず* 試します。", "操作 #1 を実行中")
 
-	line := func(order int) session.LogEntry {
-		return session.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order, Text: fmt.Sprintf("line %d", order), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	line := func(order int) conversation.LogEntry {
+		return conversation.LogEntry{LogID: fmt.Sprint(order), ActionID: x.ActionID, Order: order, Text: fmt.Sprintf("line %d", order), CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
 	}
-	var lines []session.LogEntry
+	var lines []conversation.LogEntry
 	for i := range 15 {
 		lines = append(lines, line(i))
 	}
@@ -116,13 +115,13 @@ func TestAConversationIsDrawn(t *testing.T) {
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	k.drawn("processing", "*まず* 試します。", "line 5\\nline 6")
 
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", session.Result{Status: session.ActionSucceeded, Lines: 15}, k.Now())
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 15}, k.Now())
 	})
 	k.drawn("processing", "*まず* 試します。", "操作 #1 完了")
 	long := strings.Repeat("とても長い答えです。\n", 700)
 	k.says(long, nil)
-	parts := session.Parts(long)
+	parts := conversation.Parts(long)
 	want := []string{"*まず* 試します。", "line 14"}
 	for range parts {
 		want = append(want, "とても長い答えです。")
@@ -130,6 +129,6 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("active", want...)
 	k.drawn("active", want...)
 
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 	k.drawn("closed", append(want, "reopen_session")...)
 }

@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
@@ -44,7 +44,7 @@ func (sessionCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Set
 	if x == nil {
 		return card.Message{}, false
 	}
-	if x.Status == session.ActionExecuting { // what it prints is followed in the thread alone
+	if x.Status == conversation.ActionExecuting { // what it prints is followed in the thread alone
 		t.Log = nil
 	}
 	return card.TalkCopy(t, c, s, link, now), true

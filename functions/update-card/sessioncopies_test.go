@@ -8,8 +8,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -31,15 +30,15 @@ func (k *talk) listing(change func(*tenancy.Settings), users ...string) {
 }
 
 // proposes brings it to an action that waits.
-func (k *talk) proposes(script string) *session.Action {
+func (k *talk) proposes(script string) *conversation.Action {
 	k.T.Helper()
 	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
-		k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
 	}
-	p := payload.Payload{Script: script, TimeoutSeconds: 60}
+	p := conversation.Payload{Script: script, TimeoutSeconds: 60}
 	settings := expect.Value(k.rows.Of.Store.Settings(k.T.Context(), k.ref.Tenant))(k.T)
-	return k.says("試します。", &session.Proposal{
-		Type: session.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
+	return k.says("試します。", &conversation.Proposal{
+		Type: conversation.ShellCommand, Payload: aggregate.Blob{JSON: aggregate.JSON(p.JSON()), Bytes: len(p.JSON())}, Seconds: 60,
 		Terms: aggregate.Terms{ApprovalRequired: true, SettingsRev: settings.Rev},
 	}).Current()
 }
@@ -103,25 +102,25 @@ func testActionCopiesFollow(t *testing.T, k *talk) {
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		k.sees(user, []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, x.ActionID, "make test", "と claude"}, []string{"/archives/"}) // whose direct messages they can't open
 	}
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Approve(x.ActionID, x.Payload.Hash(), k.By, k.policy, k.Now())
 	})
 	k.shown()
 	k.sees(workspace.Tanaka, []string{"承認: ", workspace.Suzuki}, []string{"approve_action"})
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Claim(a.Head.Run, "i1", k.Now().Add(time.Minute), k.Now())
 	})
 	k.shown()
-	line := session.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
-	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []session.LogEntry{line}))
+	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
+	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []conversation.LogEntry{line}))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
 	if k.shown() {
 		t.Error("copies follow each line that an action prints")
 	}
 	k.sees(workspace.Tanaka, []string{"実行中"}, []string{"it prints"})
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Finish(x.ActionID, "i1", session.Result{Status: session.ActionSucceeded, Lines: 1}, k.Now())
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 1}, k.Now())
 	})
 	k.shown()
 	k.sees(workspace.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
@@ -134,7 +133,7 @@ func testActionCopiesEnd(t *testing.T, k *talk) {
 	k.listing(nil, workspace.Suzuki)
 	k.proposes("make test")
 	k.shown()
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 	k.shown()
 	k.sees(workspace.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
 }
@@ -145,7 +144,7 @@ func testActionCopiesOfEligible(t *testing.T, k *talk) {
 	if k.shown() || len(k.direct(workspace.Suzuki)) != 0 {
 		t.Error("copies go out, and none are wanted")
 	}
-	k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
 	})
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
@@ -161,7 +160,7 @@ func testActionCopiesLeave(t *testing.T, k *talk) {
 	for range 23 {
 		x := k.proposes("make test")
 		k.shown()
-		k.do(func(a *session.Aggregate) (aggregate.Change, error) {
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi"
 )
@@ -27,11 +27,11 @@ func (d *drawing) replace(ctx context.Context, c *aggregate.Card, m card.Message
 
 // withLeftover is a kind of whose messages some grow with what may never be committed.
 type withLeftover interface {
-	Leftover(a aggregate.Aggregate) (s *session.Stream, channel string)
+	Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string)
 }
 
 // Leftover is a message that grew with an answer which nobody makes any more.
-func (sessionCards) Leftover(a aggregate.Aggregate) (s *session.Stream, channel string) {
+func (sessionCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
 	t := talkOf(a)
 	return t.Leftover(), t.Session.Channel
 }
@@ -76,7 +76,7 @@ func (d *drawing) leftover(ctx context.Context) error {
 }
 
 // lost are the messages that may be the one of a call whose answer was lost.
-func (d *drawing) lost(ctx context.Context, s *session.Stream, channel string) (found []string, err error) {
+func (d *drawing) lost(ctx context.Context, s *conversation.Stream, channel string) (found []string, err error) {
 	all, err := d.Slack.FindStreams(ctx, channel, d.place.Thread, s.StartedAt)
 	var refused slackapi.Refused
 	if errors.As(err, &refused) {

@@ -8,17 +8,17 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
 
 // grows has a message grow with the beginning of an answer, as whoever answers does.
-func (k *talk) grows() *session.Stream {
+func (k *talk) grows() *conversation.Stream {
 	k.T.Helper()
 	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
-	row := session.NewStream(a.Waiting()[0], k.Now())
+	row := conversation.NewStream(a.Waiting()[0], k.Now())
 	row.TS = expect.Value(k.slack.Client.StartStream(k.T.Context(), k.channel, k.thread, slacktest.Team, workspace.Sato, "The beginning"))(k.T)
 	expect.NoError(k.T, k.rows.Of.PutNote(k.T.Context(), k.ref, row, row.Of, true))
 	return row
@@ -46,7 +46,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	})
 	run("its answer never came", func(t *testing.T, k *talk) {
 		k.grows()
-		k.do(func(a *session.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 		k.drawn("closed", "reopen_session")
 		if a := expect.Value(k.rows.Load(t.Context(), k.ref))(t); a.Stream != nil {
 			t.Errorf("%+v", a.Stream)
@@ -72,7 +72,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	k := newTalk(t, storetest.Start(t))
 	row := k.grows()
-	other := session.NewStream(&session.Inbox{Message: "another"}, time.Now())
+	other := conversation.NewStream(&conversation.Inbox{Message: "another"}, time.Now())
 	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, other, other.Of))
 	if err := k.rows.Of.PutNote(t.Context(), k.ref, other, other.Of, true); !isOther(err) {
 		t.Errorf("a second one: %v", err)

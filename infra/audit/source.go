@@ -11,7 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -137,18 +137,18 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 
 // action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is gone.
 func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
-	ref := session.RefOf(tenant, in)
+	ref := conversation.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)
 	if err != nil {
 		return nil, fmt.Errorf("read the conversation %s: %w", in, err)
 	}
-	x := loaded.(*session.Aggregate).Action(id)
+	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&conversations.Store{Of: store.Of[*session.Aggregate]{Store: s.store}}).Archived(ctx, tenant, in)
+		archived, err := (&conversations.Store{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx, tenant, in)
 		if err != nil {
 			return nil, fmt.Errorf("read the earlier actions of %s: %w", in, err)
 		}
-		at := slices.IndexFunc(archived, func(x session.Action) bool { return x.ActionID == id })
+		at := slices.IndexFunc(archived, func(x conversation.Action) bool { return x.ActionID == id })
 		if at < 0 {
 			return nil, fmt.Errorf("the conversation %s has no longer an action %s: nobody approved it", in, id)
 		}

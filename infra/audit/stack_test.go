@@ -18,7 +18,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
@@ -146,7 +146,7 @@ func TestWhatTheStackDidIsProved(t *testing.T) {
 }
 
 // talked has an agent write files that somebody approves, and make a request of what was agreed, which is carried out.
-func (a *audited) talked() (action *session.Action, made string) {
+func (a *audited) talked() (action *conversation.Action, made string) {
 	a.Helper()
 	d := driver.Talk(a.T, a.s, workspace.Sato, "codex: ファイルを作って")
 	d.Press(workspace.Sato, d.Shows("操作 #1 の確認"), card.ApproveAction)
@@ -164,7 +164,7 @@ func (a *audited) talked() (action *session.Action, made string) {
 	return action, r.Ref.ID
 }
 
-func (a *audited) provesWhatAnAgentDid(action *session.Action, made string) {
+func (a *audited) provesWhatAnAgentDid(action *conversation.Action, made string) {
 	a.Helper()
 	out, holds := a.audit("prove", action.ActionID)
 	if !holds || !strings.Contains(out, "this very payload: stamped by "+workspace.Sato) || !strings.Contains(out, `files "`+action.Version+`"`) {

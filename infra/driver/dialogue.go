@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -47,8 +47,8 @@ func TalkIn(t T, s *stack.Stack, user, channel, agent, text string) *Dialogue {
 	if d.Root, err = s.Sandbox.Say(user, channel, text); err != nil {
 		t.Fatal(err)
 	}
-	in := session.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root, TS: d.Root, User: user, Text: text}
-	c, err := session.Begin(in, session.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now())
+	in := conversation.Inbound{Team: s.Sandbox.TeamID(), Channel: channel, ChannelType: "channel", Thread: d.Root, TS: d.Root, User: user, Text: text}
+	c, err := conversation.Begin(in, conversation.Opening{AgentID: agent, Locale: "ja", IdleDays: 14}, time.Now())
 	if err == nil {
 		err = d.Rows().Begin(context.Background(), c)
 	}
@@ -169,7 +169,7 @@ func (d *Dialogue) Eventually(what string, holds func() bool) {
 // Ref names the session.
 func (d *Dialogue) Ref() aggregate.Ref {
 	team := d.S.Sandbox.TeamID()
-	return session.RefOf(aggregate.TenantID(team), session.ID(team, d.Channel, d.Root))
+	return conversation.RefOf(aggregate.TenantID(team), conversation.ID(team, d.Channel, d.Root))
 }
 
 // Rows are where the session is.
@@ -196,7 +196,7 @@ func (d *Dialogue) Audit(actions ...aggregate.Action) (out []aggregate.AuditEntr
 }
 
 // Load is every row of the session as it is now.
-func (d *Dialogue) Load() *session.Aggregate {
+func (d *Dialogue) Load() *conversation.Aggregate {
 	d.T.Helper()
 	a, err := d.Rows().Load(context.Background(), d.Ref())
 	if err != nil {
@@ -206,9 +206,9 @@ func (d *Dialogue) Load() *session.Aggregate {
 }
 
 // Rests waits until the agent has nothing to do, and all of it is shown.
-func (d *Dialogue) Rests() *session.Aggregate {
+func (d *Dialogue) Rests() *conversation.Aggregate {
 	d.T.Helper()
-	var a *session.Aggregate
+	var a *conversation.Aggregate
 	d.Eventually("it rests", func() bool {
 		a = d.Load()
 		idle := a.Next(time.Now()).State == aggregate.StateFinish // what was just approved may not have begun

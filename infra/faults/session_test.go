@@ -17,7 +17,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store/conversations"
@@ -40,7 +40,7 @@ type talk struct {
 func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	b := running
 	first := b.talks(t)
-	if x := first.end(t); x.Status != session.ActionSucceeded || first.started() != 1 {
+	if x := first.end(t); x.Status != conversation.ActionSucceeded || first.started() != 1 {
 		t.Fatalf("undisturbed, the action is %s (%s %s) after %d starts: %v", x.Status, x.Error, x.ErrorDetail, first.started(), first.counts)
 	}
 	var all []trial
@@ -56,7 +56,7 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 	}
 	var wg sync.WaitGroup
 	places := make(chan struct{}, *beside)
-	ends := make([]session.ActionStatus, len(trials))
+	ends := make([]conversation.ActionStatus, len(trials))
 	for i, x := range trials {
 		places <- struct{}{}
 		wg.Go(func() {
@@ -68,7 +68,7 @@ func TestACrashInAConversationRunsNothingTwice(t *testing.T) {
 				if n := k.started(); n > 1 {
 					driver.Failf("the command of %s was started %d times", k.ref.ID, n)
 				}
-				if a.Status == session.ActionFailed && a.Outcome == "" && k.started() > 0 {
+				if a.Status == conversation.ActionFailed && a.Outcome == "" && k.started() > 0 {
 					driver.Failf("session %s: its command was started, and it is said to have failed: %s %s", k.ref.ID, a.Error, a.ErrorDetail)
 				}
 			}); err != nil {
@@ -94,10 +94,10 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 	if k.thread, err = b.Sandbox.Say(workspace.Sato, workspace.HR, "ask the agent"); err != nil {
 		t.Fatal(err)
 	}
-	in := session.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
+	in := conversation.Inbound{Team: b.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: k.thread, TS: k.thread, Text: text, User: workspace.Sato}
 	k.ref = in.Ref()
 	k.dying = func(c lambda.Call) {
-		k.pass(t, session.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})
+		k.pass(t, conversation.ActionKey(1), "SET #c.lease_until = :past", "attribute_exists(#c.lease_until)", map[string]string{"#c": "claim"})
 		if c.Function == "UpdateCardFunction" {
 			for _, card := range k.load(t).Cards {
 				k.pass(t, card.Key(), "SET claimed_at = :past", "attribute_exists(claimed_at)", nil)
@@ -105,7 +105,7 @@ func (b *harness) says(t driver.T, text string, kills ...point) *talk {
 		}
 	}
 	b.injector.knows(k.ref.ID, k.trace)
-	c := expect.Value(session.Begin(in, session.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "codex", Locale: "en"}, time.Now()))(t)
 	expect.NoError(t, k.rows.Begin(context.Background(), c))
 	return k
 }
@@ -122,7 +122,7 @@ func (k *talk) started() (n int) {
 	return n
 }
 
-func (k *talk) load(t driver.T) *session.Aggregate {
+func (k *talk) load(t driver.T) *conversation.Aggregate {
 	a, err := k.rows.Load(context.Background(), k.ref)
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func (k *talk) load(t driver.T) *session.Aggregate {
 
 // pass lets time pass for one of the session's rows, unless it is not as the condition says.
 func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]string) {
-	pk, _ := aggregate.Kinds{session.Kind}.Partition(k.ref)
+	pk, _ := aggregate.Kinds{conversation.Kind}.Partition(k.ref)
 	_, err := k.db.UpdateItem(context.Background(), &dynamodb.UpdateItemInput{
 		TableName: &k.TableName, UpdateExpression: &update, ConditionExpression: &condition, ExpressionAttributeNames: names,
 		Key:                       map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}},
@@ -145,16 +145,16 @@ func (k *talk) pass(t driver.T, sk, update, condition string, names map[string]s
 }
 
 // end approves what is proposed, waits until all is said and shown, and returns the action.
-func (k *talk) end(t driver.T) *session.Action {
+func (k *talk) end(t driver.T) *conversation.Action {
 	t.Helper()
 	nudge := time.Now().Add(4 * time.Second)
-	var a *session.Aggregate
+	var a *conversation.Aggregate
 	for end := time.Now().Add(stepTimeout); time.Now().Before(end); {
 		a = k.load(t)
-		if x := a.Current(); x != nil && x.Status == session.ActionPending {
+		if x := a.Current(); x != nil && x.Status == conversation.ActionPending {
 			by := aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Sato, Team: a.Session.TeamID, Member: true}
 			policy := aggregate.Policy{Team: a.Session.TeamID, AllowSelf: true}
-			_, err := k.rows.Decide(context.Background(), k.ref, func(a *session.Aggregate) (aggregate.Change, error) {
+			_, err := k.rows.Decide(context.Background(), k.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 				return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
 			})
 			if err != nil {
@@ -182,7 +182,7 @@ func (k *talk) open() bool {
 }
 
 // shownOnce: every card is one message of the thread.
-func (k *talk) shownOnce(t driver.T, a *session.Aggregate) {
+func (k *talk) shownOnce(t driver.T, a *conversation.Aggregate) {
 	n := 0
 	for _, m := range k.Sandbox.Messages(workspace.HR, k.thread) {
 		if m.TS != k.thread {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
 )
@@ -64,8 +64,8 @@ func newTalks(s *store.Store, apply bool, out io.Writer) *talks {
 
 // sessionRef is what -session names.
 func sessionRef(tenant, id string) (aggregate.Ref, error) {
-	if !aggregate.ValidID(tenant) || !session.ValidID(id) {
+	if !aggregate.ValidID(tenant) || !conversation.ValidID(id) {
 		return aggregate.Ref{}, fmt.Errorf("-session %.80q is not <tenant>/<session>, an id of 26 characters and a UUID", tenant+"/"+id)
 	}
-	return session.RefOf(tenant, id), nil
+	return conversation.RefOf(tenant, id), nil
 }

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
@@ -32,7 +32,7 @@ func shows(t *testing.T, d *driver.Dialogue, desk driver.Desk, onCard, onPage st
 // An approval in Slack and a cancellation in the console, at the same instant: what is cancelled first is never run, and both
 // surfaces say the same.
 func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
-	ends := map[session.ActionStatus]int{}
+	ends := map[conversation.ActionStatus]int{}
 	for range rounds {
 		d := begin(t, "codex: コマンド: sleep 50; echo ran")
 		asks := d.Shows("操作 #1 の確認")
@@ -46,9 +46,9 @@ func TestAnApprovalAndACancellationAtTheSameInstant(t *testing.T) {
 		a := d.Rests()
 		x := a.Actions[0]
 		ends[x.Status]++
-		approved, cancelled := d.Audit(session.AuditApproved), d.Audit(session.AuditCancelled)
+		approved, cancelled := d.Audit(conversation.AuditApproved), d.Audit(conversation.AuditCancelled)
 		switch {
-		case status != http.StatusSeeOther || len(cancelled) != 1 || x.Status != session.ActionCancelled:
+		case status != http.StatusSeeOther || len(cancelled) != 1 || x.Status != conversation.ActionCancelled:
 			t.Errorf("the console was told %d: %d cancellations, %s", status, len(cancelled), x.Status)
 		case len(approved) == 0 && x.StartedAt != nil:
 			t.Error("what nobody approved was run")
@@ -87,7 +87,7 @@ func TestTwoApproversInTwoPlacesMakeOneDecision(t *testing.T) {
 		x := d.Rests().Actions[0]
 		by := x.Gate.ApprovedBy
 		first[by]++
-		if n := len(d.Audit(session.AuditApproved)); n != 1 || x.Status != session.ActionSucceeded {
+		if n := len(d.Audit(conversation.AuditApproved)); n != 1 || x.Status != conversation.ActionSucceeded {
 			t.Errorf("%d approvals, %s", n, x.Status)
 		}
 		switch {
@@ -141,7 +141,7 @@ func TestAConversationHandsOver(t *testing.T) {
 	d.Shows("デモのエージェントです")
 	ts := d.Reply("これは稟議にします。")
 	d.Shows("この内容を依頼として起票します")
-	var made *session.HandOver
+	var made *conversation.HandOver
 	d.Eventually("a task", func() bool {
 		a := d.Load()
 		if len(a.Handed) == 1 && a.Handed[0].Done {
@@ -162,7 +162,7 @@ func TestAConversationHandsOver(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(page, `href="/console/tasks/`+made.TaskID+`"`) {
 		t.Errorf("the page is %d, or does not lead to the task", status)
 	}
-	if n := len(d.Audit(session.AuditHandedOver)); n != 1 {
+	if n := len(d.Audit(conversation.AuditHandedOver)); n != 1 {
 		t.Errorf("%d entries say that it was handed over", n)
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -25,19 +25,19 @@ func talk(t *testing.T, messages int) aggregate.Ref {
 	all := conversations.Of(store.New(dynamodb.NewFromConfig(running.AWS), running.TableName, kinds.All()...))
 	now := time.Now()
 	ts := fmt.Sprintf("%d.%06d", now.Unix(), now.UnixMicro()%1_000_000)
-	in := session.Inbound{Team: running.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "ファイルを作って"}
+	in := conversation.Inbound{Team: running.Sandbox.TeamID(), Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "ファイルを作って"}
 	ref := in.Ref()
 	for from := 0; from < messages; from += 25 {
 		var rows []aggregate.Row
 		for n := from; n < from+25; n++ {
-			rows = append(rows, &session.Message{
-				MessageID: session.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: session.FromUser, User: workspace.Sato,
+			rows = append(rows, &conversation.Message{
+				MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: workspace.Sato,
 				Content: fmt.Sprintf("%d 番目の、集計のしかたを相談するメッセージ", n), CreatedAt: now.Add(time.Duration(n-messages-10) * time.Second),
 			})
 		}
-		expect.NoError(t, all.PutListed(t.Context(), ref.Tenant, session.MessagesList, ref.ID, rows, nil))
+		expect.NoError(t, all.PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}
-	c := expect.Value(session.Begin(in, session.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, now))(t)
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: agent.Codex, Locale: "ja", IdleDays: 14}, now))(t)
 	expect.NoError(t, all.Begin(t.Context(), c))
 	driver.Eventually(t, "the agent proposes to write files", func() bool {
 		a, err := all.Load(t.Context(), ref)

@@ -11,7 +11,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model/turn"
 	"ringi/shared/runtime/expect"
 )
@@ -24,12 +24,12 @@ func longAgo(t *testing.T, d *driver.Dialogue, messages, bytes int) {
 		var rows []aggregate.Row
 		for n := from; n < min(from+25, messages); n++ {
 			text := fmt.Sprintf("%d 番目の相談です。", n)
-			rows = append(rows, &session.Message{
-				MessageID: session.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: session.FromUser, User: workspace.Sato,
+			rows = append(rows, &conversation.Message{
+				MessageID: conversation.MessageID("T", ref.ID, fmt.Sprint(n)), SessionID: ref.ID, Sender: conversation.FromUser, User: workspace.Sato,
 				Content: text + strings.Repeat("x", max(0, bytes-len(text))), CreatedAt: now.Add(time.Duration(n-messages-100) * time.Second),
 			})
 		}
-		expect.NoError(t, d.Rows().PutListed(t.Context(), ref.Tenant, session.MessagesList, ref.ID, rows, nil))
+		expect.NoError(t, d.Rows().PutListed(t.Context(), ref.Tenant, conversation.MessagesList, ref.ID, rows, nil))
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
 )
 
@@ -93,10 +93,10 @@ func TestAConversationOnEachWire(t *testing.T) {
 		d.Shows("答えは 42 でした。")
 		a := d.Rests()
 		x := a.Actions[0]
-		if x.Status != session.ActionSucceeded || x.Gate.ApprovedBy != workspace.Sato || x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
+		if x.Status != conversation.ActionSucceeded || x.Gate.ApprovedBy != workspace.Sato || x.Payload.Hash() != pending.Payload.Hash() || len(a.Actions) != 1 {
 			t.Errorf("%+v", x)
 		}
-		approved := d.Audit(session.AuditApproved)
+		approved := d.Audit(conversation.AuditApproved)
 		asked := heard(before)
 		if len(approved) != 1 || len(asked) != 2 || a.Session.Usage.Cost == 0 || a.Session.Usage.Output != 60 {
 			t.Fatalf("%+v, %d requests, %+v", approved, len(asked), a.Session.Usage)
@@ -157,7 +157,7 @@ func TestWhatTheVendorBreaksOffIsSaidOrAskedAgain(t *testing.T) {
 					_, faces := d.Faces()
 					t.Errorf("%d calls and %d cards: %q", n, len(a.Cards), faces)
 				}
-				if failed := test.calls == 0; failed != (a.Session.Status == session.Failing) || a.Session.TriedError != "" {
+				if failed := test.calls == 0; failed != (a.Session.Status == conversation.Failing) || a.Session.TriedError != "" {
 					t.Errorf("%+v", a.Session)
 				}
 			})
@@ -173,7 +173,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	d := begin(t, "codex", "最初のお願いです")
 	d.Timeout *= 3 // of which the tries take more than one
 	d.Shows("AI モデルから応答がないため、答えられませんでした。書いた内容は残っています。")
-	if a := d.Rests(); a.Session.Status != session.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
+	if a := d.Rests(); a.Session.Status != conversation.Failing || d.Count("再試行") != 0 || d.Count("応答がない") != 1 {
 		t.Errorf("%+v", a.Session)
 	}
 	desk := driver.SitDown(t, running, workspace.Sato)
@@ -184,7 +184,7 @@ func TestAVendorThatIsDownLosesNothing(t *testing.T) {
 	vendors.Scripted(llm.Script{Texts: []string{"戻りました"}})
 	d.Reply("続けて")
 	d.Shows("戻りました")
-	if a := d.Rests(); a.Session.Status != session.Open || a.Session.Error != "" {
+	if a := d.Rests(); a.Session.Status != conversation.Open || a.Session.Error != "" {
 		t.Errorf("%+v", a.Session)
 	}
 	if asked := heard(before); len(asked) != 1 || !strings.Contains(asked[0], "最初のお願いです") || !strings.Contains(asked[0], "続けて") {
@@ -215,7 +215,7 @@ func TestARejectionsReasonIsHeard(t *testing.T) {
 		d.Shows("分かりました。何もしません。")
 		a := d.Rests()
 		for _, x := range a.Actions {
-			if x.StartedAt != nil || x.Status != session.ActionCancelled || x.CancelReason != session.ReasonRejected {
+			if x.StartedAt != nil || x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected {
 				t.Errorf("%+v", x)
 			}
 		}

@@ -11,7 +11,7 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
@@ -48,8 +48,8 @@ type may func(by aggregate.Actor, p aggregate.Policy) bool
 // asked is where a task or a conversation is from, and who may stamp what it asks for.
 func (p approvals) asked(ctx context.Context, id string) (from aggregate.Origin, who may, err error) {
 	switch {
-	case session.ValidID(id):
-		a, err := conversations.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, session.RefOf(p.tenant(), id))
+	case conversation.ValidID(id):
+		a, err := conversations.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, conversation.RefOf(p.tenant(), id))
 		if err != nil {
 			return from, nil, err
 		}

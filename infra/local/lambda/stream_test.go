@@ -16,7 +16,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/moto"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	client "ringi/shared/runtime/isolated/invoke"
@@ -131,7 +131,7 @@ func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(buckets.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
 	store, of := versions.Open(inBucket, "bucket"), versions.Session{Tenant: "01TENANT", ID: "0b1c"}
-	before := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "a.txt", Content: "one"}}))(t)
+	before := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a.txt", Content: "one"}}))(t)
 	version := expect.Value(store.Put(t.Context(), of, before))(t)
 
 	o := order("cat a.txt; printf two > b.txt; ln -s /etc/passwd l")

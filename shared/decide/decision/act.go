@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
@@ -27,16 +27,16 @@ func Buttons() map[string]Button {
 		"retry_execution":  {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
 		"retry_generation": {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
 		card.TakeAsRequest: {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
-		card.CancelAction:  {Act: on((*session.Aggregate).Cancel), Withdraws: true},
-		card.ReopenSession: {Act: onWhole((*session.Aggregate).Reopen)},
+		card.CancelAction:  {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
+		card.ReopenSession: {Act: onWhole((*conversation.Aggregate).Reopen)},
 	}
 }
 
 // End is the button that ends a subject wherever it stands: it cancels a task, and closes a conversation.
 func End() Button {
 	return Button{Withdraws: true, Act: func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if a.Ref().Kind == session.Kind.Name {
-			return onWhole((*session.Aggregate).Close)(a, id, by, p, now)
+		if a.Ref().Kind == conversation.Kind.Name {
+			return onWhole((*conversation.Aggregate).Close)(a, id, by, p, now)
 		}
 		return onWhole((*task.Aggregate).CancelTask)(a, id, by, p, now)
 	}}
@@ -65,13 +65,13 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 
 // Asks reports whether people approve or reject what this type of card asks.
 func Asks(kind aggregate.CardType) bool {
-	return kind == task.CardPrompt || kind == task.CardProcess || kind == task.CardStep || kind == session.CardAction
+	return kind == task.CardPrompt || kind == task.CardProcess || kind == task.CardStep || kind == conversation.CardAction
 }
 
 // Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of what the
 // card shows; a task's cards carry none.
 func Pressed(kind aggregate.CardType, hash string, act Act) Act {
-	if hash == "" && kind != session.CardAction {
+	if hash == "" && kind != conversation.CardAction {
 		return Gate(kind, act)
 	}
 	return Shown(kind, hash, act)

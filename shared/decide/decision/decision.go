@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -48,8 +48,8 @@ type Subject interface {
 
 // RefOf names the subject with this id, whose form tells its kind.
 func RefOf(tenant, id string) aggregate.Ref {
-	if session.ValidID(id) {
-		return session.RefOf(tenant, id)
+	if conversation.ValidID(id) {
+		return conversation.RefOf(tenant, id)
 	}
 	return task.RefOf(tenant, id)
 }
@@ -88,7 +88,7 @@ type Click struct {
 
 // known reports whether the click's ids can be of something.
 func (c Click) known() bool {
-	return (aggregate.ValidID(c.Ref.ID) || session.ValidID(c.Ref.ID)) && (c.ID == c.Ref.ID || aggregate.ValidID(c.ID))
+	return (aggregate.ValidID(c.Ref.ID) || conversation.ValidID(c.Ref.ID)) && (c.ID == c.Ref.ID || aggregate.ValidID(c.ID))
 }
 
 // Verdict is what became of a click.

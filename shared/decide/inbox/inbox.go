@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
@@ -42,17 +42,17 @@ type Store interface {
 
 // Sessions are people's conversations with agents.
 type Sessions interface {
-	Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error)
-	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error)
+	Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error)
+	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error)
 }
 
 // Inbox is what concerns one person.
 type Inbox struct {
 	User    string
-	Waiting []Item            // for this person's decision, the oldest first
-	Looked  int               // so many of what waits in the workspace were looked at, the oldest; 0: all
-	Mine    []*task.Aggregate // what the person asked for, the newest first
-	Talks   []session.Session // the person's conversations that are open, likewise
+	Waiting []Item                 // for this person's decision, the oldest first
+	Looked  int                    // so many of what waits in the workspace were looked at, the oldest; 0: all
+	Mine    []*task.Aggregate      // what the person asked for, the newest first
+	Talks   []conversation.Session // the person's conversations that are open, likewise
 }
 
 // Item is a gate that waits, and whose it is.
@@ -90,8 +90,8 @@ func (x Item) approves(by aggregate.Actor, p aggregate.Policy, now time.Time) bo
 }
 
 // talks are the open ones among the conversations that a person began last.
-func (r Reader) talks(ctx context.Context, tenant, user string) ([]session.Session, error) {
-	open := func(s session.Session) bool { return s.Status != session.Closed }
+func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Session, error) {
+	open := func(s conversation.Session) bool { return s.Status != conversation.Closed }
 	page, err := r.Sessions.Listed(ctx, tenant, conversations.Filter{Opener: user}, "", mostMine, mostTalks, open)
 	if err != nil {
 		return nil, fmt.Errorf("list a person's conversations: %w", err)

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
@@ -102,13 +102,13 @@ func (l look) origins(ctx context.Context, items []store.WaitingItem) (map[aggre
 			out[task.RefOf(l.tenant, id)] = x.Origin()
 		}
 	}
-	if these := ids[session.Kind.Name]; len(these) > 0 {
+	if these := ids[conversation.Kind.Name]; len(these) > 0 {
 		talks, err := l.Sessions.Titled(ctx, l.tenant, these...)
 		if err != nil {
 			return nil, fmt.Errorf("read where conversations are: %w", err)
 		}
 		for id, x := range talks {
-			out[session.RefOf(l.tenant, id)] = x.Origin()
+			out[conversation.RefOf(l.tenant, id)] = x.Origin()
 		}
 	}
 	return out, nil
@@ -124,7 +124,7 @@ func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Orig
 	askers := []string{o.User}
 	switch row := x.Row.(type) {
 	case task.Gated:
-	case *session.Action:
+	case *conversation.Action:
 		if len(row.Askers) > 0 {
 			askers = row.Askers
 		}

@@ -3,7 +3,7 @@ package auditlog
 import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -40,20 +40,20 @@ func english() Words {
 			tenancy.AuditIntegrationDisconnected: "Disconnected an integration",
 			tenancy.AuditIntegrationFailed:       "Lost an integration",
 			tenancy.AuditToolPermissionUpdated:   "Changed a tool's permission",
-			session.AuditOpened:                  "Began a conversation with an agent",
-			session.AuditClosed:                  "Closed a conversation",
-			session.AuditReopened:                "Began a conversation again",
-			session.AuditFailing:                 "An agent could not answer any more",
+			conversation.AuditOpened:             "Began a conversation with an agent",
+			conversation.AuditClosed:             "Closed a conversation",
+			conversation.AuditReopened:           "Began a conversation again",
+			conversation.AuditFailing:            "An agent could not answer any more",
 			"session.handed_over":                "Made a request from a conversation",
-			session.AuditProposed:                "Proposed an agent’s action",
-			session.AuditApproved:                "Approved an agent’s action",
-			session.AuditRejected:                "Rejected an agent’s action",
-			session.AuditExpired:                 "An agent’s action expired",
-			session.AuditCancelled:               "Withdrew an agent’s action",
-			session.AuditStarted:                 "Began an agent’s action",
-			session.AuditCompleted:               "Completed an agent’s action",
-			session.AuditFailed:                  "An agent’s action failed",
-			session.AuditLate:                    "Learned late what became of an agent’s action",
+			conversation.AuditProposed:           "Proposed an agent’s action",
+			conversation.AuditApproved:           "Approved an agent’s action",
+			conversation.AuditRejected:           "Rejected an agent’s action",
+			conversation.AuditExpired:            "An agent’s action expired",
+			conversation.AuditCancelled:          "Withdrew an agent’s action",
+			conversation.AuditStarted:            "Began an agent’s action",
+			conversation.AuditCompleted:          "Completed an agent’s action",
+			conversation.AuditFailed:             "An agent’s action failed",
+			conversation.AuditLate:               "Learned late what became of an agent’s action",
 			contest.AuditStarted:                 "Began a contest",
 			contest.AuditEnded:                   "Ended a contest",
 			contest.AuditCancelled:               "Cancelled a contest",

@@ -3,7 +3,7 @@ package auditlog
 import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -40,20 +40,20 @@ func japanese() Words {
 			tenancy.AuditIntegrationDisconnected: "連携を外した",
 			tenancy.AuditIntegrationFailed:       "連携が使えなくなった",
 			tenancy.AuditToolPermissionUpdated:   "ツールの許可を変えた",
-			session.AuditOpened:                  "エージェントとの会話を始めた",
-			session.AuditClosed:                  "会話を終えた",
-			session.AuditReopened:                "会話をもう一度始めた",
-			session.AuditFailing:                 "エージェントが応答できなくなった",
+			conversation.AuditOpened:             "エージェントとの会話を始めた",
+			conversation.AuditClosed:             "会話を終えた",
+			conversation.AuditReopened:           "会話をもう一度始めた",
+			conversation.AuditFailing:            "エージェントが応答できなくなった",
 			"session.handed_over":                "会話から依頼を作った",
-			session.AuditProposed:                "エージェントの操作を提案した",
-			session.AuditApproved:                "エージェントの操作を承認した",
-			session.AuditRejected:                "エージェントの操作を却下した",
-			session.AuditExpired:                 "エージェントの操作が期限切れになった",
-			session.AuditCancelled:               "エージェントの操作を取り消した",
-			session.AuditStarted:                 "エージェントの操作を始めた",
-			session.AuditCompleted:               "エージェントの操作を終えた",
-			session.AuditFailed:                  "エージェントの操作に失敗した",
-			session.AuditLate:                    "エージェントの操作の結果が後から分かった",
+			conversation.AuditProposed:           "エージェントの操作を提案した",
+			conversation.AuditApproved:           "エージェントの操作を承認した",
+			conversation.AuditRejected:           "エージェントの操作を却下した",
+			conversation.AuditExpired:            "エージェントの操作が期限切れになった",
+			conversation.AuditCancelled:          "エージェントの操作を取り消した",
+			conversation.AuditStarted:            "エージェントの操作を始めた",
+			conversation.AuditCompleted:          "エージェントの操作を終えた",
+			conversation.AuditFailed:             "エージェントの操作に失敗した",
+			conversation.AuditLate:               "エージェントの操作の結果が後から分かった",
 			contest.AuditStarted:                 "コンテストを始めた",
 			contest.AuditEnded:                   "コンテストを終えた",
 			contest.AuditCancelled:               "コンテストを中止した",

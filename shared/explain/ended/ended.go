@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -41,7 +41,7 @@ func Sentence(locale string, r aggregate.Reason, detail string) string {
 // InTalk is Sentence where people talk with an agent.
 func InTalk(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
-	if text, own := session.Unanswered(locale, r); own {
+	if text, own := conversation.Unanswered(locale, r); own {
 		return text + w.inBrackets(r, detail)
 	}
 	return w.sentence(w.talk, r, detail)

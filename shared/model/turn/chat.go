@@ -4,7 +4,7 @@ package chat
 
 import (
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/payload"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 )
 
@@ -57,9 +57,9 @@ type File struct {
 type Proposal struct {
 	ActionID string // once it is one
 	Type     agent.ActionType
-	Payload  string          // JSON, in the one form that payload.Payload gives it
-	Decoded  payload.Payload // of an answer's proposal; one of an earlier message is told again as it is kept
-	Summary  string          // what it is for, in the agent's words
+	Payload  string               // JSON, in the one form that payload.Payload gives it
+	Decoded  conversation.Payload // of an answer's proposal; one of an earlier message is told again as it is kept
+	Summary  string               // what it is for, in the agent's words
 }
 
 // Turn is what an agent is to answer.

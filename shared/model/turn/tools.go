@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/payload"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/tool/schema"
 	"ringi/shared/words/legible"
@@ -57,7 +57,7 @@ func (t Turn) tools() ([]model.Tool, error) {
 
 // inputOf is a payload's schema with the summary that people read first.
 func inputOf(x agent.ActionType) (json.RawMessage, error) {
-	text, err := payload.Schema(x)
+	text, err := conversation.Schema(x)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (t Turn) judgeAction(x agent.ActionType, input json.RawMessage) judged {
 	if err != nil {
 		return judged{code: Invalid, problems: []string{"the arguments can't be read"}}
 	}
-	p, problems := payload.Read(x, rest)
+	p, problems := conversation.ReadPayload(x, rest)
 	summary = line(summary)
 	if n := utf8.RuneCountInString(summary); !legible.Text(summary) || n > MaxSummary {
 		problems = append(problems, fmt.Sprintf("summary has %d characters, it must have 1 to %d", n, MaxSummary))

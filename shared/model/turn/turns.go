@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -39,7 +39,7 @@ func Readable(mime string, size int) (why string) {
 			return fmt.Sprintf("the text has %d bytes, the limit is %d", size, MaxFileText)
 		}
 	default:
-		return session.OnlyRead
+		return conversation.OnlyRead
 	}
 	return ""
 }
@@ -70,7 +70,7 @@ func Attach(history []Message, read func(f File, most int) (body []byte, why str
 			sum := sha256.Sum256(f.Body)
 			hash := hex.EncodeToString(sum[:])
 			if f.Hash != "" && f.Hash != hash { // what was answered to is not shown as something else
-				f.Body, f.Why = nil, session.Changed
+				f.Body, f.Why = nil, conversation.Changed
 				continue
 			}
 			f.Hash, f.Size = hash, len(f.Body)

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 )
 
 // The reasons are those that Attach gives, so that a new text has a kind before people read it.
@@ -17,21 +17,21 @@ func TestEveryReasonOfAnUnreadFileHasItsKind(t *testing.T) {
 		return out
 	}
 	text, image := File{Type: "text/plain", Size: MaxFileText}, File{Type: "image/png", Size: 9}
-	for want, given := range map[session.Cause][]File{
-		session.TooLarge: {{Type: "image/png", Size: MaxImage + 1}, {Type: "text/plain", Size: MaxFileText + 1}}, session.OtherType: {{Type: "application/zip"}},
-		session.TooMany: append(files(MaxFilesText/MaxFileText+1, text), files(MaxImages+1, image)...), session.Altered: {{Type: "text/plain", Hash: "another"}},
-		session.Silent: {{Type: "text/plain", Why: session.NotNow}}, session.Unreadable: {{Type: "text/plain", Why: "files.info: file_deleted: the file can't be read"}},
+	for want, given := range map[conversation.Cause][]File{
+		conversation.TooLarge: {{Type: "image/png", Size: MaxImage + 1}, {Type: "text/plain", Size: MaxFileText + 1}}, conversation.OtherType: {{Type: "application/zip"}},
+		conversation.TooMany: append(files(MaxFilesText/MaxFileText+1, text), files(MaxImages+1, image)...), conversation.Altered: {{Type: "text/plain", Hash: "another"}},
+		conversation.Silent: {{Type: "text/plain", Why: conversation.NotNow}}, conversation.Unreadable: {{Type: "text/plain", Why: "files.info: file_deleted: the file can't be read"}},
 	} {
 		history := []Message{{Files: given}}
 		Attach(history, func(f File, _ int) ([]byte, string) { return []byte(strings.Repeat("x", f.Size)), "" })
 		found := false
 		for _, f := range history[0].Files {
-			if f.Why != "" && session.CauseOf(f.Why) != want {
-				t.Errorf("%q is %s, want %s", f.Why, session.CauseOf(f.Why), want)
+			if f.Why != "" && conversation.CauseOf(f.Why) != want {
+				t.Errorf("%q is %s, want %s", f.Why, conversation.CauseOf(f.Why), want)
 			}
 			found = found || f.Why != ""
 		}
-		if !found || !slices.Contains(session.Causes, want) {
+		if !found || !slices.Contains(conversation.Causes, want) {
 			t.Errorf("no file is unread by %s", want)
 		}
 	}

@@ -15,7 +15,7 @@ import (
 
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/agent"
-	"ringi/shared/domain/payload"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/bedrock"
@@ -128,7 +128,7 @@ func TestAProposalIsPutTogetherFromItsPieces(t *testing.T) {
 			t.Fatalf("%+v, %v", reply, err)
 		}
 		expect.Same(t, &chat.Proposal{Type: agent.TestRun, Payload: `{"argv":["go","test","./…"],"timeout_seconds":60}`, Summary: "テストを実行します",
-			Decoded: payload.Payload{Argv: []string{"go", "test", "./…"}, TimeoutSeconds: 60}}, reply.Action)
+			Decoded: conversation.Payload{Argv: []string{"go", "test", "./…"}, TimeoutSeconds: 60}}, reply.Action)
 	})
 }
 

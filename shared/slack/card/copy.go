@@ -7,7 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -30,11 +30,11 @@ func TalkCopy(t Talk, c *aggregate.Card, s tenancy.Settings, link string, now ti
 }
 
 // talkFrom says of which conversation something is, who began it, and with which agent.
-func talkFrom(a *session.Aggregate, w *askWords) string {
+func talkFrom(a *conversation.Aggregate, w *askWords) string {
 	return fill(w.TalkFrom, "title", talkTitle(a.Session, w), "who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
 }
 
-func talkTitle(s *session.Session, w *askWords) string {
+func talkTitle(s *conversation.Session, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), w.Untitled)
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -86,7 +86,7 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 
 // onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
-	if talk, is := x.Of.(*session.Aggregate); is {
+	if talk, is := x.Of.(*conversation.Aggregate); is {
 		return talkOnHome(x, talk, s, now), true
 	}
 	a, is := x.Of.(*task.Aggregate)
@@ -215,7 +215,7 @@ func waitsLine(x Waits, w *askWords) string {
 	switch a := x.Of.(type) {
 	case *task.Aggregate:
 		title = titleOf(a, w)
-	case *session.Aggregate:
+	case *conversation.Aggregate:
 		title = talkTitle(a.Session, w)
 	}
 	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
@@ -231,7 +231,7 @@ func (w *askWords) what(q aggregate.Question) string {
 		return fill(w.WhatPrompt, "version", q.Version)
 	case task.CardProcess:
 		return fill(w.WhatProcess, "version", q.Version)
-	case session.CardAction:
+	case conversation.CardAction:
 		return fill(w.WhatAction, "n", q.Version)
 	}
 	return w.WhatStep

@@ -5,20 +5,20 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
 // Conversation is one that the person began, and that is open.
 type Conversation struct {
-	Session session.Session
+	Session conversation.Session
 	Link    string
 }
 
 // talkOnHome is what an agent wants to do as blocks of the Home tab: its card, or where that does not show all of it, what it
 // is in short, with the button that does.
-func talkOnHome(x Waits, of *session.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
+func talkOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
 	in := *of.Session
 	in.Locale = s.Locale // a tab is in its reader's language
 	a := *of
@@ -37,7 +37,7 @@ func talkOnHome(x Waits, of *session.Aggregate, s tenancy.Settings, now time.Tim
 }
 
 // inShort is an action that waits, without what it does: no button to approve what isn't shown.
-func (d talkDrawing) inShort(x *session.Action) face {
+func (d talkDrawing) inShort(x *conversation.Action) face {
 	review := button(d.w.Review, ReviewTalk, x.ActionID, slack.StylePrimary)
 	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+x.Payload.Hash(), slack.StyleDanger)
 	return face{}.with(section("*"+fill(d.talk.Asks, "n", x.Number)+"*\n"+d.about(x)), d.actions(review, reject, button(d.talk.Cancel, CancelAction, x.ActionID, "")))
@@ -60,13 +60,13 @@ func (w *askWords) talkLines(talks []Conversation) []string {
 }
 
 // talkState is where a conversation stands, in a few words.
-func (w *askWords) talkState(s *session.Session) string {
+func (w *askWords) talkState(s *conversation.Session) string {
 	switch {
 	case s.PendingActionID != "":
 		return w.StateWaits
-	case s.Status == session.Executing:
+	case s.Status == conversation.Executing:
 		return w.StateRunning
-	case s.Status == session.Failing:
+	case s.Status == conversation.Failing:
 		return w.StateBroken
 	}
 	return w.StateOpen

@@ -7,18 +7,17 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
 // Talk is a session with what its cards show beside its rows.
 type Talk struct {
-	*session.Aggregate
-	Message *session.Message   // that the card shows; nil while it is not fetched
-	Payload json.RawMessage    // of the action, if its row doesn't have it
-	Log     []session.LogEntry // the last lines of the action's output
+	*conversation.Aggregate
+	Message *conversation.Message   // that the card shows; nil while it is not fetched
+	Payload json.RawMessage         // of the action, if its row doesn't have it
+	Log     []conversation.LogEntry // the last lines of the action's output
 }
 
 // The action_ids of an action's and a session's buttons. Their block_id is the session's id; an action's value is its id,
@@ -40,12 +39,12 @@ func RenderTalk(t Talk, c *aggregate.Card, s tenancy.Settings, now time.Time) Me
 	locale := t.locale(s)
 	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, talk: talkWordsOf(locale)}
 	switch c.CardType {
-	case session.CardAction:
+	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
 			return d.message(d.action(x))
 		}
 		return d.message(face{text: d.talk.Action, colour: grey}.with(section(d.talk.Action)))
-	case session.CardSession:
+	case conversation.CardSession:
 		return d.message(d.ended())
 	}
 	return Message{Text: d.said(c.Subject), Attachments: []slack.Attachment{}}
@@ -76,7 +75,7 @@ func (d talkDrawing) actions(buttons ...slack.BlockElement) slack.Block {
 
 // said is the part of a message that a card shows.
 func (d talkDrawing) said(subject string) string {
-	key, part := session.OfMessage(subject)
+	key, part := conversation.OfMessage(subject)
 	m := d.t.Message
 	if m == nil {
 		return key
@@ -84,12 +83,12 @@ func (d talkDrawing) said(subject string) string {
 	if m.Content == "" {
 		return d.talk.reason(m.Reason, inline(m.Detail, maxDetail))
 	}
-	parts := session.Parts(m.Content)
+	parts := conversation.Parts(m.Content)
 	if part < 0 || part >= len(parts) {
 		return d.w.None
 	}
 	text := or(chatted(parts[part]), d.w.None)
-	if m.Sender == session.FromSystem {
+	if m.Sender == conversation.FromSystem {
 		text = "_" + d.talk.System + "_ " + text
 	}
 	return text
@@ -98,11 +97,11 @@ func (d talkDrawing) said(subject string) string {
 // ended is the card of a session that was closed; once it is open again, without its button.
 func (d talkDrawing) ended() face {
 	s, w := d.t.Session, d.talk
-	if s == nil || s.Status != session.Closed {
+	if s == nil || s.Status != conversation.Closed {
 		return face{text: w.Reopened, colour: grey}.with(contextLine(w.Reopened))
 	}
 	why := fill(w.ClosedBy, "who", d.w.mention(s.ClosedBy), "when", whenSet(s.ClosedAt))
-	if s.CloseReason == session.ReasonIdle {
+	if s.CloseReason == conversation.ReasonIdle {
 		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
 	}
 	return face{text: w.Closed, colour: grey}.with(
@@ -111,11 +110,11 @@ func (d talkDrawing) ended() face {
 }
 
 // read is the action's payload; false if it isn't there, or not of its type's form.
-func (d talkDrawing) read(x *session.Action) (payload.Payload, bool) {
+func (d talkDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
 	text := []byte(x.Payload.JSON)
 	if len(text) == 0 {
 		text = d.t.Payload
 	}
-	p, problems := payload.Read(x.ActionType, text)
+	p, problems := conversation.ReadPayload(x.ActionType, text)
 	return p, len(problems) == 0
 }

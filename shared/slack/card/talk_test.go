@@ -9,10 +9,8 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/payload"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
@@ -25,46 +23,46 @@ type onThread struct {
 	t *testing.T
 	card.Talk
 	now      time.Time
-	messages []*session.Message
+	messages []*conversation.Message
 }
 
 func talking(t *testing.T) *onThread {
 	t.Helper()
-	in := session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
-	c := expect.Value(session.Begin(in, session.Opening{AgentID: "claude", IdleDays: 14}, talkStart))(t)
-	return &onThread{t: t, Talk: card.Talk{Aggregate: (&session.Aggregate{}).After(c).(*session.Aggregate)}, now: talkStart}
+	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, talkStart))(t)
+	return &onThread{t: t, Talk: card.Talk{Aggregate: (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)}, now: talkStart}
 }
 
 func (c *onThread) do(change aggregate.Change, err error) *onThread {
 	c.t.Helper()
 	expect.NoError(c.t, err)
 	for _, l := range change.Beside {
-		if m, ok := l.Row.(*session.Message); ok {
+		if m, ok := l.Row.(*conversation.Message); ok {
 			c.messages = append(c.messages, m)
 		}
 	}
-	c.Aggregate = c.After(change).(*session.Aggregate)
+	c.Aggregate = c.After(change).(*conversation.Aggregate)
 	c.now = c.now.Add(10 * time.Second)
 	return c
 }
 
 // says is an answer of the agent's, with a proposal if p is not nil.
-func (c *onThread) says(text string, p *session.Proposal) *onThread {
+func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 	c.t.Helper()
-	return c.do(c.Answered(c.Head.Run, c.Waiting(), session.Answer{Text: text, Proposal: p}, c.now))
+	return c.do(c.Answered(c.Head.Run, c.Waiting(), conversation.Answer{Text: text, Proposal: p}, c.now))
 }
 
-func proposed(t session.ActionType, p payload.Payload) *session.Proposal {
+func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
 	text := p.JSON()
 	by := talkStart.Add(24 * time.Hour)
-	return &session.Proposal{
+	return &conversation.Proposal{
 		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
 	}
 }
 
-func shell(script string) *session.Proposal {
-	return proposed(session.ShellCommand, payload.Payload{Script: script, TimeoutSeconds: 60})
+func shell(script string) *conversation.Proposal {
+	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
 }
 
 var talkPolicy = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
@@ -73,7 +71,7 @@ func talker(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: "T1", Member: true}
 }
 
-func (c *onThread) last() *session.Action { return c.Actions[len(c.Actions)-1] }
+func (c *onThread) last() *conversation.Action { return c.Actions[len(c.Actions)-1] }
 
 func (c *onThread) approved() *onThread {
 	c.t.Helper()
@@ -85,12 +83,12 @@ func (c *onThread) executing() *onThread {
 	c.approved().do(c.StartRun(c.now))
 	c.do(c.Claim(c.Head.Run, "i1", c.now.Add(time.Minute), c.now))
 	for i := range 12 {
-		c.Log = append(c.Log, session.LogEntry{Order: 600 + i, Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
+		c.Log = append(c.Log, conversation.LogEntry{Order: 600 + i, Text: fmt.Sprintf("\x1b[32mok\x1b[0m  pkg/%d `x` <!channel>", i)})
 	}
 	return c
 }
 
-func (c *onThread) ended(r session.Result) *onThread {
+func (c *onThread) ended(r conversation.Result) *onThread {
 	c.t.Helper()
 	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
 }
@@ -100,67 +98,67 @@ var talkStates = []struct {
 	card aggregate.CardType
 	in   func(c *onThread)
 }{
-	{"action_shell", session.CardAction, func(c *onThread) {
+	{"action_shell", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("cd src\nfor f in *.go; do\n\tgofmt -l \"$f\" # `x`\u200b\ndone"))
 	}},
-	{"action_argv", session.CardAction, func(c *onThread) {
-		c.says("", proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
+	{"action_argv", conversation.CardAction, func(c *onThread) {
+		c.says("", proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test", "./... ", "-run", "", "a\nb"}, TimeoutSeconds: 300}))
 	}},
-	{"action_files", session.CardAction, func(c *onThread) {
-		c.says("", proposed(session.CodeGenerate, payload.Payload{Files: []workspace.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
+	{"action_files", conversation.CardAction, func(c *onThread) {
+		c.says("", proposed(conversation.CodeGenerate, conversation.Payload{Files: []conversation.File{{Path: "src/main.go", Content: "package main\n"}, {Path: "src/<!here>`.go"}}}))
 	}},
-	{"action_long", session.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
-	{"action_approved", session.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
-	{"action_auto", session.CardAction, func(c *onThread) {
-		p := proposed(session.TestRun, payload.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
+	{"action_long", conversation.CardAction, func(c *onThread) { c.says("", shell(strings.Repeat("echo 漢字🎉 & <x>\n", 900))) }},
+	{"action_approved", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).approved() }},
+	{"action_auto", conversation.CardAction, func(c *onThread) {
+		p := proposed(conversation.TestRun, conversation.Payload{Argv: []string{"go", "test"}, TimeoutSeconds: 30})
 		p.Rule = "go test"
 		c.says("", p)
 	}},
-	{"action_executing", session.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
-	{"action_succeeded", session.CardAction, func(c *onThread) {
+	{"action_executing", conversation.CardAction, func(c *onThread) { c.says("", shell("make")).executing() }},
+	{"action_succeeded", conversation.CardAction, func(c *onThread) {
 		code := 0
-		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionSucceeded, Summary: "12 件のテストが成功", ExitCode: &code, Lines: 612, Dropped: 112})
 	}},
-	{"action_failed", session.CardAction, func(c *onThread) {
+	{"action_failed", conversation.CardAction, func(c *onThread) {
 		code := 2
-		c.says("", shell("make")).executing().ended(session.Result{Status: session.ActionFailed, Error: session.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
+		c.says("", shell("make")).executing().ended(conversation.Result{Status: conversation.ActionFailed, Error: conversation.ReasonExit, ErrorDetail: "make: *** [all] <!channel>", ExitCode: &code})
 	}},
-	{"action_unknown", session.CardAction, func(c *onThread) {
+	{"action_unknown", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Crashed(c.now.Add(time.Hour)))
 	}},
-	{"action_rejected", session.CardAction, func(c *onThread) {
+	{"action_rejected", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", talker("U_SUZUKI"), talkPolicy, c.now))
 	}},
-	{"action_expired", session.CardAction, func(c *onThread) {
+	{"action_expired", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
 		c.do(c.Expire(talkStart.Add(25 * time.Hour)))
 	}},
-	{"action_cancelled", session.CardAction, func(c *onThread) {
+	{"action_cancelled", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
 	}},
-	{"action_late", session.CardAction, func(c *onThread) {
+	{"action_late", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
 		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
-		c.ended(session.Result{Status: session.ActionSucceeded})
+		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
 	}},
-	{"said", session.CardMessage, func(c *onThread) {
+	{"said", conversation.CardMessage, func(c *onThread) {
 		c.says("# 直しました\n\n**2 件** のテスト:\n\n```go\nif a < b && c {\n}\n```\n<!channel> <@U_SATO> と @here に伝えます。", nil)
 	}},
-	{"said_by_system", session.CardMessage, func(c *onThread) {
-		c.do(c.Refused(c.Head.Run, c.Waiting(), session.Refusal{Reason: session.ReasonRunFailed}, c.now))
+	{"said_by_system", conversation.CardMessage, func(c *onThread) {
+		c.do(c.Refused(c.Head.Run, c.Waiting(), conversation.Refusal{Reason: conversation.ReasonRunFailed}, c.now))
 	}},
-	{"session_closed", session.CardSession, func(c *onThread) {
+	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
 	}},
-	{"session_idle", session.CardSession, func(c *onThread) {
+	{"session_idle", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.CloseIdle(c.now.Add(15 * 24 * time.Hour)))
 	}},
-	{"session_reopened", session.CardSession, func(c *onThread) {
+	{"session_reopened", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
 		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
 		c.do(c.Reopen(talker("U_SATO"), talkPolicy, c.now))
@@ -178,7 +176,7 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 			continue
 		}
 		t := c.Talk
-		if typ == session.CardMessage {
+		if typ == conversation.CardMessage {
 			t.Message = c.messages[0]
 		}
 		return card.RenderTalk(t, c.Cards[i], s, c.now)
@@ -213,7 +211,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 		return strings.Contains(string(expect.Value(json.Marshal(m))(t)), `"action_id":"`+action+`"`)
 	}
 	short := talking(t).says("", shell("echo a\u200bb"))
-	m := short.shown(session.CardAction, "ja")
+	m := short.shown(conversation.CardAction, "ja")
 	if !has(m, card.ApproveAction) || has(m, card.ReviewTalk) || !strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
 		t.Errorf("%+v", m)
 	}
@@ -222,10 +220,10 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 		script += fmt.Sprintf("echo %d\n", i)
 	}
 	c := talking(t).says("", shell(script))
-	if m := c.shown(session.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.ReviewTalk) {
+	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.ReviewTalk) {
 		t.Errorf("%+v", m)
 	}
-	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: session.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
+	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
 	for page := 0; ; page++ {
 		last.Page = page
 		view, ok := card.TalkReview(c.Talk, last, s)
@@ -251,9 +249,9 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 // The card's content is told from its rows, but for the output of what executes.
 func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T) {
 	c := talking(t).says("", shell("make")).executing()
-	before := card.Hash(c.shown(session.CardAction, "ja"))
-	c.Log = append(c.Log, session.LogEntry{Order: 612, Text: "more"})
-	if card.Hash(c.shown(session.CardAction, "ja")) == before {
+	before := card.Hash(c.shown(conversation.CardAction, "ja"))
+	c.Log = append(c.Log, conversation.LogEntry{Order: 612, Text: "more"})
+	if card.Hash(c.shown(conversation.CardAction, "ja")) == before {
 		t.Error("a new line of output changes nothing")
 	}
 }

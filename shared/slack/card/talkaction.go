@@ -7,7 +7,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/words/lazy"
 	"ringi/shared/words/legible"
 )
@@ -19,29 +19,29 @@ const (
 )
 
 // action draws what an agent wants to do, and what became of it.
-func (d talkDrawing) action(x *session.Action) face {
+func (d talkDrawing) action(x *conversation.Action) face {
 	w := d.talk
 	title := fill(w.Header, "n", x.Number)
 	switch {
-	case x.Status == session.ActionPending:
+	case x.Status == conversation.ActionPending:
 		return d.asks(x)
-	case x.Status == session.ActionApproved:
+	case x.Status == conversation.ActionApproved:
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
-	case x.Status == session.ActionExecuting:
+	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(w.Output)...)
 		return f.with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
-	case x.Status == session.ActionSucceeded:
+	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, fill(w.Done, "n", x.Number), green)
-	case x.Outcome == session.OutcomeUnknown:
+	case x.Outcome == conversation.OutcomeUnknown:
 		return d.over(x, fill(w.Unknown, "n", x.Number), red)
-	case x.Status == session.ActionFailed:
+	case x.Status == conversation.ActionFailed:
 		return d.over(x, fill(w.Failed, "n", x.Number), red)
 	}
 	return d.withdrawn(x, title)
 }
 
 // asks is the card on which people decide.
-func (d talkDrawing) asks(x *session.Action) face {
+func (d talkDrawing) asks(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + x.Payload.Hash()
 	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
@@ -62,7 +62,7 @@ func (d talkDrawing) asks(x *session.Action) face {
 	)
 }
 
-func (d talkDrawing) cancel(x *session.Action) slack.BlockElement {
+func (d talkDrawing) cancel(x *conversation.Action) slack.BlockElement {
 	stop := button(d.talk.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
 	stop.Confirm = &slack.ConfirmationBlockObject{
 		Title: label(d.talk.ConfirmTitle), Text: label(d.talk.ConfirmText), Confirm: label(d.talk.ConfirmYes), Deny: label(d.talk.ConfirmNo),
@@ -71,10 +71,10 @@ func (d talkDrawing) cancel(x *session.Action) slack.BlockElement {
 }
 
 // about says what kind of action it is, for how long it may run, and what the agent says of it.
-func (d talkDrawing) about(x *session.Action) string {
+func (d talkDrawing) about(x *conversation.Action) string {
 	w := d.talk
 	text := fill(w.Type, "type", or(w.Types[x.ActionType], inline(string(x.ActionType), maxTool)))
-	if x.TimeoutSeconds > 0 && x.ActionType != session.CodeGenerate {
+	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
 	}
 	if about := inline(x.Summary, maxAbout); about != "" {
@@ -84,7 +84,7 @@ func (d talkDrawing) about(x *session.Action) string {
 }
 
 // body is what the action does, over at most most sections.
-func (d talkDrawing) body(x *session.Action, most int) body {
+func (d talkDrawing) body(x *conversation.Action, most int) body {
 	p, ok := d.read(x)
 	if !ok {
 		b := x.Payload
@@ -97,9 +97,9 @@ func (d talkDrawing) body(x *session.Action, most int) body {
 	}
 	var parts []string
 	switch x.ActionType {
-	case session.ShellCommand:
+	case conversation.ShellCommand:
 		parts = append([]string{d.talk.Script}, d.written(p.Script)...)
-	case session.TestRun:
+	case conversation.TestRun:
 		parts = append(parts, d.talk.Argv)
 		for i, arg := range p.Argv {
 			switch {
@@ -111,7 +111,7 @@ func (d talkDrawing) body(x *session.Action, most int) body {
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, inlineCode(arg)))
 			}
 		}
-	case session.CodeGenerate:
+	case conversation.CodeGenerate:
 		parts = append(parts, fill(d.talk.Files, "n", len(p.Files)))
 		for _, f := range p.Files {
 			parts = append(parts, "*"+inlineCode(f.Path)+"*")
@@ -135,7 +135,7 @@ func (drawing) written(text string) []string {
 }
 
 // shown is the action once it was decided on: of a long one the beginning.
-func (d talkDrawing) shown(x *session.Action, title, colour string) face {
+func (d talkDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
 	f := face{text: title, colour: colour}.with(header(title), section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
 	if b.cut {
@@ -145,13 +145,13 @@ func (d talkDrawing) shown(x *session.Action, title, colour string) face {
 }
 
 // over is an action that was executed.
-func (d talkDrawing) over(x *session.Action, title, colour string) face {
+func (d talkDrawing) over(x *conversation.Action, title, colour string) face {
 	w := d.talk
 	var lines []string
 	switch {
-	case x.Outcome == session.OutcomeUnknown:
+	case x.Outcome == conversation.OutcomeUnknown:
 		lines = append(lines, w.CheckUnknown)
-	case x.Status == session.ActionFailed:
+	case x.Status == conversation.ActionFailed:
 		lines = append(lines, w.reason(x.Error, ""))
 	}
 	if x.ExitCode != nil {
@@ -171,15 +171,15 @@ func (d talkDrawing) over(x *session.Action, title, colour string) face {
 }
 
 // withdrawn is an action that nobody executes, or goes on with.
-func (d talkDrawing) withdrawn(x *session.Action, title string) face {
+func (d talkDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
 	ending, why := w.IsCancelled, fill(d.talk.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
 	switch x.CancelReason {
-	case session.ReasonRejected:
+	case conversation.ReasonRejected:
 		ending, why = w.IsRejected, fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
-	case session.ReasonExpired:
+	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.talk.Expired, "when", whenSet(x.CompletedAt))
-	case session.ReasonClosed, session.ReasonIdle:
+	case conversation.ReasonClosed, conversation.ReasonIdle:
 		why = fill(d.talk.CancelledClosed, "when", whenSet(x.CompletedAt))
 	}
 	f := d.shown(x, title+ending, grey)
@@ -191,7 +191,7 @@ func (d talkDrawing) withdrawn(x *session.Action, title string) face {
 	}
 	if x.Late != nil {
 		late := d.talk.LateFailed
-		if x.Late.Status == session.ActionSucceeded {
+		if x.Late.Status == conversation.ActionSucceeded {
 			late = d.talk.LateDone
 		}
 		f = f.with(section(late))
@@ -199,14 +199,14 @@ func (d talkDrawing) withdrawn(x *session.Action, title string) face {
 	return f.with(divider(), contextLine(why))
 }
 
-func (d talkDrawing) approvedBy(x *session.Action) string {
-	if x.ApprovedBy == session.ApprovedByAuto {
+func (d talkDrawing) approvedBy(x *conversation.Action) string {
+	if x.ApprovedBy == conversation.ApprovedByAuto {
 		return fill(d.talk.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
 	}
 	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
 }
 
-func (d talkDrawing) took(x *session.Action) string {
+func (d talkDrawing) took(x *conversation.Action) string {
 	if x.StartedAt == nil || x.CompletedAt == nil {
 		return fill(d.talk.Ended, "when", whenSet(x.CompletedAt))
 	}
@@ -228,7 +228,7 @@ func (d talkDrawing) tail(title string) []slack.Block {
 	}
 	n := log[len(log)-1].Order + 1
 	counts := fill(d.talk.Lines, "n", n)
-	if gone := n - session.MostLines; gone > 0 {
+	if gone := n - conversation.MostLines; gone > 0 {
 		counts += fill(d.talk.Dropped, "n", gone)
 	}
 	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}

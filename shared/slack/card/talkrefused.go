@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -20,9 +20,9 @@ func TalkRefused(err error, s tenancy.Settings, o aggregate.Origin, askers ...st
 	}
 	text := talk.TooLate
 	switch decided.Reason {
-	case session.ReasonWithdrawn:
+	case conversation.ReasonWithdrawn:
 		text = talk.TooLateCancelled
-	case session.ReasonExpired:
+	case conversation.ReasonExpired:
 		text = talk.TooLateExpired
 	}
 	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))

@@ -6,7 +6,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
@@ -30,7 +30,7 @@ type TalkRejection struct {
 func RejectActionModal(r TalkRejection, locale string) slack.ModalViewRequest {
 	w := talkWordsOf(locale)
 	input := &slack.PlainTextInputBlockElement{
-		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: session.MaxReason, Placeholder: label(w.RejectPlaceholder),
+		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: conversation.MaxReason, Placeholder: label(w.RejectPlaceholder),
 	}
 	metadata, _ := json.Marshal(TalkRejection{ident(r.Session), ident(r.ID), ident(r.Hash)}) // of strings it cannot fail
 	return slack.ModalViewRequest{
@@ -49,7 +49,7 @@ func TalkReview(t Talk, r Review, s tenancy.Settings) (view slack.ModalViewReque
 	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(s.Locale)}, t: t, talk: talkWordsOf(s.Locale)}
 	whole := d.body(x, everything)
 	r.Hash = x.Payload.Hash()
-	open := x.Status == session.ActionPending && x.Gate.Status == aggregate.PendingApproval
+	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
 	return d.reviewed(fill(d.talk.Header, "n", x.Number), whole, r, open, TalkReviewCallback), true
 }
 

@@ -3,7 +3,7 @@ package card
 import (
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/words/language"
 )
 
@@ -12,8 +12,8 @@ type talkWords struct {
 	Action, Asks, AsksText, Header          string
 	Running, Done, Failed, Unknown          string
 	IsApproved                              string
-	Types                                   map[session.ActionType]string
-	Effect                                  map[session.ActionType]string // what an approval brings about
+	Types                                   map[conversation.ActionType]string
+	Effect                                  map[conversation.ActionType]string // what an approval brings about
 	Type, Limit, About, Script, Argv, Files string
 	Shortened, Output, Lines, Dropped       string
 	Cancel                                  string
@@ -58,10 +58,10 @@ func talkJapanese() *talkWords {
 		Running: "🚀 操作 #{n} を実行中", Done: "✅ 操作 #{n} 完了", Failed: "❌ 操作 #{n} 失敗", Unknown: "❓ 操作 #{n} 結果不明",
 		IsApproved: "(承認済み)",
 		Types:      agent.Called("ja"),
-		Effect: map[session.ActionType]string{
-			session.CodeGenerate: "承認すると、この会話の作業フォルダーに、上のファイルをこのとおりに書き込みます。",
-			session.TestRun:      "承認すると、この会話の作業フォルダーで、上のプログラムをこのとおりの引数で 1 回だけ実行します。",
-			session.ShellCommand: "承認すると、この会話の作業フォルダーで、上のスクリプトをこのとおりに 1 回だけ実行します。",
+		Effect: map[conversation.ActionType]string{
+			conversation.CodeGenerate: "承認すると、この会話の作業フォルダーに、上のファイルをこのとおりに書き込みます。",
+			conversation.TestRun:      "承認すると、この会話の作業フォルダーで、上のプログラムをこのとおりの引数で 1 回だけ実行します。",
+			conversation.ShellCommand: "承認すると、この会話の作業フォルダーで、上のスクリプトをこのとおりに 1 回だけ実行します。",
 		},
 		Type: "*種類:* {type}", Limit: "*制限時間:* {seconds} 秒", About: "*{agent} の説明:* {text}",
 		Script: "*スクリプト*", Argv: "*プログラムと引数*", Files: "*ファイル* ({n} 件)",
@@ -77,10 +77,10 @@ func talkJapanese() *talkWords {
 		EndTitle: "会話の終了", EndText: "この会話を終了しますか?承認を待っている操作は取り消されます。作業フォルダーのファイルは残り、あとから同じスレッドで新しく始められます。", EndYes: "終了する",
 		RejectTitle: "却下理由", RejectText: "この操作を却下する理由を入力してください。理由はエージェントに伝わります。", RejectSubmit: "却下する", RejectPlaceholder: "例: 本番のデータには触らないでください",
 		Reasons: map[aggregate.Reason]string{
-			session.ReasonUnknown: "実行の結果が分かりません。", session.ReasonInterrupted: "処理が途中で途切れ、何も書き込まれませんでした。もう一度エージェントに頼んでください。",
-			session.ReasonNotBegun:  "実行する環境を用意できなかったため、何も実行していません。時間をおいて、もう一度エージェントに頼んでください。",
-			session.ReasonRunFailed: "Ringi の内部で問題が起き、回答できませんでした。もう一度書いてください。続く場合は管理者に連絡してください。",
-			session.ReasonExit:      "プログラムがエラーで終わりました。", session.ReasonTimeout: "制限時間を超えたため、止めました。", session.ReasonStopped: "回答を止めました。続けるには、もう一度書いてください。",
+			conversation.ReasonUnknown: "実行の結果が分かりません。", conversation.ReasonInterrupted: "処理が途中で途切れ、何も書き込まれませんでした。もう一度エージェントに頼んでください。",
+			conversation.ReasonNotBegun:  "実行する環境を用意できなかったため、何も実行していません。時間をおいて、もう一度エージェントに頼んでください。",
+			conversation.ReasonRunFailed: "Ringi の内部で問題が起き、回答できませんでした。もう一度書いてください。続く場合は管理者に連絡してください。",
+			conversation.ReasonExit:      "プログラムがエラーで終わりました。", conversation.ReasonTimeout: "制限時間を超えたため、止めました。", conversation.ReasonStopped: "回答を止めました。続けるには、もう一度書いてください。",
 			"sandbox_off": "この環境ではコマンドを実行できない設定です。", "workspace_refused": "作業フォルダーに書き込めない内容でした。", "payload_changed": "承認された内容と一致しないため、実行しませんでした。", "payload_unread": "内容を読み取れないため、実行しませんでした。", "missing_command": "実行しようとしたプログラムが、この環境にはありません。", "signal": "プログラムが途中で強制終了しました。",
 		},
 		InFlight: "操作を実行中のため、終了できません。先に操作をキャンセルしてください。", TooLate: "この操作はすでに終わっています · {when}",
@@ -95,10 +95,10 @@ func talkEnglish() *talkWords {
 		Running: "🚀 Running action #{n}", Done: "✅ Action #{n} done", Failed: "❌ Action #{n} failed", Unknown: "❓ Action #{n}: outcome unknown",
 		IsApproved: " (approved)",
 		Types:      agent.Called("en"),
-		Effect: map[session.ActionType]string{
-			session.CodeGenerate: "If approved, the files above are written, exactly so, into this conversation's folder.",
-			session.TestRun:      "If approved, the program above is run once, with exactly these arguments, in this conversation's folder.",
-			session.ShellCommand: "If approved, the script above is run once, exactly so, in this conversation's folder.",
+		Effect: map[conversation.ActionType]string{
+			conversation.CodeGenerate: "If approved, the files above are written, exactly so, into this conversation's folder.",
+			conversation.TestRun:      "If approved, the program above is run once, with exactly these arguments, in this conversation's folder.",
+			conversation.ShellCommand: "If approved, the script above is run once, exactly so, in this conversation's folder.",
 		},
 		Type: "*Kind:* {type}", Limit: "*Time limit:* {seconds} s", About: "*What {agent} says:* {text}",
 		Script: "*Script*", Argv: "*Program and arguments*", Files: "*Files* ({n})",
@@ -114,10 +114,10 @@ func talkEnglish() *talkWords {
 		EndTitle: "End the conversation", EndText: "End this conversation? An action that waits for approval is cancelled. The files in its folder stay, and you can begin anew in the same thread.", EndYes: "End it",
 		RejectTitle: "Reason", RejectText: "Why do you reject this action? The agent is told.", RejectSubmit: "Reject", RejectPlaceholder: "For example: don't touch production data",
 		Reasons: map[aggregate.Reason]string{
-			session.ReasonUnknown: "Its outcome is not known.", session.ReasonInterrupted: "It was interrupted and nothing was written. Please ask the agent again.",
-			session.ReasonNotBegun:  "No place to run it could be had, so nothing was run. Please ask the agent again in a while.",
-			session.ReasonRunFailed: "Something went wrong inside Ringi, so there is no answer. Please write again; if it persists, tell an administrator.",
-			session.ReasonExit:      "The program ended with an error.", session.ReasonTimeout: "It took too long and was stopped.", session.ReasonStopped: "The answer was stopped. Write again to go on.",
+			conversation.ReasonUnknown: "Its outcome is not known.", conversation.ReasonInterrupted: "It was interrupted and nothing was written. Please ask the agent again.",
+			conversation.ReasonNotBegun:  "No place to run it could be had, so nothing was run. Please ask the agent again in a while.",
+			conversation.ReasonRunFailed: "Something went wrong inside Ringi, so there is no answer. Please write again; if it persists, tell an administrator.",
+			conversation.ReasonExit:      "The program ended with an error.", conversation.ReasonTimeout: "It took too long and was stopped.", conversation.ReasonStopped: "The answer was stopped. Write again to go on.",
 			"sandbox_off": "Commands can't be run in this installation.", "workspace_refused": "These files can't be written into the folder.", "payload_changed": "It is not what was approved, so it was not run.", "payload_unread": "It can't be read, so it was not run.", "missing_command": "The program isn't installed here.", "signal": "The program was killed on the way.",
 		},
 		InFlight: "An action is running, so the conversation can't end now. Cancel the action first.", TooLate: "This action has ended already · {when}",

@@ -10,14 +10,14 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
 )
 
 // Store reads and writes sessions, and what a tenant owns beside them.
 type Store struct {
-	store.Of[*session.Aggregate]
+	store.Of[*conversation.Aggregate]
 	Now func() time.Time
 }
 
@@ -27,15 +27,17 @@ func Open(cfg aws.Config, env config.Table) *Store {
 }
 
 // New returns a store of the sessions in the table of that name.
-func New(db *dynamodb.Client, table string) *Store { return Of(store.New(db, table, session.Kind)) }
+func New(db *dynamodb.Client, table string) *Store {
+	return Of(store.New(db, table, conversation.Kind))
+}
 
 // Of is the store of the sessions among the kinds of s.
 func Of(s *store.Store) *Store {
-	return &Store{Of: store.Of[*session.Aggregate]{Store: s}, Now: time.Now}
+	return &Store{Of: store.Of[*conversation.Aggregate]{Store: s}, Now: time.Now}
 }
 
 // Load is store.Store.Load. One that is forgotten is not found, whatever is left of it.
-func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate, error) {
+func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*conversation.Aggregate, error) {
 	a, err := s.Of.Load(ctx, ref)
 	if err == nil && a.Head.Forgotten(s.Now()) {
 		return nil, fmt.Errorf("load %s: it is forgotten: %w", ref, aggregate.ErrNotFound)
@@ -44,56 +46,56 @@ func (s *Store) Load(ctx context.Context, ref aggregate.Ref) (*session.Aggregate
 }
 
 // Head reads the head alone, consistently.
-func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (session.Head, error) {
+func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (conversation.Head, error) {
 	root, err := s.Of.Head(ctx, ref)
 	if err != nil {
-		return session.Head{}, err
+		return conversation.Head{}, err
 	}
-	return *root.(*session.Head), nil
+	return *root.(*conversation.Head), nil
 }
 
 // Begin opens a session with its first message. It returns store.ErrExists when its thread has one: the message came
 // before, or belongs to that one.
 func (s *Store) Begin(ctx context.Context, c aggregate.Change) error {
-	h := c.Head.(*session.Head)
-	return s.Of.Create(ctx, session.RefOf(h.TenantID, h.SessionID), c)
+	h := c.Head.(*conversation.Head)
+	return s.Of.Create(ctx, conversation.RefOf(h.TenantID, h.SessionID), c)
 }
 
 // Filter narrows a list of sessions to a status, or to those that a person opened; empty fields narrow nothing.
 type Filter struct {
-	Status session.Status
+	Status conversation.Status
 	Opener string
 }
 
 // Listed are a tenant's sessions of a filter, the newest first, of which keep leaves some out; nil: none. most is how many a
 // page looks at, so that it may be short and have a next one. It returns aggregate.ErrField as store.Rows does.
-func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(session.Session) bool) (store.Page[session.Session], error) {
+func (s *Store) Listed(ctx context.Context, tenant string, f Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error) {
 	l := store.List{
-		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{session.Kind.Prefix},
-		Index: "GSI1", Partitions: []string{session.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
+		Name: "sessions", Filter: []string{string(f.Status), f.Opener}, Tenant: tenant, Prefixes: []string{conversation.Kind.Prefix},
+		Index: "GSI1", Partitions: []string{conversation.All(tenant)}, Most: most, Sparse: keep != nil || f.Status != "" && f.Opener != "",
 	}
 	switch {
 	case f.Opener != "":
-		l.Index, l.Partitions = "GSI3", []string{session.By(tenant, f.Opener)}
+		l.Index, l.Partitions = "GSI3", []string{conversation.By(tenant, f.Opener)}
 	case f.Status != "":
-		l.Index, l.Partitions = "GSI2", []string{session.In(tenant, f.Status)}
+		l.Index, l.Partitions = "GSI2", []string{conversation.In(tenant, f.Status)}
 	}
-	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x session.Session) bool {
+	return store.Rows(ctx, s.Of.Store, l, cursor, limit, func(x conversation.Session) bool {
 		return (f.Status == "" || x.Status == f.Status) && (keep == nil || keep(x))
 	})
 }
 
 // Titled are the rows of these sessions by id, for showing; what is not there is left out. At most a hundred are read.
-func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]session.Session, error) {
+func (s *Store) Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error) {
 	places := make([]store.Place, len(ids))
 	for i, id := range ids {
-		places[i] = store.Place{Ref: session.RefOf(tenant, id), Key: (&session.Session{}).Key()}
+		places[i] = store.Place{Ref: conversation.RefOf(tenant, id), Key: (&conversation.Session{}).Key()}
 	}
-	rows, err := store.RowsAt[session.Session](ctx, s.Of.Store, places)
+	rows, err := store.RowsAt[conversation.Session](ctx, s.Of.Store, places)
 	if err != nil {
 		return nil, err
 	}
-	out := map[string]session.Session{}
+	out := map[string]conversation.Session{}
 	for at, x := range rows {
 		out[at.Ref.ID] = x
 	}

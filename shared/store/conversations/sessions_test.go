@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/conversations"
@@ -24,29 +24,29 @@ type world struct {
 	now time.Time
 }
 
-func inbound(ts, text string) session.Inbound {
-	return session.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: "U1", Text: text}
+func inbound(ts, text string) conversation.Inbound {
+	return conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: root, TS: ts, User: "U1", Text: text}
 }
 
-func open(t *testing.T, server *storetest.Server, o session.Opening) *world {
+func open(t *testing.T, server *storetest.Server, o conversation.Opening) *world {
 	t.Helper()
 	_, name := server.Store(t)
 	w := &world{Store: conversations.New(server.DB, name), ref: inbound(root, "").Ref(), now: time.Now().UTC().Truncate(time.Millisecond)}
-	expect.NoError(t, w.Begin(t.Context(), expect.Value(session.Begin(inbound(root, "hello"), o, w.now))(t)))
+	expect.NoError(t, w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), o, w.now))(t)))
 	return w
 }
 
 func (w *world) tell(t *testing.T, ts, text string) error {
 	t.Helper()
-	return w.Tell(t.Context(), w.ref, expect.Value(session.Tell(inbound(ts, text), session.Opening{IdleDays: 7}, w.now))(t))
+	return w.Tell(t.Context(), w.ref, expect.Value(conversation.Tell(inbound(ts, text), conversation.Opening{IdleDays: 7}, w.now))(t))
 }
 
-func (w *world) decide(t *testing.T, decide session.Decision) *session.Aggregate {
+func (w *world) decide(t *testing.T, decide conversation.Decision) *conversation.Aggregate {
 	t.Helper()
 	return expect.Value(w.Decide(t.Context(), w.ref, decide))(t)
 }
 
-func (w *world) load(t *testing.T) *session.Aggregate {
+func (w *world) load(t *testing.T) *conversation.Aggregate {
 	t.Helper()
 	return expect.Value(w.Load(t.Context(), w.ref))(t)
 }
@@ -61,14 +61,16 @@ func (w *world) said(t *testing.T) (out []string) {
 
 func TestSessionsInTheTable(t *testing.T) {
 	server := storetest.Start(t)
-	t.Run("a message comes once, into a session that nobody read", func(t *testing.T) { testIngress(t, open(t, server, session.Opening{AgentID: "codex", IdleDays: 7})) })
-	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) { testAnswer(t, open(t, server, session.Opening{AgentID: "codex"})) })
-	t.Run("one that is not kept is forgotten", func(t *testing.T) { testForgotten(t, open(t, server, session.Opening{AgentID: "codex"})) })
-	t.Run("the newest lines of an output stay", func(t *testing.T) { testLog(t, open(t, server, session.Opening{AgentID: "codex"})) })
+	t.Run("a message comes once, into a session that nobody read", func(t *testing.T) {
+		testIngress(t, open(t, server, conversation.Opening{AgentID: "codex", IdleDays: 7}))
+	})
+	t.Run("an answer takes what it saw and nothing else", func(t *testing.T) { testAnswer(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("one that is not kept is forgotten", func(t *testing.T) { testForgotten(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
+	t.Run("the newest lines of an output stay", func(t *testing.T) { testLog(t, open(t, server, conversation.Opening{AgentID: "codex"})) })
 	t.Run("a tenant's sessions are listed", func(t *testing.T) {
-		w := open(t, server, session.Opening{AgentID: "codex"})
+		w := open(t, server, conversation.Opening{AgentID: "codex"})
 		for _, opener := range []string{"", "U1", "U2"} {
-			f := conversations.Filter{Status: session.Open, Opener: opener}
+			f := conversations.Filter{Status: conversation.Open, Opener: opener}
 			page := expect.Value(w.Listed(t.Context(), w.ref.Tenant, f, "", 10, 0, nil))(t)
 			if want := opener != "U2"; (len(page.Items) == 1) != want {
 				t.Errorf("of %q: %d", opener, len(page.Items))
@@ -78,7 +80,7 @@ func TestSessionsInTheTable(t *testing.T) {
 }
 
 func testIngress(t *testing.T, w *world) {
-	if err := w.Begin(t.Context(), expect.Value(session.Begin(inbound(root, "hello"), session.Opening{}, w.now))(t)); !errors.Is(err, store.ErrExists) {
+	if err := w.Begin(t.Context(), expect.Value(conversation.Begin(inbound(root, "hello"), conversation.Opening{}, w.now))(t)); !errors.Is(err, store.ErrExists) {
 		t.Errorf("opened twice: %v", err)
 	}
 	expect.NoError(t, w.tell(t, "1775034001.000100", "more"))
@@ -88,8 +90,8 @@ func testIngress(t *testing.T, w *world) {
 	if err := w.tell(t, root, "hello"); !errors.Is(err, store.ErrExists) {
 		t.Errorf("the first one told again: %v", err)
 	}
-	c := expect.Value(session.Tell(session.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100", TS: root, User: "U1"}, session.Opening{}, w.now))(t)
-	if err := w.Tell(t.Context(), session.RefOf(w.ref.Tenant, session.ID("T1", "D1", "1775034009.000100")), c); !errors.Is(err, aggregate.ErrNotFound) {
+	c := expect.Value(conversation.Tell(conversation.Inbound{Team: "T1", Channel: "D1", Thread: "1775034009.000100", TS: root, User: "U1"}, conversation.Opening{}, w.now))(t)
+	if err := w.Tell(t.Context(), conversation.RefOf(w.ref.Tenant, conversation.ID("T1", "D1", "1775034009.000100")), c); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("a thread without a session: %v", err)
 	}
 	a := w.load(t)
@@ -105,8 +107,8 @@ func testAnswer(t *testing.T, w *world) {
 	seen := w.load(t).Waiting()
 	expect.NoError(t, w.tell(t, "1775034001.000100", "meanwhile"))
 	use := aggregate.Usage{ID: "use-1", Provider: "demo", Calls: 1, Cost: 7}
-	a := w.decide(t, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, seen, session.Answer{Text: "hi", Usage: use}, w.now)
+	a := w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, seen, conversation.Answer{Text: "hi", Usage: use}, w.now)
 	})
 	if len(a.Inbox) != 1 || a.Head.Resting || a.Session.Usage.Cost != 7 {
 		t.Errorf("%d wait, resting %v, %v", len(a.Inbox), a.Head.Resting, a.Session.Usage.Cost)
@@ -114,13 +116,13 @@ func testAnswer(t *testing.T, w *world) {
 	if is := w.load(t); len(is.Inbox) != 1 || len(is.Cards) != 1 {
 		t.Errorf("in the table %d wait, %d cards", len(is.Inbox), len(is.Cards))
 	}
-	if _, err := w.Decide(t.Context(), w.ref, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, seen, session.Answer{Text: "again"}, w.now)
+	if _, err := w.Decide(t.Context(), w.ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, seen, conversation.Answer{Text: "again"}, w.now)
 	}); !errors.Is(err, aggregate.ErrMoved) {
 		t.Errorf("answered twice: %v", err)
 	}
-	a = w.decide(t, func(a *session.Aggregate) (aggregate.Change, error) {
-		return a.Answered(1, a.Waiting(), session.Answer{Text: "yes?"}, w.now)
+	a = w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
+		return a.Answered(1, a.Waiting(), conversation.Answer{Text: "yes?"}, w.now)
 	})
 	uses := expect.Value(w.Uses(t.Context(), w.ref.Tenant, w.ref.ID))(t)
 	if !a.Head.Resting || len(uses) != 1 || uses[0].Cost != 7 {
@@ -134,11 +136,11 @@ func testAnswer(t *testing.T, w *world) {
 
 func testForgotten(t *testing.T, w *world) {
 	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
-	w.decide(t, func(a *session.Aggregate) (aggregate.Change, error) {
+	w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, policy, w.now)
 	})
 	expect.NoError(t, w.tell(t, "1775034001.000100", "still there?"))
-	if a := w.load(t); a.Session.Status != session.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {
+	if a := w.load(t); a.Session.Status != conversation.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {
 		t.Errorf("%+v", a.Session)
 	}
 	w.Now = func() time.Time { return w.now.Add(25 * time.Hour) }
@@ -152,9 +154,9 @@ func testForgotten(t *testing.T, w *world) {
 }
 
 func testLog(t *testing.T, w *world) {
-	entries := func(from, n int) (out []session.LogEntry) {
+	entries := func(from, n int) (out []conversation.LogEntry) {
 		for i := range n {
-			out = append(out, session.LogEntry{LogID: fmt.Sprint(from + i), ActionID: "A", Order: from + i, Text: fmt.Sprint("line ", from+i), CreatedAt: w.now, DeleteAfter: w.now.Add(time.Hour).Unix()})
+			out = append(out, conversation.LogEntry{LogID: fmt.Sprint(from + i), ActionID: "A", Order: from + i, Text: fmt.Sprint("line ", from+i), CreatedAt: w.now, DeleteAfter: w.now.Add(time.Hour).Unix()})
 		}
 		return out
 	}
@@ -163,7 +165,7 @@ func testLog(t *testing.T, w *world) {
 	}
 	all := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 0))(t)
 	tail := expect.Value(w.Log(t.Context(), w.ref.Tenant, "A", 10))(t)
-	if len(all) != session.MostLines || all[0].Order != 107 || len(tail) != 10 || tail[9].Text != "line 606" {
+	if len(all) != conversation.MostLines || all[0].Order != 107 || len(tail) != 10 || tail[9].Text != "line 606" {
 		t.Errorf("%d lines from %d, the tail %+v", len(all), all[0].Order, tail)
 	}
 }

@@ -7,7 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/session"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/config"
 	"ringi/shared/store"
@@ -21,10 +21,10 @@ func Open(cfg aws.Config, env config.Table) *store.Store {
 
 // All are the kinds that this release knows.
 func All() aggregate.Kinds {
-	return aggregate.Kinds{tasks.Kind(), session.Kind, contest.Kind, contest.TeamKind}
+	return aggregate.Kinds{tasks.Kind(), conversation.Kind, contest.Kind, contest.TeamKind}
 }
 
 // Machines are the ARNs of the state machines that run aggregates, by kind. A kind may have none.
 func Machines(env config.Effects) map[string]string {
-	return map[string]string{task.Kind.Name: env.StateMachineARN, session.Kind.Name: env.ChatARN, contest.Kind.Name: env.ContestARN}
+	return map[string]string{task.Kind.Name: env.StateMachineARN, conversation.Kind.Name: env.ChatARN, contest.Kind.Name: env.ContestARN}
 }

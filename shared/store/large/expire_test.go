@@ -12,9 +12,9 @@ import (
 
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
-	"ringi/shared/domain/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/large"
 	"ringi/shared/store/versions"
@@ -212,7 +212,7 @@ func TestOlderKeysAreRead(t *testing.T) {
 func TestWorkspacesExpireByTheTenantsDays(t *testing.T) {
 	k := &world{World: pipelinetest.Start(t).World(t), days: 30}
 	s, of := versions.Open(k.Config, k.Bucket), versions.Session{Tenant: k.Ref.Tenant, ID: "s"}
-	version := expect.Value(s.Put(t.Context(), of, &workspace.Tree{}))(t)
+	version := expect.Value(s.Put(t.Context(), of, &conversation.Tree{}))(t)
 	expect.NoError(t, s.Cancel(t.Context(), of, "action"))
 	if n := k.expire(t, 29*day); n != 0 {
 		t.Errorf("%d deleted before their time", n)

@@ -15,7 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/isolated"
 )
 
@@ -54,9 +54,9 @@ func Open(cfg aws.Config, bucket string) *Store {
 
 // Get is a version of a session's workspace; the empty version is the empty workspace. It returns ErrGone for one that
 // is not there.
-func (s *Store) Get(ctx context.Context, of Session, version string) (*workspace.Tree, error) {
+func (s *Store) Get(ctx context.Context, of Session, version string) (*conversation.Tree, error) {
 	if version == "" {
-		return &workspace.Tree{}, nil
+		return &conversation.Tree{}, nil
 	}
 	if raw, err := hex.DecodeString(version); err != nil || len(raw) != 32 {
 		return nil, fmt.Errorf("get a workspace: version %.80q is no SHA-256", version)
@@ -64,7 +64,7 @@ func (s *Store) Get(ctx context.Context, of Session, version string) (*workspace
 	return s.get(ctx, of.version(version))
 }
 
-func (s *Store) get(ctx context.Context, key string) (*workspace.Tree, error) {
+func (s *Store) get(ctx context.Context, key string) (*conversation.Tree, error) {
 	out, err := s.s3.GetObject(ctx, &s3.GetObjectInput{Bucket: &s.bucket, Key: &key})
 	if _, gone := errors.AsType[*types.NoSuchKey](err); gone {
 		return nil, fmt.Errorf("get a workspace: %w: %w", ErrGone, err)
@@ -74,20 +74,20 @@ func (s *Store) get(ctx context.Context, key string) (*workspace.Tree, error) {
 	}
 	defer out.Body.Close()
 	// All of it first: an archive that the network cuts off is none that somebody made up.
-	archive, err := io.ReadAll(io.LimitReader(out.Body, workspace.MaxArchive+1))
+	archive, err := io.ReadAll(io.LimitReader(out.Body, conversation.MaxArchive+1))
 	if err != nil {
 		return nil, fmt.Errorf("get a workspace: %w", err)
 	}
-	return workspace.Read(bytes.NewReader(archive))
+	return conversation.ReadFiles(bytes.NewReader(archive))
 }
 
 // Put keeps a tree and returns its version. To keep the same again changes nothing.
-func (s *Store) Put(ctx context.Context, of Session, t *workspace.Tree) (version string, err error) {
+func (s *Store) Put(ctx context.Context, of Session, t *conversation.Tree) (version string, err error) {
 	archive, err := t.Archive()
 	if err != nil {
 		return "", err
 	}
-	version = workspace.Version(archive)
+	version = conversation.Version(archive)
 	return version, s.put(ctx, of.version(version), archive)
 }
 
@@ -123,7 +123,7 @@ func (s *Store) Lend(ctx context.Context, of Session, version string, until time
 	}
 	key := of.action(o.Action, "changed.tar")
 	form, err := s.presign.PresignPostObject(ctx, &s3.PutObjectInput{Bucket: &s.bucket, Key: &key}, func(p *s3.PresignPostOptions) {
-		p.Expires, p.Conditions = left, []any{[]any{"content-length-range", 1, workspace.MaxArchive}}
+		p.Expires, p.Conditions = left, []any{[]any{"content-length-range", 1, conversation.MaxArchive}}
 	})
 	if err != nil {
 		return fmt.Errorf("sign an upload: %w", err)

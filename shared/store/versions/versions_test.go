@@ -16,7 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"ringi/infra/local/moto"
-	"ringi/shared/domain/workspace"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/isolated"
 	"ringi/shared/store/versions"
@@ -55,9 +55,9 @@ func get(t *testing.T, address string) (int, []byte) {
 	return res.StatusCode, expect.Value(io.ReadAll(res.Body))(t)
 }
 
-func tree(t *testing.T, content string) (*workspace.Tree, []byte) {
+func tree(t *testing.T, content string) (*conversation.Tree, []byte) {
 	t.Helper()
-	made := expect.Value((&workspace.Tree{}).Apply([]workspace.File{{Path: "main.py", Content: content}}))(t)
+	made := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "main.py", Content: content}}))(t)
 	return made, expect.Value(made.Archive())(t)
 }
 
@@ -69,7 +69,7 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 
 	before, archive := tree(t, "1")
 	version := expect.Value(s.Put(t.Context(), session, before))(t)
-	if version != workspace.Version(archive) {
+	if version != conversation.Version(archive) {
 		t.Errorf("it is kept as %s", version)
 	}
 	o := isolated.Order{Action: "01ACTION"}
@@ -86,11 +86,11 @@ func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
 	}
 	taken := expect.Value(s.Take(t.Context(), session, "01ACTION"))(t)
 	after := expect.Value(s.Get(t.Context(), session, taken))(t)
-	if content, _ := after.Content("main.py"); string(content) != "2" || taken != workspace.Version(changed) {
+	if content, _ := after.Content("main.py"); string(content) != "2" || taken != conversation.Version(changed) {
 		t.Errorf("version %s holds %q", taken, content)
 	}
 	if status := upload(t, o.Upload, []byte("no archive at all")); status/100 == 2 {
-		if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, workspace.ErrRefused) {
+		if _, err := s.Take(t.Context(), session, "01ACTION"); !errors.Is(err, conversation.ErrRefused) {
 			t.Errorf("what is no archive: %v", err)
 		}
 	}

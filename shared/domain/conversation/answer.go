@@ -1,0 +1,379 @@
+package conversation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/tenancy"
+	"ringi/shared/words/legible"
+)
+
+const (
+	// mostTogether is how many messages are answered together: they leave in one transaction, with as many counters of who wrote
+	// them.
+	mostTogether = 20
+	// mostCards is how many cards of messages that are shown stay in the session's partition.
+	mostCards = 20
+	// mostRefused is how many proposals in a row may be refused before the agent waits for a person.
+	mostRefused = 2
+	// mostUnasked is how many actions rules may approve one after the other before a person is asked: an agent that hears of
+	// each result could go on for ever.
+	mostUnasked = 10
+	// mostSurplus is how many proposals of one answer are kept that were not taken.
+	mostSurplus = 8
+	// maxSurplus is how long the payload of such a one may be, in bytes, and its summary.
+	maxSurplus = 4 << 10
+)
+
+// ErrType says that an agent may not propose actions of a type, or that there is no such type.
+type ErrType struct{ Type ActionType }
+
+func (e ErrType) Error() string {
+	return fmt.Sprintf("actions of type %.40q are not supported", string(e.Type))
+}
+
+// ErrPending says that an action waits, or is under way: a session has one at a time.
+var ErrPending = errors.New("another action waits for a decision or is under way")
+
+// Waiting are the messages that the next answer is to, the oldest first.
+func (a *Aggregate) Waiting() []*Inbox { return a.Inbox[:min(len(a.Inbox), mostTogether)] }
+
+// Proposal is an action that an agent, or a person, wants to have done. Its payload was checked by its type.
+type Proposal struct {
+	Type    ActionType
+	Payload aggregate.Blob // of the payload's one form
+	Seconds int            // its timeout
+	Summary string         // what it is for, in the agent's words
+	Terms   aggregate.Terms
+	Rule    string // that approves it, if one does
+}
+
+// Answer is what an agent says.
+type Answer struct {
+	Text     string
+	Tokens   int64
+	Usage    aggregate.Usage
+	Proposal *Proposal
+	// Refused says why what the agent proposed can't be: it is told, and says something else, a few times.
+	Refused string
+	// Surplus is what it proposed beside Proposal, and what is not taken.
+	Surplus []RefusedProposal
+	// Read is what was read of files that people attached, or why it was not. Their own messages never change.
+	Read []Attachment
+	// HandOver is what the agent makes a request to the pipeline of.
+	HandOver string
+	// Summary stands for the messages through the key Through from now on.
+	Summary, Through string
+	// Folded are keys of messages seen that Summary stands for, too.
+	Folded []string
+}
+
+// working refuses a run that is not the head's.
+func (a *Aggregate) working(run int) error {
+	switch {
+	case a.Head.Run != run || a.Head.Resting:
+		return aggregate.ErrSuperseded
+	case a.Session == nil:
+		return aggregate.ErrConflict
+	case a.Session.Status == Closed:
+		return aggregate.ErrSuperseded
+	}
+	return nil
+}
+
+// Answered records what the agent says to the messages seen, and to no other: they alone leave the inbox. A proposal makes an
+// action that waits for a person, or is approved if an administrator's rule does. It returns ErrPending where an action waits
+// already, and ErrMoved when one of seen was answered meanwhile.
+func (a *Aggregate) Answered(run int, seen []*Inbox, x Answer, now time.Time) (aggregate.Change, error) {
+	c, err := a.answering(run, seen, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.to(Open); err != nil { // the agent is there again
+		return aggregate.Change{}, err
+	}
+	c.Session.Error, c.Session.ErrorDetail = "", ""
+	c.charge(x.Usage)
+	c.late = slices.DeleteFunc(c.late, func(key string) bool { return slices.Contains(x.Folded, key) })
+	if slices.ContainsFunc(seen, func(i *Inbox) bool { return i.User != "" }) {
+		c.Session.Unasked = 0
+	}
+	proposed := ""
+	if x.Proposal != nil {
+		by := aggregate.Actor{Type: aggregate.ActorAgent, ID: a.Session.AgentID}
+		if proposed, err = c.propose(*x.Proposal, RequestedByAgent, by); err != nil {
+			return aggregate.Change{}, err
+		}
+	}
+	if x.Text != "" || proposed != "" || len(x.Read) > 0 || len(c.late) > 0 {
+		m := c.say(Message{
+			Sender: FromAgent, Content: x.Text, RawTokens: x.Tokens, ActionID: proposed, Refused: surplus(x.Surplus), Attachments: x.Read, Late: c.late,
+		})
+		if x.Text != "" {
+			for part := range Parts(x.Text) {
+				c.card(CardMessage, MessageSubject(m.Key(), part))
+			}
+		}
+	}
+	if x.HandOver != "" {
+		if err := c.handOver(x.HandOver, seen); err != nil {
+			return aggregate.Change{}, err
+		}
+	}
+	c.fold(x.Summary, x.Through)
+	switch {
+	case x.Refused != "":
+		c.Session.Refused++
+		m := c.say(Message{Sender: FromSystem, Content: x.Refused})
+		if c.Session.Refused <= mostRefused {
+			c.tell(m)
+		}
+	default:
+		c.Session.Refused = 0
+	}
+	c.rest()
+	return c.done(), nil
+}
+
+// fold has a summary stand for the messages through a key.
+func (c *change) fold(summary, through string) {
+	if summary == "" {
+		return
+	}
+	m := c.say(Message{Sender: FromSystem, Content: summary, Collapsed: true, Through: through})
+	c.Session.CollapsedThrough, c.Session.SummaryKey = through, m.Key()
+}
+
+// Tried records that a try of an answer came to nothing, and that another follows: what it cost, and the summary that was
+// made for it, are not lost. What waits is not answered.
+func (a *Aggregate) Tried(run int, why aggregate.Reason, x Answer, now time.Time) (aggregate.Change, error) {
+	if err := a.working(run); err != nil {
+		return aggregate.Change{}, err
+	}
+	if a.Session.TriedError == why && x.Usage.ID == "" && x.Summary == "" {
+		return aggregate.Change{}, nil
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.charge(x.Usage)
+	c.fold(x.Summary, x.Through)
+	for _, i := range a.Inbox {
+		if slices.Contains(x.Folded, i.Message) {
+			folded := *i
+			folded.Folded = true
+			c.Put(&folded)
+		}
+	}
+	c.Session.TriedError = why
+	return c.done(), nil
+}
+
+// Overtaken records what the calls of an answer cost that was not taken, because somebody stopped the agent, closed the session
+// or answered first: the vendor charges for it all the same.
+func (a *Aggregate) Overtaken(u aggregate.Usage, now time.Time) (aggregate.Change, error) {
+	if u.ID == "" || u.Free() {
+		return aggregate.Change{}, nil
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.charge(u)
+	return c.done(), nil
+}
+
+// surplus shortens the proposals that were not taken, so that the row stays small.
+func surplus(all []RefusedProposal) []RefusedProposal {
+	all = slices.Clone(all[:min(len(all), mostSurplus)])
+	for i := range all {
+		if len(all[i].Payload) > maxSurplus {
+			all[i].Payload = ""
+		}
+		all[i].Summary = legible.FirstBytes(all[i].Summary, maxSurplus)
+	}
+	return all
+}
+
+// answering begins a Change that answers messages.
+func (a *Aggregate) answering(run int, seen []*Inbox, now time.Time) (*change, error) {
+	if err := a.working(run); err != nil {
+		return nil, err
+	}
+	if x := a.Current(); x != nil && x.Status == ActionExecuting {
+		return nil, aggregate.ErrMoved
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return nil, err
+	}
+	var askers []string
+	for _, i := range seen {
+		is := aggregate.Find(a.Inbox, i.Key())
+		if is == nil {
+			return nil, aggregate.ErrMoved
+		}
+		c.Remove(is)
+		if is.Message <= a.Session.From() && !is.Folded {
+			c.late = append(c.late, is.Message)
+		}
+		if is.User != "" && !slices.Contains(askers, is.User) {
+			askers = append(askers, is.User)
+		}
+	}
+	if askers != nil {
+		c.Session.Askers = askers
+	}
+	c.Session.TriedError = ""
+	c.takeOver(seen)
+	c.progress()
+	c.active()
+	c.tidy()
+	return c, nil
+}
+
+// rest ends the run when nothing is left to do after this Change.
+func (c *change) rest() {
+	head := c.Head
+	after := c.of.After(aggregate.Change{Rows: append(slices.Clone(c.Rows), &c.Session), Drop: c.Drop, Head: &head}).(*Aggregate)
+	c.Head.Resting = !after.work(c.Now)
+}
+
+// tidy removes the oldest cards of messages that are shown, so that the session's partition stays small.
+func (c *change) tidy() {
+	var shown []*aggregate.Card
+	for _, x := range c.of.Cards {
+		if x.CardType == CardMessage && x.State == aggregate.CardPosted && x.Hash != "" {
+			shown = append(shown, x)
+		}
+	}
+	for _, x := range shown[:min(max(0, len(shown)-mostCards), mostParts)] {
+		c.Remove(x)
+	}
+}
+
+// charge adds what the model's calls came to: to the session's sum, and to the sum of the tenant's day.
+func (c *change) charge(u aggregate.Usage) {
+	if u.ID == "" {
+		return
+	}
+	c.Session.Usage, c.Session.Provider = c.Session.Usage.Plus(u.Sum()), cmp.Or(u.Provider, c.Session.Provider)
+	c.Beside = append(c.Beside, aggregate.Listed{List: MessagesList, Of: c.Session.ID, Row: &aggregate.Use{Usage: u, CreatedAt: c.Now}})
+	c.Counts = append(c.Counts, tenancy.Spent(u.Cost, c.Now)...)
+}
+
+// propose makes the action's row and its card, and returns its id.
+func (c *change) propose(p Proposal, as RequestedBy, by aggregate.Actor) (id string, err error) {
+	if x := c.of.Current(); x != nil {
+		return "", ErrPending
+	}
+	c.Session.Actions++
+	x := &Action{
+		Number: c.Session.Actions, SessionID: c.Session.ID, ActionType: p.Type, Payload: p.Payload, Status: ActionPending, RequestedBy: as,
+		CreatedAt: c.Now, Askers: c.Session.Askers, Summary: p.Summary, TimeoutSeconds: p.Seconds,
+		Gate: aggregate.Gate{Status: aggregate.PendingApproval, Terms: p.Terms},
+	}
+	if as == RequestedByUser {
+		x.Askers = []string{by.ID}
+	}
+	x.ActionID = aggregate.Derive(c.Now, "action", c.Head.TenantID, c.Session.ID, x.Key())
+	c.under(p.Terms.SettingsRev)
+	c.card(CardAction, x.Key())
+	c.auditAction(by, AuditProposed, x, map[string]any{"number": x.Number, "requested_by": as})
+	if p.Rule == "" || c.Session.Unasked >= mostUnasked {
+		c.Put(x)
+		c.Session.PendingActionID = x.ActionID
+		return x.ActionID, nil
+	}
+	if x.ActionType != TestRun { // whatever the caller found
+		return "", ErrType{x.ActionType}
+	}
+	x.Rule = p.Rule
+	c.Session.Unasked++
+	if err := c.move(x, ActionApproved, func(n *Action) {
+		n.Gate.Terms.ApprovalRequired = false
+		n.settle(aggregate.Approved)
+		n.Gate.ApprovedAt, n.ApprovedBy = &c.Now, ApprovedByAuto
+	}); err != nil {
+		return "", err
+	}
+	c.auditAction(aggregate.System(), AuditApproved, x, map[string]any{"rule": p.Rule})
+	return x.ActionID, nil
+}
+
+// Propose is a person's own proposal: it waits for a decision as an agent's does.
+func (a *Aggregate) Propose(p Proposal, by aggregate.Actor, policy aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if err := policy.Request(by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if c.Session.Status == Closed {
+		return aggregate.Change{}, aggregate.ErrDecided{Status: string(Closed), By: c.Session.ClosedBy, At: *c.Session.ClosedAt, Reason: c.Session.CloseReason}
+	}
+	p.Rule = ""
+	c.active()
+	if _, err := c.propose(p, RequestedByUser, by); err != nil {
+		return aggregate.Change{}, err
+	}
+	return c.done(), nil
+}
+
+// Refusal is why messages are answered by a sentence, without a model.
+type Refusal struct {
+	Reason aggregate.Reason
+	Detail string
+	Text   string // the sentence, as people and the agent read it
+	Failed bool   // the agent or its provider is gone: the session says so until it answers again
+	Usage  aggregate.Usage
+}
+
+// Refused answers the messages seen by a sentence.
+func (a *Aggregate) Refused(run int, seen []*Inbox, r Refusal, now time.Time) (aggregate.Change, error) {
+	if len(seen) > mostTogether {
+		seen = seen[:mostTogether]
+	}
+	c, err := a.answering(run, seen, now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.charge(r.Usage)
+	m := c.say(Message{Sender: FromSystem, Content: r.Text, Reason: r.Reason, Detail: r.Detail, Late: c.late})
+	c.card(CardMessage, MessageSubject(m.Key(), 0))
+	if r.Failed {
+		if c.Session.Status != Failing {
+			c.audit(aggregate.System(), AuditFailing, "session", c.Session.ID, map[string]any{"reason": r.Reason, "detail": r.Detail})
+		}
+		if err := c.to(Failing); err != nil {
+			return aggregate.Change{}, err
+		}
+		c.Session.Error, c.Session.ErrorDetail = r.Reason, r.Detail
+	}
+	c.rest()
+	return c.done(), nil
+}
+
+// Rest ends a run that finds nothing to do. It returns ErrMoved when there is something.
+func (a *Aggregate) Rest(run int, now time.Time) (aggregate.Change, error) {
+	switch {
+	case a.Head.Run != run:
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	case a.Head.Resting:
+		return aggregate.Change{}, nil
+	case a.work(now):
+		return aggregate.Change{}, aggregate.ErrMoved
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.Head.Resting = true
+	return c.done(), nil
+}

@@ -1,0 +1,42 @@
+package conversation
+
+import "ringi/shared/domain/aggregate"
+
+// What is recorded of sessions and actions.
+const (
+	AuditOpened    aggregate.Action = "session.opened"
+	AuditClosed    aggregate.Action = "session.closed"
+	AuditReopened  aggregate.Action = "session.reopened"
+	AuditFailing   aggregate.Action = "session.failed" // its agent can't answer
+	AuditProposed  aggregate.Action = "action.proposed"
+	AuditApproved  aggregate.Action = "action.approved"
+	AuditRejected  aggregate.Action = "action.rejected"
+	AuditExpired   aggregate.Action = "action.expired"
+	AuditCancelled aggregate.Action = "action.cancelled"
+	AuditStarted   aggregate.Action = "action.started"
+	AuditCompleted aggregate.Action = "action.completed"
+	AuditFailed    aggregate.Action = "action.failed"
+	AuditLate      aggregate.Action = "action.late" // the truth about one that was unknown, or cancelled
+)
+
+// Why something ended, failed, or was not done. Cards and pages have a sentence for each.
+const (
+	ReasonClosed      aggregate.Reason = "closed" // by a person
+	ReasonIdle        aggregate.Reason = "idle"
+	ReasonRejected    aggregate.Reason = "rejected"
+	ReasonExpired     aggregate.Reason = "expired"
+	ReasonWithdrawn   aggregate.Reason = "withdrawn"          // by a person
+	ReasonUnknown     aggregate.Reason = "action_unknown"     // nobody knows what it did
+	ReasonInterrupted aggregate.Reason = "action_interrupted" // it did nothing
+	ReasonNotBegun    aggregate.Reason = "sandbox_unavailable"
+	ReasonRunFailed   aggregate.Reason = "run_failed" // nothing came of several tries
+	ReasonExit        aggregate.Reason = "exit_code"
+	ReasonTimeout     aggregate.Reason = "timeout"
+
+	// The seed's error codes, as structured logs have them.
+	CodeAgentNotFound   = "AGENT_NOT_FOUND"
+	CodeSessionNotFound = "SESSION_NOT_FOUND"
+	CodeValidation      = "VALIDATION_ERROR"
+	CodeNotSupported    = "ACTION_TYPE_NOT_SUPPORTED"
+	CodeMissingCommand  = "MISSING_COMMAND"
+)

@@ -1,0 +1,387 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// MaxReason is how long a rejection's reason may be, in characters.
+const MaxReason = 1000
+
+// Approve stamps the action with this id, on what has this hash. It returns ErrDecided, ErrNotAllowed, ErrConflict for another
+// content, or ErrNotFound; the same person stamping twice is no change.
+func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if x.Gate.Status == aggregate.Approved && x.Gate.ApprovedBy == by.ID && by.ID != "" {
+		return aggregate.Change{}, nil
+	}
+	if err := x.waits(); err != nil {
+		return aggregate.Change{}, err
+	}
+	if by.Type != aggregate.ActorUser {
+		return aggregate.Change{}, aggregate.ErrNotAllowed{Rule: aggregate.RuleNotListed}
+	}
+	for _, asker := range a.AskersOf(x) {
+		if err := p.Approve(by, asker); err != nil {
+			return aggregate.Change{}, err
+		}
+	}
+	if hash != x.Payload.Hash() {
+		return aggregate.Change{}, fmt.Errorf("action %s has another content than was approved: %w", id, aggregate.ErrConflict)
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	stamped, settled := x.Gate.Approved(by, hash, c.Now)
+	if !settled {
+		return aggregate.Change{}, fmt.Errorf("action %s needs more than one stamp: no release opens such a route yet", id)
+	}
+	c.progress()
+	c.active()
+	c.Session.PendingActionID = ""
+	if err := c.move(x, ActionApproved, func(n *Action) {
+		n.Gate = stamped
+		n.settle(aggregate.Approved)
+		n.ApprovedBy = ApprovedByUser
+	}); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.auditAction(by, AuditApproved, x, asked(x, nil))
+	return c.done(), nil
+}
+
+// Approves reports whether this person's approval of what the action with this id is now would count.
+func (a *Aggregate) Approves(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	x := a.Action(id)
+	if x == nil {
+		return false
+	}
+	c, err := a.Approve(id, x.Payload.Hash(), by, p, now)
+	return err == nil && !c.Empty()
+}
+
+// AskersOf are the people whose own request an action is.
+func (a *Aggregate) AskersOf(x *Action) []string {
+	if len(x.Askers) == 0 {
+		return []string{a.Head.Requester}
+	}
+	return x.Askers
+}
+
+// Reject refuses the action with this id, with a reason that the agent learns.
+func (a *Aggregate) Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if reason, err = CheckReason(reason); err != nil {
+		return aggregate.Change{}, err
+	}
+	if x.Gate.Status == aggregate.Rejected && x.Gate.RejectedBy == by.ID {
+		return aggregate.Change{}, nil
+	}
+	if err := x.waits(); err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := p.Reject(by, a.Head.Requester); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.progress()
+	c.active()
+	err = c.over(x, ActionCancelled, func(n *Action) {
+		n.Gate.Reject(by, reason, c.Now)
+		n.settle(aggregate.Rejected)
+		n.CancelledBy, n.CancelReason, n.ErrorDetail = by.ID, ReasonRejected, reason
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.auditAction(by, AuditRejected, x, asked(x, map[string]any{"reason": reason}))
+	return c.done(), nil
+}
+
+// CheckReason trims a rejection's reason and returns ErrField when it is empty or too long.
+func CheckReason(reason string) (string, error) {
+	reason = strings.TrimSpace(reason)
+	if n := utf8.RuneCountInString(reason); n == 0 || n > MaxReason {
+		return "", aggregate.ErrField{Field: "rejection_reason", Limit: fmt.Sprintf("must have 1 to %d characters, not %d", MaxReason, n)}
+	}
+	return reason, nil
+}
+
+// Cancel withdraws an action, whether it waits, is approved or executes: whoever asked for it may, the session's opener and
+// every approver. What executes is stopped by whoever runs it; what it comes to is recorded beside the status.
+func (a *Aggregate) Cancel(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	x, err := a.decidable(id)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if x.Status == ActionCancelled && x.CancelReason == ReasonWithdrawn && x.CancelledBy == by.ID {
+		return aggregate.Change{}, nil
+	}
+	if x.Status.Over() {
+		return aggregate.Change{}, x.decided()
+	}
+	if err := a.mayWithdraw(x, by, p); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.progress()
+	c.active()
+	err = c.over(x, ActionCancelled, func(n *Action) {
+		n.settle(aggregate.Cancelled)
+		n.CancelledBy, n.CancelReason = by.ID, ReasonWithdrawn
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.auditAction(by, AuditCancelled, x, map[string]any{"was": x.Status})
+	return c.done(), nil
+}
+
+func (a *Aggregate) mayWithdraw(x *Action, by aggregate.Actor, p aggregate.Policy) error {
+	err := p.Withdraw(by, a.Head.Requester)
+	if err != nil && x != nil && slices.Contains(x.Askers, by.ID) {
+		return p.Withdraw(by, by.ID)
+	}
+	return err
+}
+
+// Expire cancels the action whose time to be decided on is over. Only the sweeper asks: until then a click counts.
+func (a *Aggregate) Expire(now time.Time) (aggregate.Change, error) {
+	x := a.Current()
+	if x == nil || x.Status != ActionPending || !overdue(x.Gate.Terms, now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.progress()
+	err = c.over(x, ActionCancelled, func(n *Action) {
+		n.settle(aggregate.Expired)
+		n.CancelReason = ReasonExpired
+	})
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.auditAction(aggregate.System(), AuditExpired, x, asked(x, nil))
+	return c.done(), nil
+}
+
+func overdue(t aggregate.Terms, now time.Time) bool {
+	return t.DecideBy != nil && !now.Before(*t.DecideBy)
+}
+
+// Close ends the session: whoever opened it may, and every approver. What waits is cancelled with it. While an action
+// executes, or is about to, it returns ErrInFlight: that is cancelled first.
+func (a *Aggregate) Close(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Session != nil && a.Session.Status == Closed {
+		return aggregate.Change{}, nil
+	}
+	if err := a.mayWithdraw(nil, by, p); err != nil {
+		return aggregate.Change{}, err
+	}
+	return a.close(by, ReasonClosed, now)
+}
+
+// CloseIdle ends a session in which nothing has happened for the days that the settings gave it when it began.
+func (a *Aggregate) CloseIdle(now time.Time) (aggregate.Change, error) {
+	if at := a.idleAt(); at == nil || now.Before(*at) || a.work(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.close(aggregate.System(), ReasonIdle, now)
+}
+
+// idleAt is when the session closes by itself, nil for never.
+func (a *Aggregate) idleAt() *time.Time {
+	if a.Session == nil || a.Session.Status == Closed || a.Session.IdleDays <= 0 || a.Current() != nil {
+		return nil
+	}
+	at := a.Session.LastActivityAt.Add(time.Duration(a.Session.IdleDays) * 24 * time.Hour)
+	return &at
+}
+
+func (a *Aggregate) close(by aggregate.Actor, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	x := a.Current()
+	if x != nil && x.Status != ActionPending {
+		return aggregate.Change{}, aggregate.ErrInFlight
+	}
+	c.progress()
+	if x != nil {
+		c.Session.PendingActionID = ""
+		if err := c.move(x, ActionCancelled, func(n *Action) {
+			n.settle(aggregate.Cancelled)
+			n.CompletedAt, n.CancelledBy, n.CancelReason = &c.Now, by.ID, why
+		}); err != nil {
+			return aggregate.Change{}, err
+		}
+		c.auditAction(by, AuditCancelled, x, map[string]any{"reason": why})
+	}
+	for _, i := range a.Inbox[:min(len(a.Inbox), mostTogether)] {
+		c.Remove(i)
+	}
+	if err := c.to(Closed); err != nil {
+		return aggregate.Change{}, err
+	}
+	c.Session.ClosedBy, c.Session.ClosedAt, c.Session.CloseReason = by.ID, &c.Now, why
+	c.Session.Error, c.Session.ErrorDetail = "", ""
+	c.Head.Resting, c.Head.Acting = true, ""
+	a.forget(c)
+	c.card(CardSession, SessionSubject+"#"+aggregate.TimeText(c.Now))
+	c.audit(by, AuditClosed, "session", c.Session.ID, map[string]any{"reason": why})
+	return c.done(), nil
+}
+
+// forget lets the rows of a session that is not kept go a day after it was closed, but for its actions that were approved: what
+// was stamped stays as long as the audit log, which has its hash.
+func (a *Aggregate) forget(c *change) {
+	if c.Session.IsCached {
+		return
+	}
+	at := c.Now.Add(forgetAfter)
+	c.Head.ForgottenAt, c.Session.DeleteAfter = &at, at.Unix()
+	for _, x := range a.Actions {
+		n := *x
+		if w, written := c.Written(x.Key()).(*Action); written {
+			n = *w
+		}
+		if n.ApprovedBy != "" {
+			continue
+		}
+		n.DeleteAfter = at.Unix()
+		c.Put(&n)
+	}
+}
+
+// Reopen begins anew in the thread of a session that was closed: the agent knows nothing of what was said before, but the
+// workspace is as it was left. Who may talk with it may do so. What was written since then is answered.
+func (a *Aggregate) Reopen(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+	if a.Session != nil && a.Session.Status != Closed {
+		return aggregate.Change{}, nil
+	}
+	if err := p.Request(by); err != nil {
+		return aggregate.Change{}, err
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	if err := c.to(Open); err != nil {
+		return aggregate.Change{}, err
+	}
+	from := c.Now
+	for _, i := range a.Inbox { // they came after it was closed
+		if i.CreatedAt.Before(from) {
+			from = i.CreatedAt
+		}
+	}
+	c.Session.HistoryFrom, c.Session.CollapsedThrough, c.Session.SummaryKey = &from, "", ""
+	c.Session.ClosedBy, c.Session.ClosedAt, c.Session.CloseReason, c.Session.DeleteAfter = "", nil, "", 0
+	c.Head.ForgottenAt, c.Head.Resting = nil, true
+	for _, x := range a.Actions {
+		if n := *x; n.DeleteAfter != 0 {
+			n.DeleteAfter = 0
+			c.Put(&n)
+		}
+	}
+	c.progress()
+	c.active()
+	c.audit(by, AuditReopened, "session", c.Session.ID, nil)
+	return c.done(), nil
+}
+
+// decidable is the action with this id.
+func (a *Aggregate) decidable(id string) (*Action, error) {
+	x := a.Action(id)
+	if x == nil {
+		return nil, aggregate.ErrNotFound
+	}
+	return x, nil
+}
+
+// Undecided returns nil while the action with this id waits for a decision, and else what whoever decides now is told: ErrDecided
+// or ErrNotFound.
+func (a *Aggregate) Undecided(id string) error {
+	x, err := a.decidable(id)
+	if err != nil {
+		return err
+	}
+	return x.waits()
+}
+
+// waits returns ErrDecided unless the action waits for a person.
+func (x *Action) waits() error {
+	if x.Status == ActionPending && x.Gate.Status == aggregate.PendingApproval {
+		return nil
+	}
+	return x.decided()
+}
+
+// decided says what became of an action, by whom and when.
+func (x *Action) decided() error {
+	if err := x.Gate.Decided(); err != nil && x.CancelReason != ReasonWithdrawn {
+		return err
+	}
+	at := x.CreatedAt
+	if x.CompletedAt != nil {
+		at = *x.CompletedAt
+	}
+	return aggregate.ErrDecided{Status: string(x.Status), By: x.CancelledBy, At: at, Reason: x.CancelReason}
+}
+
+// asked adds to an audit entry's details since when the action asked.
+func asked(x *Action, details map[string]any) map[string]any {
+	out := map[string]any{"asked_at": aggregate.TimeText(x.CreatedAt)}
+	for name, v := range details {
+		out[name] = v
+	}
+	return out
+}
+
+// over ends an action, and leaves what became of it for the agent.
+func (c *change) over(x *Action, as ActionStatus, fill func(n *Action)) error {
+	var ended *Action
+	if err := c.move(x, as, func(n *Action) {
+		n.CompletedAt = &c.Now
+		fill(n)
+		ended = n
+	}); err != nil {
+		return err
+	}
+	if c.Session.PendingActionID == x.ActionID {
+		c.Session.PendingActionID = ""
+	}
+	if c.Head.Acting == x.ActionID {
+		c.Head.Acting = ""
+		if err := c.to(Open); err != nil {
+			return err
+		}
+	}
+	m := c.say(ended.told(c.Session.Locale, ""))
+	if ended.CancelReason != ReasonExpired { // nobody is there to be answered
+		c.tell(m)
+	}
+	c.archive()
+	return nil
+}

@@ -1,0 +1,93 @@
+package conversation
+
+import (
+	"fmt"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/task"
+	"ringi/shared/words/legible"
+)
+
+// HandOver is a request to the pipeline that the agent made of what was agreed. The relay makes a task of it.
+type HandOver struct {
+	aggregate.Meta
+	Number    int       `json:"number"`
+	Text      string    `json:"text"`
+	User      string    `json:"user"`       // whose message asked for it
+	MessageTS string    `json:"message_ts"` // likewise
+	TaskID    string    `json:"task_id"`
+	Done      bool      `json:"done,omitempty"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+func (h *HandOver) Key() string             { return fmt.Sprintf("HANDOVER#%04d", h.Number) }
+func (h *HandOver) Type() string            { return "handover" }
+func (h HandOver) At(rev int) aggregate.Row { h.Rev = rev; return &h }
+
+// AuditHandedOver is recorded of the session when the agent makes a request of what was agreed.
+const AuditHandedOver aggregate.Action = "session.handed_over"
+
+// handOver makes a request of the newest message among seen that a person wrote: they ask for it, as if they had written it
+// themselves. Where none did, or one was made of that message already, there is none.
+func (c *change) handOver(text string, seen []*Inbox) error {
+	var of *Inbox
+	for _, i := range seen {
+		if i.User != "" {
+			of = i
+		}
+	}
+	if of == nil {
+		return nil
+	}
+	h := &HandOver{Number: len(c.of.Handed) + 1, Text: legible.FirstBytes(text, task.MaxText), User: of.User, MessageTS: of.TS, CreatedAt: c.Now}
+	_, ref, err := h.receive(&c.Session)
+	if err != nil {
+		return err
+	}
+	h.TaskID = ref.ID
+	c.Put(h)
+	c.audit(aggregate.Actor{Type: aggregate.ActorAgent, ID: c.Session.AgentID}, AuditHandedOver, "session", c.Session.ID, map[string]any{"task": h.TaskID, "asked_by": h.User, "hash": aggregate.HashOf(h.Text)})
+	return nil
+}
+
+// receive is the beginning of the task.
+func (h *HandOver) receive(s *Session) (aggregate.Change, aggregate.Ref, error) {
+	source := task.SourceChannel
+	if s.ChannelType == "im" {
+		source = task.SourceAgentContainer
+	}
+	return task.Receive(s.TenantID, task.Request{
+		TeamID: s.TeamID, Text: h.Text, User: h.User, Channel: s.Channel, ChannelType: s.ChannelType, MessageTS: h.MessageTS, ThreadTS: s.ThreadTS,
+		Source: source, EventID: task.HandedOverBy(s.ID),
+	}, h.CreatedAt)
+}
+
+// made is the task that ought to be there.
+func (h *HandOver) made(a *Aggregate) (aggregate.Making, error) {
+	if a.Session == nil {
+		return aggregate.Making{}, aggregate.ErrConflict
+	}
+	begin, ref, err := h.receive(a.Session)
+	number := h.Number
+	return aggregate.Making{Ref: ref, Begin: begin, Made: func(x aggregate.Aggregate) (aggregate.Change, error) {
+		return x.(*Aggregate).handed(number)
+	}}, err
+}
+
+// handed notes that the task is there.
+func (a *Aggregate) handed(number int) (aggregate.Change, error) {
+	for _, h := range a.Handed {
+		if h.Number == number && !h.Done {
+			c, err := a.begin(a.Head.ChangedAt)
+			if err != nil {
+				return aggregate.Change{}, err
+			}
+			n := *h
+			n.Done = true
+			c.Put(&n)
+			return c.done(), nil
+		}
+	}
+	return aggregate.Change{}, aggregate.ErrNotDue
+}

@@ -1,0 +1,38 @@
+package conversation
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"regexp"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// ID is that of the session in a thread: a UUID of version 8 made of a hash, so that one thread has one session and nothing
+// has to be looked up.
+func ID(team, channel, thread string) string { return uuid("session", team, channel, thread) }
+
+// MessageID returns the id of a message that came from Slack.
+func MessageID(team, channel, ts string) string { return uuid("message", team, channel, ts) }
+
+func uuid(parts ...string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		fmt.Fprintf(h, "%d:%s", len(p), p)
+	}
+	b := h.Sum(nil)[:16]
+	b[6], b[8] = b[6]&0x0f|0x80, b[8]&0x3f|0x80
+	x := hex.EncodeToString(b)
+	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
+}
+
+var form = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+
+// ValidID reports whether id has the form of a session's.
+func ValidID(id string) bool { return form.MatchString(id) }
+
+// RefOf names a tenant's session.
+func RefOf(tenant, id string) aggregate.Ref {
+	return aggregate.Ref{Tenant: tenant, Kind: Kind.Name, ID: id}
+}

@@ -1,0 +1,155 @@
+package conversation
+
+import (
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// Kind describes sessions to the store, the relay and the sweeper.
+var Kind = aggregate.Kind{
+	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
+	New: func() aggregate.Aggregate { return &Aggregate{} },
+	Rows: map[string]func() aggregate.Row{
+		"head":     func() aggregate.Row { return &Head{} },
+		"session":  func() aggregate.Row { return &Session{} },
+		"inbox":    func() aggregate.Row { return &Inbox{} },
+		"action":   func() aggregate.Row { return &Action{} },
+		"handover": func() aggregate.Row { return &HandOver{} },
+		"stream":   func() aggregate.Row { return &Stream{} },
+	},
+}
+
+// The types of cards: an action; something that was said; that the session is closed.
+const (
+	CardAction  aggregate.CardType = "action"
+	CardMessage aggregate.CardType = "message"
+	CardSession aggregate.CardType = "session"
+)
+
+// All and By are the partitions of the indexes that list a tenant's sessions, and those that a person opened.
+func All(tenant string) string          { return "TENANT#" + tenant + "#SESSIONS" }
+func In(tenant string, s Status) string { return All(tenant) + "#" + string(s) }
+func By(tenant, user string) string     { return "TENANT#" + tenant + "#TALKS#" + user }
+
+// Indexes put a session into the lists of all, by its status and of whoever opened it.
+func (s *Session) Indexes(head aggregate.Root) []aggregate.Index {
+	at := aggregate.TimeText(s.CreatedAt) + "#" + s.ID
+	return []aggregate.Index{
+		{N: 1, PK: All(s.TenantID), SK: at},
+		{N: 2, PK: In(s.TenantID, s.Status), SK: at},
+		{N: 3, PK: By(s.TenantID, s.Opener), SK: at},
+	}
+}
+
+// Indexes put an action into the list of what waits for people.
+func (a *Action) Indexes(head aggregate.Root) []aggregate.Index {
+	return a.Gate.WaitingIndexes(head, a.CreatedAt, a.ActionID)
+}
+
+// Asks is what the action asks people.
+func (a *Action) Asks() aggregate.Question {
+	return aggregate.Question{Key: a.Key(), ID: a.ActionID, Kind: CardAction, Version: a.Number, CreatedAt: a.CreatedAt, DecideBy: a.Gate.Terms.DecideBy}
+}
+
+// Aggregate is every row of one session, as one consistent Query returned them.
+type Aggregate struct {
+	aggregate.Shared
+	Head    Head
+	Session *Session
+	Inbox   []*Inbox  // by time
+	Actions []*Action // by number; old ones have left
+	Handed  []*HandOver
+	Stream  *Stream // nil while no message grows
+	// Said is the message that a card shows, where it was fetched for that. It is none of the session's rows.
+	Said *Message
+}
+
+// Ref names the session.
+func (a *Aggregate) Ref() aggregate.Ref { return RefOf(a.Head.TenantID, a.Head.SessionID) }
+
+// Root is the head.
+func (a *Aggregate) Root() aggregate.Root { return &a.Head }
+
+// Add puts a row in its place, over one with the same key.
+func (a *Aggregate) Add(r aggregate.Row) {
+	switch r := r.(type) {
+	case *Head:
+		a.Head = *r
+	case *Session:
+		a.Session = r
+	case *Inbox:
+		a.Inbox = aggregate.Insert(a.Inbox, r)
+	case *Action:
+		a.Actions = aggregate.Insert(a.Actions, r)
+	case *HandOver:
+		a.Handed = aggregate.Insert(a.Handed, r)
+	case *Stream:
+		a.Stream = r
+	default:
+		a.Shared.Add(r)
+	}
+}
+
+// After is the aggregate as it is after c was committed.
+func (a *Aggregate) After(c aggregate.Change) aggregate.Aggregate {
+	n := *a
+	gone := aggregate.ByKey(c.Drop)
+	n.Inbox, n.Actions, n.Cards, n.Handed = without(a.Inbox, gone), without(a.Actions, gone), without(a.Cards, gone), without(a.Handed, gone)
+	n.Copies = without(a.Copies, gone)
+	if gone[StreamKey] != nil {
+		n.Stream = nil
+	}
+	if c.Head != nil {
+		n.Head = *c.Head.(*Head)
+		n.Head.Head = n.Head.Committed(a.Head.Head, c)
+	}
+	for _, r := range c.Rows {
+		n.Add(r.At(n.Head.Rev))
+	}
+	return &n
+}
+
+// without are rows but for those that are gone, in a list of their own.
+func without[R aggregate.Row](rows []R, gone map[string]aggregate.Row) []R {
+	out := make([]R, 0, len(rows))
+	for _, r := range rows {
+		if gone[r.Key()] == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// Action is the action with this id, nil when there is none, or it has left.
+func (a *Aggregate) Action(id string) *Action {
+	for _, x := range a.Actions {
+		if x.ActionID == id {
+			return x
+		}
+	}
+	return nil
+}
+
+// Current is the action that is not over, nil when there is none.
+func (a *Aggregate) Current() *Action {
+	for _, x := range a.Actions {
+		if !x.Status.Over() {
+			return x
+		}
+	}
+	return nil
+}
+
+// Pending is the action that waits for a person, nil when none does.
+func (a *Aggregate) Pending() *Action {
+	if x := a.Current(); x != nil && x.waits() == nil {
+		return x
+	}
+	return nil
+}
+
+// leased reports whether the action's claim still holds at now.
+func (a *Action) leased(now time.Time) bool {
+	return a != nil && a.Claim != nil && now.Before(a.Claim.LeaseUntil)
+}

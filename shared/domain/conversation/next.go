@@ -1,0 +1,247 @@
+package conversation
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// The states of a run.
+const (
+	StateAnswer = "AnswerMessage"
+	StateAct    = "RunAction"
+)
+
+// OutcomeResting is how a run ends that has nothing left to do.
+const OutcomeResting = "resting"
+
+// Next is where a run goes at now. What waits for a person ends it, and so does an action that another invocation executes.
+func (a *Aggregate) Next(now time.Time) aggregate.Next {
+	rest := aggregate.Next{State: aggregate.StateFinish, Outcome: OutcomeResting}
+	if a.Session == nil || a.Session.Status == Closed {
+		return rest
+	}
+	if x := a.Current(); x != nil && x.Status != ActionPending {
+		if x.leased(now) {
+			return rest
+		}
+		return aggregate.Next{State: StateAct}
+	}
+	if len(a.Inbox) > 0 {
+		return aggregate.Next{State: StateAnswer}
+	}
+	return rest
+}
+
+// work reports whether a run has something to do at now.
+func (a *Aggregate) work(now time.Time) bool { return a.Next(now).State != aggregate.StateFinish }
+
+// run is the head's, as Step Functions starts it.
+func (a *Aggregate) run() *aggregate.Run {
+	return &aggregate.Run{
+		Name:  fmt.Sprintf("%s-%d", a.Head.SessionID, a.Head.Run),
+		Input: fmt.Sprintf(`{"tenant":%q,"kind":%q,"id":%q,"run":%d}`, a.Head.TenantID, Kind.Name, a.Head.SessionID, a.Head.Run),
+		Run:   a.Head.Run,
+	}
+}
+
+// Effects reads off the rows what has to happen at now.
+func (a *Aggregate) Effects(now time.Time) aggregate.Effects {
+	var out aggregate.Effects
+	if a.Head.Forgotten(now) {
+		return out
+	}
+	switch {
+	case a.waitsInVain() != nil:
+		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).TurnAway(now) }
+	case !a.work(now), a.Head.Resting && a.paused(now):
+	case a.Head.Resting:
+		out.Begin = func(x aggregate.Aggregate) (aggregate.Change, error) { return x.(*Aggregate).StartRun(now) }
+	default:
+		out.Run = a.run()
+	}
+	for _, h := range a.Handed {
+		if made, err := h.made(a); err == nil && !h.Done {
+			out.Make = append(out.Make, made)
+		}
+	}
+	out.Wake = a.Waits // nobody waits by a token
+	out.Cards = a.Head.ShownRev < a.Head.Rev || a.Head.DrawAt != nil && !a.Head.InLine(now)
+	for _, c := range a.Cards {
+		again := a.TryAgainAt(c)
+		out.Cards = out.Cards || again != nil && !now.Before(*again)
+	}
+	return out
+}
+
+// PauseRun ends a run whose functions could not be invoked for want of room, which is nobody's failure: the next run begins at
+// until, and counts as no restart. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+func (a *Aggregate) PauseRun(run int, until, now time.Time) (aggregate.Change, error) {
+	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	until = until.UTC().Truncate(time.Millisecond)
+	c.Head.Resting, c.Head.PausedUntil = true, &until
+	return c.done(), nil
+}
+
+// paused reports whether no run is to be opened at now.
+func (a *Aggregate) paused(now time.Time) bool {
+	return a.Head.PausedUntil != nil && now.Before(*a.Head.PausedUntil)
+}
+
+// StartRun opens the next run of a session that rests. It returns ErrNotDue when there is nothing to do yet, or a run is open.
+func (a *Aggregate) StartRun(now time.Time) (aggregate.Change, error) {
+	if !a.Head.Resting || !a.work(now) || a.paused(now) {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.Head.Resting, c.Head.PausedUntil = false, nil
+	c.Head.Run++
+	return c.done(), nil
+}
+
+// tryAgainAfter is how long a card that Slack refused rests while a person is asked.
+const tryAgainAfter = time.Hour
+
+// TryAgainAt is when a card that Slack refused for good is tried again though the session does not move: while an action
+// waits. nil: at the next revision.
+func (a *Aggregate) TryAgainAt(c *aggregate.Card) *time.Time {
+	if x := a.Current(); c.State != aggregate.CardUnreachable || x == nil || x.Status != ActionPending {
+		return nil
+	}
+	tried := c.CreatedAt
+	if c.TriedAt != nil {
+		tried = *c.TriedAt
+	}
+	again := tried.Add(tryAgainAfter)
+	return &again
+}
+
+// DueAt is when the sweeper must look again, nil for never.
+func (a *Aggregate) DueAt(now time.Time) *time.Time {
+	var due *time.Time
+	by := func(t time.Time) {
+		if due == nil || t.Before(*due) {
+			due = &t
+		}
+	}
+	if a.Session == nil || a.Head.Forgotten(now) {
+		return nil
+	}
+	soon := now.Add(5 * time.Minute)
+	switch {
+	case a.Head.InLine(now):
+		by(*a.Head.DrawAt)
+	case a.Head.ShownRev < a.Head.Rev, a.Head.DrawAt != nil:
+		by(now.Add(min(max(5*time.Minute, now.Sub(a.Head.ChangedAt)), time.Hour)))
+	}
+	for _, c := range a.Cards {
+		if again := a.TryAgainAt(c); again != nil && again.After(now) {
+			by(*again)
+		} else if again != nil {
+			by(soon)
+		}
+	}
+	if slices.ContainsFunc(a.Handed, func(h *HandOver) bool { return !h.Done }) || a.waitsInVain() != nil {
+		by(soon)
+	}
+	if a.Session.Status == Closed {
+		return due
+	}
+	switch {
+	case !a.work(now):
+	case a.Head.Resting && a.paused(now):
+		by(*a.Head.PausedUntil)
+	default:
+		by(soon)
+	}
+	switch x := a.Current(); {
+	case x == nil:
+	case x.leased(now):
+		by(x.Claim.LeaseUntil)
+	case x.Status == ActionPending && x.Gate.Terms.DecideBy != nil:
+		by(*x.Gate.Terms.DecideBy)
+	}
+	if at := a.idleAt(); at != nil {
+		by(*at)
+	}
+	return due
+}
+
+// Beside is none: a session stands alone.
+func (a *Aggregate) Beside() (aggregate.Ref, bool) { return aggregate.Ref{}, false }
+
+// Overdue are the decisions that time alone makes.
+func (a *Aggregate) Overdue(now time.Time, _ aggregate.Aggregate) []aggregate.Overdue {
+	of := func(decide func(*Aggregate) (aggregate.Change, error)) aggregate.Decision[aggregate.Aggregate] {
+		return func(x aggregate.Aggregate) (aggregate.Change, error) { return decide(x.(*Aggregate)) }
+	}
+	return []aggregate.Overdue{
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Expire(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.Crashed(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.CloseIdle(now) })},
+		{Decide: of(func(a *Aggregate) (aggregate.Change, error) { return a.restartStuck(now) }), Repair: true},
+	}
+}
+
+func (a *Aggregate) restartStuck(now time.Time) (aggregate.Change, error) {
+	if a.Head.Resting || !a.work(now) || now.Sub(a.Head.ChangedAt) < aggregate.StuckAfter {
+		return aggregate.Change{}, aggregate.ErrNotDue
+	}
+	return a.RestartRun(a.Head.Run, now)
+}
+
+// MaxRestarts is how many runs in a row may die before the session gives up what they were to do.
+const MaxRestarts = 3
+
+// RestartRun supersedes a run that died. When several have, what they were to do is given up: the message is answered with
+// a sentence, the action fails. It returns ErrSuperseded when the head's run is another, or there is nothing to run.
+func (a *Aggregate) RestartRun(run int, now time.Time) (aggregate.Change, error) {
+	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	if a.Head.Restarts >= MaxRestarts {
+		return a.GiveUp(run, ReasonRunFailed, now)
+	}
+	c, err := a.begin(now)
+	if err != nil {
+		return aggregate.Change{}, err
+	}
+	c.Head.Run++
+	c.Head.Restarts++
+	return c.done(), nil
+}
+
+// GiveUp ends what a run was to do, whatever that is, and rests.
+func (a *Aggregate) GiveUp(run int, why aggregate.Reason, now time.Time) (aggregate.Change, error) {
+	if a.Head.Run != run || a.Head.Resting || !a.work(now) {
+		return aggregate.Change{}, aggregate.ErrSuperseded
+	}
+	if x := a.Current(); x != nil && x.Status == ActionApproved {
+		return a.failApproved(x, why, "", now)
+	}
+	if x := a.Current(); x != nil && x.Status == ActionExecuting {
+		if x.Claim == nil {
+			return a.failUnbegun(x, why, now)
+		}
+		return a.Crashed(now)
+	}
+	if a.Session.TriedError != "" { // that says more
+		why = a.Session.TriedError
+	}
+	text, known := Unanswered(a.Session.Locale, why)
+	if !known {
+		text, _ = Unanswered(a.Session.Locale, ReasonRunFailed)
+	}
+	return a.Refused(run, a.Waiting(), Refusal{Reason: why, Text: text, Failed: true}, now)
+}

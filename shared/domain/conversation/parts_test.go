@@ -1,0 +1,112 @@
+package conversation
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+func TestALongMessageIsShownInPartsOfWhichNothingIsLost(t *testing.T) {
+	line := strings.Repeat("漢字 & <x> 🎉 ", 8) + "\n"
+	for name, text := range map[string]string{
+		"short": "hello", "lines": strings.Repeat(line, 60), "one long line": strings.Repeat("あ", 9000), "words": strings.Repeat("word ", 3000),
+	} {
+		whole := ""
+		for _, p := range Parts(text) {
+			if cost := sum(p); cost > partSize+10 {
+				t.Errorf("%s: a part of %d", name, cost)
+			}
+			whole += p
+		}
+		if got, want := plain(whole), plain(text); got != want {
+			t.Errorf("%s: %d characters of %d are shown", name, len(got), len(want))
+		}
+	}
+	if got := Parts(" \n"); len(got) != 0 {
+		t.Errorf("nothing is shown as %q", got)
+	}
+	if got := Parts(strings.Repeat(line, 5000)); len(got) != mostParts || !strings.HasSuffix(got[mostParts-1], "…") {
+		t.Errorf("%d parts", len(got))
+	}
+}
+
+func sum(s string) (n int) {
+	for _, r := range s {
+		n += cost(r)
+	}
+	return n
+}
+
+func plain(s string) string {
+	return strings.NewReplacer(" ", "", "\n", "").Replace(s)
+}
+
+func TestABlockOfCodeGoesOnInTheNextPart(t *testing.T) {
+	for i, p := range Parts("before\n```\n" + strings.Repeat("code code code\n", 900) + "```\nafter") {
+		if strings.Count(p, fence)%2 != 0 {
+			t.Errorf("part %d has a block of code that doesn't end: %q…%q", i, p[:20], p[len(p)-20:])
+		}
+	}
+}
+
+func TestACardNamesThePartOfItsMessage(t *testing.T) {
+	key := MessageKey(start, "m-1")
+	for part := range 3 {
+		if gotKey, got := OfMessage(MessageSubject(key, part)); gotKey != key || got != part {
+			t.Errorf("part %d of %s is taken for %d of %s", part, key, got, gotKey)
+		}
+	}
+}
+
+// What is written to a session that is closed is answered by a new card each time, and by the agent once it is opened again.
+func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
+	tb := opened(t)
+	if err := tb.answer(nil); err != nil {
+		t.Fatal(err)
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, tb.now) })
+	for i := range 3 {
+		tb.now = tb.now.Add(time.Minute)
+		tb.tell("still there?")
+		begin := tb.load().Effects(tb.now).Begin
+		if begin == nil {
+			t.Fatalf("message %d is not answered", i)
+		}
+		tb.must(func(a *Aggregate) (aggregate.Change, error) { return begin(a) })
+		if again := tb.load().Effects(tb.now).Begin; again != nil {
+			t.Errorf("message %d is answered twice", i)
+		}
+	}
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, tb.now) })
+	if a := tb.load(); len(a.Inbox) != 3 || a.Effects(tb.now).Begin == nil {
+		t.Errorf("%d messages wait for the agent", len(a.Inbox))
+	}
+}
+
+// The button that stops an agent ends what it does, and nothing else.
+func TestStop(t *testing.T) {
+	stop := func(tb *table, by string) error {
+		return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+			p := policy
+			p.Mode = "list"
+			return a.Stop(person(by), p, tb.now)
+		})
+	}
+	tb := opened(t)
+	if err := stop(tb, suzuki); err == nil {
+		t.Error("somebody else stops it")
+	}
+	if err := stop(tb, sato); err != nil || len(tb.load().Inbox) != 0 || !tb.load().Head.Resting {
+		t.Errorf("%v: %d messages wait", err, len(tb.load().Inbox))
+	}
+	tb, x := pending(t, ShellCommand)
+	if err := stop(tb, sato); err != nil || tb.load().Action(x.ActionID).Status != ActionPending {
+		t.Errorf("%v: an action that waits is %s", err, tb.load().Action(x.ActionID).Status)
+	}
+	tb, x = executing(t, ShellCommand)
+	if err := stop(tb, sato); err != nil || tb.load().Action(x.ActionID).Status != ActionCancelled {
+		t.Errorf("%v: the action is %s", err, tb.load().Action(x.ActionID).Status)
+	}
+}

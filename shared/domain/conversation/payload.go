@@ -1,0 +1,144 @@
+package conversation
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/domain/agent"
+)
+
+// Limits of a payload.
+const (
+	MaxPayload = 128 << 10 // of the whole payload as JSON: a row holds 400 KB
+	MaxFiles   = 50
+	MaxArgv    = 64
+	MaxArg     = 4000  // characters of one argument
+	MaxScript  = 16000 // characters
+	MinSeconds = 1
+	MaxSeconds = 600
+)
+
+// Payload is the payload of an action, with the fields of its type.
+type Payload struct {
+	Files          []File   `json:"files,omitempty"`           // code_generate
+	Argv           []string `json:"argv,omitempty"`            // test_run
+	Script         string   `json:"script,omitempty"`          // shell_command
+	TimeoutSeconds int      `json:"timeout_seconds,omitempty"` // of the last two
+}
+
+// Read takes a payload of a type apart. problems are all that is wrong with it, in words that a model can repair; then
+// the payload may not be used.
+func ReadPayload(t agent.ActionType, text []byte) (p Payload, problems []string) {
+	if len(text) > MaxPayload {
+		return p, []string{fmt.Sprintf("the payload has %d bytes, the limit is %d", len(text), MaxPayload)}
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	var err error
+	switch t {
+	case agent.CodeGenerate:
+		var x struct{ Files []File }
+		err = d.Decode(&x)
+		p.Files = x.Files
+		problems = p.checkFiles()
+	case agent.TestRun:
+		var x struct {
+			Argv           []string
+			TimeoutSeconds int `json:"timeout_seconds"`
+		}
+		err = d.Decode(&x)
+		p.Argv, p.TimeoutSeconds = x.Argv, x.TimeoutSeconds
+		problems = append(p.checkArgv(), p.checkTime()...)
+	case agent.ShellCommand:
+		var x struct {
+			Script         string
+			TimeoutSeconds int `json:"timeout_seconds"`
+		}
+		err = d.Decode(&x)
+		p.Script, p.TimeoutSeconds = x.Script, x.TimeoutSeconds
+		problems = append(p.checkScript(), p.checkTime()...)
+	default:
+		return p, []string{fmt.Sprintf("there is no action of type %.50q", t)}
+	}
+	if err != nil {
+		return Payload{}, []string{"it is not of the payload's form: " + err.Error()}
+	}
+	if _, more := d.Token(); more != io.EOF {
+		return Payload{}, []string{"something follows the payload"}
+	}
+	if len(problems) > 0 {
+		return Payload{}, problems
+	}
+	return p, nil
+}
+
+// JSON is the payload as it is kept: the same text for the same payload.
+func (p Payload) JSON() string {
+	b, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("encode a payload: %v", err)) // of texts and numbers
+	}
+	return string(b)
+}
+
+func (p Payload) checkFiles() (problems []string) {
+	if n := len(p.Files); n == 0 || n > MaxFiles {
+		problems = append(problems, fmt.Sprintf("files has %d entries, it must have 1 to %d", n, MaxFiles))
+	}
+	var seen []string
+	for i, f := range p.Files[:min(len(p.Files), MaxFiles)] {
+		if err := CheckPath(f.Path); err != nil {
+			problems = append(problems, fmt.Sprintf("files[%d].%v", i, err))
+		}
+		if slices.Contains(seen, f.Path) {
+			problems = append(problems, fmt.Sprintf("files[%d].path is in the list twice", i))
+		}
+		if !utf8.ValidString(f.Content) || strings.Contains(f.Content, "\x00") {
+			problems = append(problems, fmt.Sprintf("files[%d].content is no text", i))
+		}
+		seen = append(seen, f.Path)
+	}
+	return problems
+}
+
+func (p Payload) checkArgv() (problems []string) {
+	if n := len(p.Argv); n == 0 || n > MaxArgv {
+		return []string{fmt.Sprintf("argv has %d elements, it must have 1 to %d", n, MaxArgv)}
+	}
+	if strings.TrimSpace(p.Argv[0]) == "" || strings.HasPrefix(p.Argv[0], "-") {
+		problems = append(problems, "argv[0] must be the name of a program")
+	}
+	for i, s := range p.Argv {
+		problems = append(problems, line(fmt.Sprintf("argv[%d]", i), s, MaxArg)...)
+	}
+	return problems
+}
+
+func (p Payload) checkScript() []string {
+	if strings.TrimSpace(p.Script) == "" {
+		return []string{"script is empty"}
+	}
+	return line("script", p.Script, MaxScript)
+}
+
+func (p Payload) checkTime() []string {
+	if p.TimeoutSeconds < MinSeconds || p.TimeoutSeconds > MaxSeconds {
+		return []string{fmt.Sprintf("timeout_seconds is %d, it must be %d to %d", p.TimeoutSeconds, MinSeconds, MaxSeconds)}
+	}
+	return nil
+}
+
+func line(field, s string, limit int) []string {
+	switch n := utf8.RuneCountInString(s); {
+	case !utf8.ValidString(s) || strings.Contains(s, "\x00"):
+		return []string{field + " is no text"}
+	case n > limit:
+		return []string{fmt.Sprintf("%s has %d characters, the limit is %d", field, n, limit)}
+	}
+	return nil
+}

@@ -1,0 +1,346 @@
+package conversation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// walk is a session to which anything happens in any order.
+type walk struct {
+	*table
+	rt    *rapid.T
+	calls map[string]int  // commands that a sandbox ran, by action
+	out   []flight        // calls that are out
+	done  map[string]bool // actions that somebody saw approved in the audit log
+	runs  int
+}
+
+// flight is a call that somebody made under a claim.
+type flight struct {
+	action, invocation string
+	begun              bool
+}
+
+// TestNothingExecutesThatNobodyApproved walks through sessions at random, with rows of two commits, runs that were superseded and results
+// that come late.
+func TestNothingExecutesThatNobodyApproved(t *testing.T) {
+	reached := map[ActionStatus]int{}
+	rapid.Check(t, func(rt *rapid.T) {
+		w := &walk{table: opened(rt), rt: rt, calls: map[string]int{}, done: map[string]bool{}}
+		for range rapid.IntRange(40, 150).Draw(rt, "moves") {
+			w.step()
+		}
+		w.comesToRest()
+		for _, r := range w.rows {
+			if x, ok := r.(*Action); ok {
+				reached[x.Status]++
+			}
+		}
+	})
+	if reached[ActionSucceeded] == 0 || reached[ActionFailed] == 0 || reached[ActionCancelled] == 0 {
+		t.Errorf("the walks reached only %v", reached)
+	}
+}
+
+func (w *walk) step() {
+	elapsed := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 20 * time.Second}).Draw(w.rt, "elapsed")
+	if rapid.IntRange(0, 11).Draw(w.rt, "long") == 11 { // a claim's time is over, or a person's: not so often that no command ends in it
+		elapsed = rapid.SampledFrom([]time.Duration{3 * time.Minute, 25 * time.Minute, 30 * time.Hour}).Draw(w.rt, "how long")
+	}
+	w.now = w.now.Add(elapsed)
+	run := w.head.Run
+	if rapid.IntRange(0, 5).Draw(w.rt, "old run") == 5 {
+		run = rapid.IntRange(1, run).Draw(w.rt, "run")
+	}
+	moves := []func(run int){
+		w.relay, w.work, w.relay, w.work, w.land, w.people, w.people, w.land, w.land, func(int) { w.tell("more") },
+		w.sweep, w.late, w.dies, w.gives, w.closes, w.forges,
+	}
+	moves[rapid.IntRange(0, len(moves)-1).Draw(w.rt, "move")](run)
+}
+
+// decide decides on rows that may be of two commits, commits, and holds what came of it against the rules.
+func (w *walk) decide(what string, decide func(a *Aggregate) (aggregate.Change, error)) error {
+	a := w.load()
+	if n := len(w.images); n > 1 && rapid.IntRange(0, 4).Draw(w.rt, "torn") == 0 {
+		before := w.images[n-2].rows
+		a = w.mixed(before, w.rows)
+		if rapid.Bool().Draw(w.rt, "which half") {
+			a = w.mixed(w.rows, before)
+		}
+	}
+	c, err := decide(a)
+	if err != nil {
+		return err
+	}
+	was := w.load()
+	if err := w.commit(a.Head, c); err != nil {
+		return err
+	}
+	w.check(what, was, w.load(), c)
+	return nil
+}
+
+func (w *walk) require(ok bool, what, format string, args ...any) {
+	w.rt.Helper()
+	if !ok {
+		w.rt.Fatalf("%s: %s", what, fmt.Sprintf(format, args...))
+	}
+}
+
+// check asserts what holds after each commit.
+func (w *walk) check(what string, was, is *Aggregate, c aggregate.Change) {
+	if is.Session.Status != was.Session.Status {
+		w.require(SessionMoves.Allows(was.Session.Status, is.Session.Status), what, "the session went from %s to %s", was.Session.Status, is.Session.Status)
+		w.require(is.Session.Status != Closed || len(c.Audit) > 0, what, "closed without a record")
+	}
+	waiting, open, executing := "", 0, ""
+	for _, x := range is.Actions {
+		before := was.Action(x.ActionID)
+		from := ActionStatus("")
+		if before != nil {
+			from = before.Status
+			w.require(before.Payload == x.Payload && before.ActionType == x.ActionType, what, "what %s does has changed", x.ActionID)
+		}
+		if from != x.Status {
+			w.require(before == nil && (x.Status == ActionPending || x.Rule != "" && x.Status == ActionApproved) || ActionMoves.Allows(from, x.Status), what, "an action went from %q to %s", from, x.Status)
+			w.recorded1(what, x, c)
+		}
+		switch x.Status {
+		case ActionPending:
+			waiting = x.ActionID
+		case ActionExecuting:
+			executing = x.ActionID
+			w.require(x.approved() && w.done[x.ActionID], what, "%s executes without an approval on record", x.ActionID)
+		}
+		if !x.Status.Over() {
+			open++
+		}
+	}
+	w.require(open <= 1, what, "%d actions are not over", open)
+	w.require(is.Session.PendingActionID == waiting, what, "pending is %q, waiting %q", is.Session.PendingActionID, waiting)
+	w.require(is.Head.Acting == executing && (executing != "") == (is.Session.Status == Executing), what, "acting is %q, %q executes, the session is %s", is.Head.Acting, executing, is.Session.Status)
+	for id, n := range w.calls {
+		w.require(n <= 1, what, "the command of %s ran %d times", id, n)
+	}
+}
+
+// recorded1: an action's move is in the audit log, by its very commit.
+func (w *walk) recorded1(what string, x *Action, c aggregate.Change) {
+	found := false
+	for _, e := range c.Audit {
+		found = found || e.ResourceID == x.ActionID
+		if e.Action == AuditApproved && e.ResourceID == x.ActionID && strings.Contains(string(e.Details), x.Payload.Hash()) {
+			w.done[x.ActionID] = true
+		}
+	}
+	w.require(found, what, "%s became %s without a record", x.ActionID, x.Status)
+}
+
+func (w *walk) relay(int) {
+	_ = w.decide("relay", func(a *Aggregate) (aggregate.Change, error) {
+		if e := a.Effects(w.now); e.Begin != nil {
+			return e.Begin(a)
+		}
+		return aggregate.Change{}, aggregate.ErrNotDue
+	})
+}
+
+// work is what a run's next state does.
+func (w *walk) work(run int) {
+	switch a := w.load(); a.Next(w.now).State {
+	case StateAnswer:
+		w.answers(run)
+	case StateAct:
+		invocation := fmt.Sprint("i", len(w.images))
+		err := w.decide("claim", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Claim(run, invocation, w.now.Add(2*time.Minute), w.now)
+		})
+		if err == nil {
+			w.out = append(w.out, flight{action: w.load().Current().ActionID, invocation: invocation})
+		}
+	default:
+		_ = w.decide("rest", func(a *Aggregate) (aggregate.Change, error) { return a.Rest(run, w.now) })
+	}
+}
+
+func (w *walk) answers(run int) {
+	seen, kind := w.load().Waiting(), rapid.IntRange(0, 7).Draw(w.rt, "answer")
+	if rapid.Bool().Draw(w.rt, "told meanwhile") {
+		w.tell("and")
+	}
+	_ = w.decide("answer", func(a *Aggregate) (aggregate.Change, error) {
+		x := Answer{Text: "ok", Usage: w.used()}
+		switch kind {
+		case 1, 2, 3:
+			x.Proposal = proposal(ShellCommand, w.now, "")
+		case 4:
+			x.Proposal = proposal(CodeGenerate, w.now, "")
+		case 5:
+			x.Proposal = proposal(TestRun, w.now, "rule-1")
+		case 6:
+			x.Refused = "no"
+		case 7:
+			return a.Refused(run, seen, Refusal{Reason: "model_down", Text: "sorry", Failed: true}, w.now)
+		}
+		return a.Answered(run, seen, x, w.now)
+	})
+}
+
+// land moves a call that is out: its command begins, ends, or turns out not to begin.
+func (w *walk) land(int) {
+	if len(w.out) == 0 {
+		return
+	}
+	i := rapid.IntRange(0, len(w.out)-1).Draw(w.rt, "call")
+	f := &w.out[i]
+	switch n := rapid.IntRange(0, 5).Draw(w.rt, "how"); {
+	case !f.begun && n == 0:
+		err := w.decide("release", func(a *Aggregate) (aggregate.Change, error) { return a.Release(f.action, f.invocation, w.now) })
+		if err == nil {
+			w.out = append(w.out[:i], w.out[i+1:]...)
+		}
+	case !f.begun:
+		// What comes after the lease is nobody's: the addresses that the command needs are gone.
+		if x := w.load().Action(f.action); x != nil && x.leased(w.now) && x.Claim.Invocation == f.invocation {
+			f.begun = true
+			w.calls[f.action]++
+		}
+	default:
+		w.finish(*f)
+		w.out = append(w.out[:i], w.out[i+1:]...)
+	}
+}
+
+func (w *walk) finish(f flight) {
+	status := rapid.SampledFrom([]ActionStatus{ActionSucceeded, ActionFailed}).Draw(w.rt, "result")
+	_ = w.decide("finish", func(a *Aggregate) (aggregate.Change, error) {
+		return a.Finish(f.action, f.invocation, Result{Status: status, Version: fmt.Sprint("v", len(w.images)), Lines: 3}, w.now)
+	})
+}
+
+// late is a result that comes twice, or of a claim that was another's.
+func (w *walk) late(int) {
+	a := w.load()
+	if len(a.Actions) > 0 {
+		x := rapid.SampledFrom(a.Actions).Draw(w.rt, "echoed")
+		if x.Claim != nil && w.calls[x.ActionID] > 0 {
+			w.finish(flight{action: x.ActionID, invocation: x.Claim.Invocation})
+		}
+		w.finish(flight{action: x.ActionID, invocation: "nobody"})
+	}
+}
+
+func (w *walk) people(int) {
+	a := w.load()
+	if len(a.Actions) == 0 {
+		return
+	}
+	x := a.Actions[len(a.Actions)-1]
+	by := person(rapid.SampledFrom([]string{sato, suzuki}).Draw(w.rt, "who"))
+	switch rapid.IntRange(0, 6).Draw(w.rt, "click") {
+	case 0:
+		_ = w.decide("reject", func(a *Aggregate) (aggregate.Change, error) { return a.Reject(x.ActionID, "no", by, policy, w.now) })
+	case 1:
+		_ = w.decide("cancel", func(a *Aggregate) (aggregate.Change, error) { return a.Cancel(x.ActionID, by, policy, w.now) })
+	case 2:
+		_ = w.decide("propose", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Propose(*proposal(ShellCommand, w.now, "rule"), by, policy, w.now)
+		})
+	default:
+		_ = w.decide("approve", func(a *Aggregate) (aggregate.Change, error) {
+			return a.Approve(x.ActionID, x.Payload.Hash(), by, policy, w.now)
+		})
+	}
+}
+
+// forges are decisions that nobody may make.
+func (w *walk) forges(run int) {
+	a := w.load()
+	for _, x := range a.Actions {
+		for _, by := range []aggregate.Actor{aggregate.System(), {Type: aggregate.ActorAgent, ID: "codex"}, {Type: aggregate.ActorUser, ID: sato, Team: "T2", Member: true}, {Type: aggregate.ActorUser, ID: sato, Team: team}} {
+			if c, err := a.Approve(x.ActionID, x.Payload.Hash(), by, policy, w.now); err == nil && !c.Empty() {
+				w.rt.Fatalf("%+v may approve", by)
+			}
+		}
+		if c, err := a.Approve(x.ActionID, "another", person(sato), policy, w.now); err == nil && !c.Empty() {
+			w.rt.Fatalf("another content may be approved")
+		}
+	}
+	c, err := a.Answered(run, nil, Answer{Proposal: proposal(ShellCommand, w.now, "rule")}, w.now)
+	if err == nil {
+		w.rt.Fatalf("a rule approves what a shell reads: %+v", c)
+	}
+}
+
+func (w *walk) sweep(int) {
+	a := w.load()
+	for _, d := range a.Overdue(w.now, nil) {
+		_ = w.decide("sweep", func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
+	}
+}
+
+func (w *walk) dies(run int) {
+	_ = w.decide("restart", func(a *Aggregate) (aggregate.Change, error) { return a.RestartRun(run, w.now) })
+}
+
+func (w *walk) gives(run int) {
+	if rapid.Bool().Draw(w.rt, "no room") {
+		_ = w.decide("pause", func(a *Aggregate) (aggregate.Change, error) { return a.PauseRun(run, w.now.Add(5*time.Minute), w.now) })
+		return
+	}
+	_ = w.decide("give up", func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(run, ReasonRunFailed, w.now) })
+}
+
+func (w *walk) closes(int) {
+	if rapid.IntRange(0, 2).Draw(w.rt, "close") > 0 {
+		_ = w.decide("reopen", func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, w.now) })
+		return
+	}
+	_ = w.decide("close", func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, w.now) })
+}
+
+// comesToRest has everybody do their part: within a few rounds nothing is left to do, and nothing waits but for people.
+func (w *walk) comesToRest() {
+	w.out = nil // whoever was calling is dead
+	for round := 0; ; round++ {
+		w.now = w.now.Add(3 * time.Minute)
+		a := w.load()
+		for _, d := range a.Overdue(w.now, nil) {
+			_ = w.do(func(a *Aggregate) (aggregate.Change, error) { return d.Decide(a) })
+		}
+		a = w.load()
+		if a.Head.Resting && a.paused(w.now) { // the sweeper comes when the pause is over
+			continue
+		}
+		if e := a.Effects(w.now); e.Begin != nil {
+			w.must(func(a *Aggregate) (aggregate.Change, error) { return e.Begin(a) })
+		} else if e.Run == nil && (a.Head.Resting || a.Session.Status == Closed || !a.work(w.now)) {
+			break
+		}
+		switch a = w.load(); a.Next(w.now).State {
+		case StateAnswer:
+			w.must(func(a *Aggregate) (aggregate.Change, error) {
+				return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok"}, w.now)
+			})
+		case StateAct:
+			if a.Current().Claim == nil {
+				w.must(func(a *Aggregate) (aggregate.Change, error) {
+					return a.Claim(a.Head.Run, "last", w.now.Add(time.Minute), w.now)
+				})
+			}
+		}
+		if round > 60 {
+			w.rt.Fatalf("stuck: %+v, next %+v", a.Head, a.Next(w.now))
+		}
+	}
+	if a := w.load(); a.Session.Status != Closed && len(a.Inbox) > 0 {
+		w.rt.Fatalf("%d messages are not answered", len(a.Inbox))
+	}
+}

@@ -1,0 +1,54 @@
+package conversation
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestStatusesMoveAsTheyMay writes every allowed move down a second time: a change of a table is a change of this test.
+func TestStatusesMoveAsTheyMay(t *testing.T) {
+	sessions := map[[2]Status]bool{
+		{Open, Executing}: true, {Open, Closed}: true, {Open, Failing}: true, {Executing, Open}: true,
+		{Closed, Open}: true, {Failing, Open}: true, {Failing, Executing}: true, {Failing, Closed}: true,
+	}
+	all := []Status{Open, Executing, Closed, Failing}
+	for _, from := range all {
+		for _, to := range all {
+			if got := SessionMoves.Allows(from, to); got != sessions[[2]Status{from, to}] {
+				t.Errorf("session %s → %s: %v", from, to, got)
+			}
+		}
+	}
+	actions := map[[2]ActionStatus]bool{
+		{ActionPending, ActionApproved}: true, {ActionPending, ActionCancelled}: true,
+		{ActionApproved, ActionExecuting}: true, {ActionApproved, ActionFailed}: true, {ActionApproved, ActionCancelled}: true,
+		{ActionExecuting, ActionSucceeded}: true, {ActionExecuting, ActionFailed}: true, {ActionExecuting, ActionCancelled}: true,
+		{ActionFailed, ActionSucceeded}: true, {ActionFailed, ActionFailed}: true,
+	}
+	every := []ActionStatus{ActionPending, ActionApproved, ActionExecuting, ActionSucceeded, ActionFailed, ActionCancelled}
+	for _, from := range every {
+		for _, to := range every {
+			if got := ActionMoves.Allows(from, to); got != actions[[2]ActionStatus{from, to}] {
+				t.Errorf("action %s → %s: %v", from, to, got)
+			}
+		}
+		if over := slices.Contains(every[3:], from); over != from.Over() {
+			t.Errorf("%s is over: %v", from, from.Over())
+		}
+	}
+}
+
+func TestAThreadHasOneSession(t *testing.T) {
+	id := ID("T1", "C1", "1713450000.000100")
+	if !ValidID(id) || ValidID("x") || ValidID(id+"0") {
+		t.Errorf("%s has not the form of an id, or others have", id)
+	}
+	if again := ID("T1", "C1", "1713450000.000100"); again != id {
+		t.Errorf("%s and %s", id, again)
+	}
+	for _, other := range []string{ID("T2", "C1", "1713450000.000100"), ID("T1", "C11", "713450000.000100"), MessageID("T1", "C1", "1713450000.000100")} {
+		if other == id {
+			t.Errorf("%s twice", id)
+		}
+	}
+}

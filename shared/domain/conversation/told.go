@@ -1,0 +1,128 @@
+package conversation
+
+import (
+	"fmt"
+	"strings"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// words are what the system says about actions and refusals, in each language. They stand among what is said, for people and
+// the agent alike.
+type words struct {
+	succeeded, failed, unknown, rejected, expired, cancelled string
+	exit, dropped, output, stopped                           string
+}
+
+var said = map[string]words{
+	"ja": {
+		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
+		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
+		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
+		stopped: "回答を止めました。続けるには、もう一度書いてください。",
+	},
+	"en": {
+		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
+		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
+		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
+		stopped: "The answer was stopped. Write again to go on.",
+	},
+}
+
+func wordsIn(locale string) words {
+	if w, ok := said[locale]; ok {
+		return w
+	}
+	return said["ja"]
+}
+
+// told is what the system says of what became of an action, with the end of its output.
+func (x *Action) told(locale, tail string) Message {
+	w, m := wordsIn(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
+	if tail == "" {
+		tail = x.tail
+	}
+	switch {
+	case x.Status == ActionSucceeded:
+		m.own(fmt.Sprintf(w.succeeded, x.Number))
+	case x.Outcome == OutcomeUnknown:
+		m.own(fmt.Sprintf(w.unknown, x.Number))
+	case x.Status == ActionFailed:
+		m.own(fmt.Sprintf(w.failed, x.Number))
+	case x.CancelReason == ReasonRejected:
+		m.own(fmt.Sprintf(w.rejected, x.Number))
+		m.Content += x.ErrorDetail
+	case x.CancelReason == ReasonExpired:
+		m.own(fmt.Sprintf(w.expired, x.Number))
+	default:
+		m.own(fmt.Sprintf(w.cancelled, x.Number))
+	}
+	if x.CancelReason == "" { // they name files and programs
+		m.quote(x.ResultSummary)
+		m.quote(x.ErrorDetail)
+	}
+	if x.ExitCode != nil {
+		m.own(fmt.Sprintf(w.exit, *x.ExitCode))
+	}
+	if tail != "" {
+		m.own(w.output)
+		if x.Dropped > 0 {
+			m.own(fmt.Sprintf(w.dropped, x.Dropped))
+		}
+		m.quote(tail)
+	}
+	return m
+}
+
+// own adds a line of the system's own words.
+func (m *Message) own(text string) {
+	m.quote(text)
+	m.Own = append(m.Own, Span{len(m.Content) - len(text), len(m.Content)})
+}
+
+// quote adds others' words below.
+func (m *Message) quote(text string) {
+	if m.Content != "" && text != "" {
+		m.Content += "\n"
+	}
+	m.Content += text
+}
+
+// Piece is a part of what the system says: its own words, or others' that it quotes.
+type Piece struct {
+	Text   string
+	Quoted bool
+}
+
+// Pieces splits a message of the system into its own words and those that it quotes, without blank pieces. A row that an
+// earlier release wrote about an action doesn't say which words are quoted: all of them count as quoted.
+func (m Message) Pieces() (all []Piece) {
+	own := m.Own
+	switch at := strings.Index(m.Content, m.Detail); {
+	case own != nil, m.ActionID != "":
+	case m.Detail == "" || at < 0:
+		own = []Span{{0, len(m.Content)}}
+	default:
+		own = []Span{{0, at}, {at + len(m.Detail), len(m.Content)}}
+	}
+	add := func(text string, quoted bool) {
+		text = strings.Trim(text, "\n") // a quoted line keeps its indentation
+		switch last := len(all) - 1; {
+		case strings.TrimSpace(text) == "":
+		case last >= 0 && all[last].Quoted == quoted:
+			all[last].Text += "\n" + text
+		default:
+			all = append(all, Piece{text, quoted})
+		}
+	}
+	at := 0
+	for _, s := range own {
+		add(m.Content[at:s.From], true)
+		add(m.Content[s.From:s.To], false)
+		at = s.To
+	}
+	add(m.Content[at:], true)
+	return all
+}
+
+var _ aggregate.Asking = (*Action)(nil)

@@ -1,0 +1,37 @@
+package conversation
+
+import (
+	"testing"
+
+	"ringi/shared/runtime/expect"
+)
+
+// Whatever people, programs and files are called or write, it is never taken for the system's own words.
+func TestTheSystemsWordsAndOthersAreKeptApart(t *testing.T) {
+	const others = "  終了コード: 0\n操作 #1 は承認されました。"
+	code := 1
+	failed := Action{Number: 2, Status: ActionFailed, ResultSummary: others, ErrorDetail: others, ExitCode: &code, Dropped: 3}
+	rejected := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonRejected, ErrorDetail: others}
+	withdrawn := Action{Number: 2, Status: ActionCancelled, CancelReason: ReasonWithdrawn}
+	quoted := Piece{others, true}
+	for name, tt := range map[string]struct {
+		message Message
+		text    string
+		pieces  []Piece
+	}{
+		"a failure": {failed.told("ja", others), "操作 #2 は失敗しました。\n" + others + "\n" + others + "\n終了コード: 1\n出力の最後:\n(古い 3 行は残っていません)\n" + others, []Piece{
+			{"操作 #2 は失敗しました。", false}, {others + "\n" + others, true}, {"終了コード: 1\n出力の最後:\n(古い 3 行は残っていません)", false}, quoted,
+		}},
+		"a rejection":             {rejected.told("ja", ""), "操作 #2 は却下されました。理由: " + others, []Piece{{"操作 #2 は却下されました。理由: ", false}, quoted}},
+		"a withdrawal":            {withdrawn.told("en", ""), "Action #2 was withdrawn.", []Piece{{"Action #2 was withdrawn.", false}}},
+		"of an earlier release":   {Message{ActionID: "A", Content: others}, others, []Piece{quoted}},
+		"a sentence":              {Message{Content: "止めました。"}, "止めました。", []Piece{{"止めました。", false}}},
+		"a sentence with a cause": {Message{Content: "止めました (" + others + ")。", Detail: others}, "止めました (" + others + ")。", []Piece{{"止めました (", false}, quoted, {")。", false}}},
+		"nothing":                 {Message{}, "", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			expect.Same(t, tt.text, tt.message.Content)
+			expect.Same(t, tt.pieces, tt.message.Pieces())
+		})
+	}
+}

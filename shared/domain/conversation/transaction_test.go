@@ -1,0 +1,68 @@
+package conversation
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"ringi/shared/domain/aggregate"
+)
+
+// writes is how many actions of a transaction a Change takes, the head included. DynamoDB takes 100.
+func writes(c aggregate.Change) int {
+	return 1 + len(c.Rows) + len(c.Drop) + len(c.Rely) + len(c.Owned) + len(c.Audit) + len(c.Beside) + len(c.Counts)
+}
+
+// crowded is a session with as much in its rows as one may have: everybody writes, and many cards are shown.
+func crowded(t *testing.T) *Aggregate {
+	tb, _ := pending(t, ShellCommand)
+	tb.must(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Reject(a.Current().ActionID, "no", person(suzuki), policy, tb.now)
+	})
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+	a := tb.load()
+	a.Inbox = nil
+	for n := range 2 * mostTogether {
+		at := tb.now.Add(time.Duration(n) * time.Second)
+		a.Inbox = append(a.Inbox, &Inbox{Message: MessageKey(at, fmt.Sprint("m", n)), User: fmt.Sprint("U", n), TS: fmt.Sprintf("%d.000100", at.Unix()), CreatedAt: at})
+	}
+	for n := range mostCards + mostParts {
+		subject := MessageSubject(MessageKey(tb.now, fmt.Sprint("shown", n)), 0)
+		a.Cards = append(a.Cards, &aggregate.Card{CardType: CardMessage, Subject: subject, State: aggregate.CardPosted, Hash: "h", CreatedAt: tb.now})
+	}
+	return a
+}
+
+// What a person may write, an agent may answer and a conversation may hold is one transaction, whatever comes together.
+func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
+	a := crowded(t)
+	now := a.Head.ChangedAt.Add(time.Minute)
+	var folded []string
+	for _, i := range a.Waiting() {
+		folded = append(folded, i.Message)
+	}
+	long := Answer{
+		Text: strings.Repeat("a", (mostParts+1)*partSize), Usage: aggregate.Usage{ID: "u", Cost: 5}, Proposal: proposal(ShellCommand, now, ""),
+		HandOver: "do it", Summary: "so far", Through: MessageKey(now, "x"), Folded: folded, Read: []Attachment{{FileID: "F1"}},
+	}
+	closed := *a
+	over := *a.Session
+	over.Status, closed.Session = Closed, &over
+	for n := range 120 {
+		closed.Cards = append(closed.Cards, &aggregate.Card{CardType: CardSession, Subject: fmt.Sprint(SessionSubject, "#", n), State: aggregate.CardPosted})
+	}
+	for name, decide := range map[string]Decision{
+		"after its end": func(*Aggregate) (aggregate.Change, error) { return closed.TurnAway(now) },
+		"an answer":     func(a *Aggregate) (aggregate.Change, error) { return a.Answered(a.Head.Run, a.Waiting(), long, now) },
+		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, ReasonRunFailed, now) },
+		"a failed try":  func(a *Aggregate) (aggregate.Change, error) { return a.Tried(a.Head.Run, "x", long, now) },
+		"the end of it": func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, now) },
+	} {
+		c, err := decide(a)
+		// Beside them, answer-message counts the messages of each who wrote.
+		if n := writes(c) + mostTogether; err != nil || n > 100 {
+			t.Errorf("%s: %d writes, %v", name, n, err)
+		}
+	}
+}

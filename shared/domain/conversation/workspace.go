@@ -1,0 +1,255 @@
+package conversation
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"ringi/shared/words/legible"
+)
+
+// The limits of a workspace. Lambda's memory holds the files and their archive at once.
+const (
+	MaxEntries = 5000     // files, folders and links together
+	MaxBytes   = 32 << 20 // of all files together
+	MaxDepth   = 32       // names in a path
+	MaxPath    = 512      // bytes of a path
+	MaxArchive = 64 << 20 // bytes of an archive: files, headers and padding
+	maxHops    = 40       // links followed on the way to one target, as Linux does
+	maxNames   = 256      // names in all of these links together, which bounds what MaxEntries links take to follow
+)
+
+// ErrRefused is wrapped by every error about files that can't be part of a workspace: a path that leaves it, a link to
+// outside, more than a limit allows.
+var ErrRefused = errors.New("refused")
+
+func refuse(format string, args ...any) error {
+	return fmt.Errorf("workspace: %s: %w", fmt.Sprintf(format, args...), ErrRefused)
+}
+
+// File is one that an action writes, as its payload names it.
+type File struct {
+	Path    string `json:"path"`
+	Content string `json:"content"`
+}
+
+// entry is a file, a folder or a symbolic link.
+type entry struct {
+	content    []byte
+	executable bool
+	folder     bool
+	link       string // where a link points to; empty for anything else
+}
+
+// Tree is the files of one version. The zero value is the empty workspace. A Tree never holds a path or a link that
+// leads out of it.
+type Tree struct {
+	entries map[string]entry
+	bytes   int64
+}
+
+// CheckPath refuses a path that is not plainly inside of a workspace. Nothing is cleaned: a path that could be written
+// in another way is refused, so that what people approve is the file that is written.
+func CheckPath(p string) error {
+	switch {
+	case p == "":
+		return refuse("path is empty")
+	case len(p) > MaxPath:
+		return refuse("path has %d bytes, the limit is %d", len(p), MaxPath)
+	case !utf8.ValidString(p):
+		return refuse("path %q is no UTF-8", p)
+	case strings.ContainsFunc(p, unreadable):
+		return refuse("path %q has a character that can't be seen", p)
+	case strings.Contains(p, `\`):
+		return refuse("path %q has a backslash", p)
+	case strings.HasPrefix(p, "/"):
+		return refuse("path %q is absolute", p)
+	}
+	names := strings.Split(p, "/")
+	if len(names) > MaxDepth {
+		return refuse("path has %d names, the limit is %d", len(names), MaxDepth)
+	}
+	for _, name := range names {
+		if name == "" || name == "." || name == ".." {
+			return refuse("path %q leaves the workspace or is not in its shortest form", p)
+		}
+		if len(name) > 255 {
+			return refuse("path %q has a name of %d bytes, the limit is 255", p, len(name))
+		}
+	}
+	return nil
+}
+
+// unreadable is a character that a person who approves a path does not see, or takes for a plain space.
+func unreadable(r rune) bool {
+	return r != ' ' && (legible.Ignorable(r) || legible.Blank(r))
+}
+
+// Apply writes files over the tree's and returns what comes of it; t stays as it is. A file is never written through a
+// link, nor in the place of a folder or a link. The mode of a file that is there stays.
+func (t *Tree) Apply(files []File) (*Tree, error) {
+	next := &Tree{entries: maps.Clone(t.entries), bytes: t.bytes}
+	written := map[string]bool{}
+	for _, f := range files {
+		if written[f.Path] {
+			return nil, refuse("files has %q twice", f.Path)
+		}
+		written[f.Path] = true
+		e := entry{content: []byte(f.Content)}
+		if old, ok := next.entries[f.Path]; ok {
+			if old.folder || old.link != "" {
+				return nil, refuse("%q is a folder or a link, no file", f.Path)
+			}
+			e.executable = old.executable
+			next.bytes -= int64(len(old.content))
+			delete(next.entries, f.Path)
+		}
+		if err := next.add(f.Path, e); err != nil {
+			return nil, err
+		}
+	}
+	return next, nil
+}
+
+// add puts an entry where nothing is yet, and the folders above it.
+func (t *Tree) add(p string, e entry) error {
+	if err := CheckPath(p); err != nil {
+		return err
+	}
+	if t.entries == nil {
+		t.entries = map[string]entry{}
+	}
+	if old, ok := t.entries[p]; ok {
+		if old.folder && e.folder {
+			return nil
+		}
+		return refuse("%q is there twice", p)
+	}
+	if dir := path.Dir(p); dir != "." {
+		switch above, ok := t.entries[dir]; {
+		case !ok:
+			if err := t.add(dir, entry{folder: true}); err != nil {
+				return err
+			}
+		case !above.folder:
+			return refuse("%q is no folder, so nothing can be in it", dir)
+		}
+	}
+	if len(t.entries) >= MaxEntries {
+		return refuse("more than %d files and folders", MaxEntries)
+	}
+	if t.bytes += int64(len(e.content)); t.bytes > MaxBytes {
+		return refuse("more than %d bytes", MaxBytes)
+	}
+	t.entries[p] = e
+	return nil
+}
+
+// checkLinks refuses links that lead out of the workspace, also by way of other links.
+func (t *Tree) checkLinks() error {
+	for p, e := range t.entries {
+		if e.link == "" {
+			continue
+		}
+		if err := t.checkLink(p, e.link); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkTarget refuses where a link points to if that alone can't be inside of a workspace.
+func checkTarget(p, link string) error {
+	switch {
+	case link == "":
+		return refuse("the link %q has no target", p)
+	case strings.HasPrefix(link, "/"):
+		return refuse("the link %q leads out of the workspace", p)
+	case len(link) > MaxPath || namesOf(link) > MaxDepth || !utf8.ValidString(link) || strings.ContainsFunc(link, unreadable):
+		return refuse("the link %q has a target that is too long or can't be read", p)
+	}
+	return nil
+}
+
+func namesOf(p string) int { return strings.Count(p, "/") + 1 }
+
+// checkLink follows a link name by name, as the kernel would: a target that stays inside when it is read as text may
+// still lead out once another link stands in it. A link that is refused is refused in the way of another one, too.
+func (t *Tree) checkLink(p, link string) error {
+	at, ahead := parent(p), []string{link} // of several links, the one that is followed last
+	for hops, names := 0, namesOf(link); len(ahead) > 0; {
+		last := len(ahead) - 1
+		name, rest, more := strings.Cut(ahead[last], "/")
+		if ahead[last] = rest; !more {
+			ahead = ahead[:last]
+		}
+		switch name {
+		case "", ".":
+			continue
+		case "..":
+			if at == "" {
+				return refuse("the link %q leads out of the workspace", p)
+			}
+			at = parent(at)
+			continue
+		}
+		next := strings.TrimPrefix(at+"/"+name, "/")
+		e := t.entries[next]
+		if e.link == "" {
+			if at = next; len(at) > MaxPath || namesOf(at) > MaxDepth {
+				return refuse("the link %q leads to a path that is too long or too deep", p)
+			}
+			continue
+		}
+		hops++
+		if names += namesOf(e.link); hops > maxHops || names > maxNames {
+			return refuse("the link %q leads in a circle, or over too many other links", p)
+		}
+		ahead = append(ahead, e.link)
+	}
+	return nil
+}
+
+// parent is the folder that a path is in; empty for the workspace's own.
+func parent(p string) string { return p[:max(strings.LastIndex(p, "/"), 0)] }
+
+// Paths are those of all files, in order; folders and links are left out.
+func (t *Tree) Paths() []string {
+	var list []string
+	for p, e := range t.entries {
+		if !e.folder && e.link == "" {
+			list = append(list, p)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Content is a file's; ok is false if there is no file of that path.
+func (t *Tree) Content(p string) (content []byte, ok bool) {
+	e, ok := t.entries[p]
+	if !ok || e.folder || e.link != "" {
+		return nil, false
+	}
+	return e.content, true
+}
+
+// order are the paths of all entries: folders before what is in them, links after everything else, so that nothing is
+// ever unpacked through one.
+func (t *Tree) order() []string {
+	return slices.SortedFunc(maps.Keys(t.entries), func(a, b string) int {
+		linkA, linkB := t.entries[a].link != "", t.entries[b].link != ""
+		if linkA != linkB {
+			if linkA {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a, b)
+	})
+}

@@ -1,0 +1,309 @@
+package conversation_test
+
+import (
+	"archive/tar"
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/shared/domain/conversation"
+	"ringi/shared/runtime/expect"
+)
+
+// header is a file of 4 bytes, a folder (its name ends with a slash) or a link.
+func header(name, link string) *tar.Header {
+	switch {
+	case link != "":
+		return &tar.Header{Name: name, Linkname: link, Typeflag: tar.TypeSymlink, Mode: 0o777}
+	case strings.HasSuffix(name, "/"):
+		return &tar.Header{Name: name, Typeflag: tar.TypeDir, Mode: 0o755}
+	}
+	return &tar.Header{Name: name, Typeflag: tar.TypeReg, Mode: 0o600, Size: 4}
+}
+
+func archive(t *testing.T, headers ...*tar.Header) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	for _, h := range headers {
+		expect.NoError(t, w.WriteHeader(h))
+		if h.Typeflag == tar.TypeReg {
+			w.Write(bytes.Repeat([]byte("x"), int(h.Size)))
+		}
+	}
+	expect.NoError(t, w.Close())
+	return out.Bytes()
+}
+
+func TestAnArchiveOfAStrangerHoldsNothingButTheWorkspace(t *testing.T) {
+	many := make([]*tar.Header, conversation.MaxEntries+1)
+	for i := range many {
+		many[i] = header(fmt.Sprintf("f%d", i), "")
+	}
+	// chain is links that each lead over the next one, with a target of so many names.
+	chain := func(links, names int) (list []*tar.Header) {
+		for i := range links {
+			list = append(list, header(fmt.Sprintf("l%d", i), fmt.Sprintf("l%d%s", i+1, strings.Repeat("/x", names-1))))
+		}
+		return list
+	}
+	tests := []struct {
+		name    string
+		headers []*tar.Header
+		allowed bool
+	}{
+		{"files and folders", []*tar.Header{header("a/", ""), header("a/b", ""), header("c", "")}, true},
+		{"a folder that is only implied", []*tar.Header{header("a/b/c", "")}, true},
+		{"a link beside", []*tar.Header{header("bin/x", "../lib/x"), header("lib/x", "")}, true},
+		{"a link to nothing inside", []*tar.Header{header("x", "gone")}, true},
+		{"a path upwards", []*tar.Header{header("../x", "")}, false},
+		{"a path up from below", []*tar.Header{header("a/../../x", "")}, false},
+		{"an absolute path", []*tar.Header{header("/etc/passwd", "")}, false},
+		{"a path that is not its shortest form", []*tar.Header{header("a//b", "")}, false},
+		{"a path with a dot", []*tar.Header{header("./b", "")}, false},
+		{"a path that can't be read", []*tar.Header{header("a\u202eb", "")}, false},
+		{"a file twice", []*tar.Header{header("a", ""), header("a", "")}, false},
+		{"a file below a file", []*tar.Header{header("a", ""), header("a/b", "")}, false},
+		{"a file through a link", []*tar.Header{header("a", "b"), header("a/c", "")}, false},
+		{"a link upwards", []*tar.Header{header("a", "..")}, false},
+		{"a link up from below", []*tar.Header{header("a/b", "../../x")}, false},
+		{"an absolute link", []*tar.Header{header("a", "/etc")}, false},
+		{"a circle", []*tar.Header{header("a", "b"), header("b", "a")}, false},
+		// Read as text "p/q/up/../x" stays inside; but up is the root.
+		{"a link that leads out by another", []*tar.Header{header("p/q/up", "../.."), header("out", "p/q/up/../x")}, false},
+		{"a link up from a folder with a dot", []*tar.Header{header("a./b", "../../x")}, false},
+		{"a link in a folder with a dot", []*tar.Header{header("a./b", "../x")}, true},
+		{"a link with as many names as may be", chain(1, conversation.MaxDepth), true},
+		{"a link with one more", chain(1, conversation.MaxDepth+1), false},
+		{"a link to as deep as may be", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-2)+"x")}, true},
+		{"a link to one deeper", []*tar.Header{header("d/l", strings.Repeat("d/", conversation.MaxDepth-1)+"x")}, false},
+		{"a link to a path that is too long", []*tar.Header{header("l", strings.Repeat("d", 250)+"/m"), header(strings.Repeat("d", 250)+"/m", strings.Repeat("d", 250)+"/"+strings.Repeat("d", 250))}, false},
+		{"as many links in a row as may be", chain(41, 1), true},
+		{"one more", chain(42, 1), false},
+		{"as many names in a row of links as may be", chain(32, 8), false}, // too deep
+		{"too many names in a row of links", chain(20, 30), false},
+		{"a device", []*tar.Header{{Name: "d", Typeflag: tar.TypeChar}}, false},
+		{"a pipe", []*tar.Header{{Name: "d", Typeflag: tar.TypeFifo}}, false},
+		{"a hard link", []*tar.Header{header("a", ""), {Name: "d", Linkname: "a", Typeflag: tar.TypeLink}}, false},
+		{"too many entries", many, false},
+		{"too deep", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth)+"f", "")}, false},
+		{"as deep as may be", []*tar.Header{header(strings.Repeat("d/", conversation.MaxDepth-1)+"f", "")}, true},
+		{"too long", []*tar.Header{header(strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200)+"/"+strings.Repeat("d", 200), "")}, false},
+		{"too many bytes", []*tar.Header{{Name: "a", Typeflag: tar.TypeReg, Size: conversation.MaxBytes}, header("b", "")}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := conversation.ReadFiles(bytes.NewReader(archive(t, tt.headers...)))
+			if (err == nil) != tt.allowed || err != nil && !errors.Is(err, conversation.ErrRefused) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+// A header may claim any size; what follows it is not read before the claim is looked at.
+func TestAClaimOfManyBytesIsRefusedUnread(t *testing.T) {
+	var out bytes.Buffer
+	w := tar.NewWriter(&out)
+	expect.NoError(t, w.WriteHeader(&tar.Header{Name: "a", Typeflag: tar.TypeReg, Size: 1 << 40}))
+	if _, err := conversation.ReadFiles(&out); !errors.Is(err, conversation.ErrRefused) || !strings.Contains(err.Error(), "33554432 bytes") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTheSameFilesMakeTheSameVersion(t *testing.T) {
+	one := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("b", ""), header("a/", ""), header("a/c", ""), header("l", "b")))))(t)
+	other := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("l", "b"), header("a/c", ""), header("b", "")))))(t)
+	first, second := expect.Value(one.Archive())(t), expect.Value(other.Archive())(t)
+	if conversation.Version(first) != conversation.Version(second) {
+		t.Error("an archive's order changes its version")
+	}
+	again := expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t)
+	if third := expect.Value(again.Archive())(t); conversation.Version(third) != conversation.Version(first) {
+		t.Error("reading a version and writing it makes another one")
+	}
+	// Held fast, because versions are stored: another encoding of the same files would be another version.
+	if got, want := conversation.Version(first), "dd731cd91fff4595eed736b867b90c97b1bd08793bcd826d56660f863a43295d"; got != want {
+		t.Errorf("version %s, stored ones have %s", got, want)
+	}
+}
+
+func TestGeneratedFilesStayInTheWorkspace(t *testing.T) {
+	base := expect.Value(conversation.ReadFiles(bytes.NewReader(archive(t, header("src/main.py", ""), header("link", "src")))))(t)
+	tests := []struct {
+		name  string
+		files []conversation.File
+		want  []string // the paths afterwards; nil is a refusal
+	}{
+		{"a new file in a new folder", []conversation.File{{Path: "a/b.py", Content: "1"}}, []string{"a/b.py", "src/main.py"}},
+		{"a file over another", []conversation.File{{Path: "src/main.py", Content: "2"}}, []string{"src/main.py"}},
+		{"upwards", []conversation.File{{Path: "../x"}}, nil},
+		{"absolute", []conversation.File{{Path: "/x"}}, nil},
+		{"through a link", []conversation.File{{Path: "link/main.py"}}, nil},
+		{"over a link", []conversation.File{{Path: "link"}}, nil},
+		{"over a folder", []conversation.File{{Path: "src"}}, nil},
+		{"below a file", []conversation.File{{Path: "src/main.py/x"}}, nil},
+		{"one path twice", []conversation.File{{Path: "x", Content: "shown"}, {Path: "x", Content: "written"}}, nil},
+		{"a name that nobody sees whole", []conversation.File{{Path: "x\u200b.py"}}, nil},
+		{"a backslash", []conversation.File{{Path: `..\x`}}, nil},
+		{"too many bytes", []conversation.File{{Path: "x", Content: strings.Repeat("x", conversation.MaxBytes)}}, nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			next, err := base.Apply(tt.files)
+			if tt.want == nil {
+				if !errors.Is(err, conversation.ErrRefused) {
+					t.Fatalf("got %v", err)
+				}
+			} else {
+				expect.NoError(t, err)
+				expect.Same(t, tt.want, next.Paths())
+				if got, ok := next.Content(tt.files[0].Path); !ok || string(got) != tt.files[0].Content {
+					t.Errorf("it holds %q", got)
+				}
+			}
+			if got, _ := base.Content("src/main.py"); string(got) != "xxxx" || len(base.Paths()) != 1 {
+				t.Error("the version that it came from changed")
+			}
+		})
+	}
+}
+
+func open(t *testing.T) (string, *os.Root) {
+	t.Helper()
+	dir := t.TempDir()
+	root := expect.Value(os.OpenRoot(dir))(t)
+	t.Cleanup(func() { root.Close() })
+	return dir, root
+}
+
+// all of a folder is its own.
+func all(fs.FileInfo) bool { return true }
+
+func TestAFolderComesBackAsItWas(t *testing.T) {
+	dir, root := open(t)
+	tree := expect.Value((&conversation.Tree{}).Apply([]conversation.File{{Path: "a/b.txt", Content: "one"}, {Path: "run.sh", Content: "two"}}))(t)
+	expect.NoError(t, tree.Unpack(root))
+	expect.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
+	expect.NoError(t, os.Symlink("a/b.txt", filepath.Join(dir, "l")))
+	expect.NoError(t, os.Mkdir(filepath.Join(dir, "empty"), 0o755))
+	packed, left, err := conversation.Pack(root, all)
+	expect.NoError(t, err)
+	if len(left) > 0 {
+		t.Errorf("left out: %v", left)
+	}
+	_, second := open(t)
+	first := expect.Value(packed.Archive())(t)
+	expect.NoError(t, expect.Value(conversation.ReadFiles(bytes.NewReader(first)))(t).Unpack(second))
+	again, _, err := conversation.Pack(second, all)
+	expect.NoError(t, err)
+	if !bytes.Equal(first, expect.Value(again.Archive())(t)) {
+		t.Error("unpacked and packed it is another version")
+	}
+}
+
+func TestWhatLeadsOutOfAFolderIsLeftThere(t *testing.T) {
+	dir, root := open(t)
+	secret := filepath.Join(t.TempDir(), "secret")
+	expect.NoError(t, os.WriteFile(secret, []byte("secret"), 0o644))
+	expect.NoError(t, os.Symlink(secret, filepath.Join(dir, "absolute")))
+	expect.NoError(t, os.Symlink("../../secret", filepath.Join(dir, "upwards")))
+	expect.NoError(t, os.MkdirAll(filepath.Join(dir, "p", "q"), 0o755))
+	expect.NoError(t, os.Symlink("../..", filepath.Join(dir, "p", "q", "up")))
+	expect.NoError(t, os.Symlink("p/q/up/../x", filepath.Join(dir, "out")))
+	expect.NoError(t, os.Symlink(strings.Repeat("./", conversation.MaxDepth)+"closed", filepath.Join(dir, "far")))
+	expect.NoError(t, exec.Command("mkfifo", filepath.Join(dir, "pipe")).Run())
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "bad\nname"), nil, 0o644))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "closed"), []byte("kept"), 0o000))
+	packed, left, err := conversation.Pack(root, all)
+	expect.NoError(t, err)
+	if len(left) != 6 || !slices.ContainsFunc(left, func(s string) bool { return strings.Contains(s, `"out"`) }) {
+		t.Errorf("left out are %q", left)
+	}
+	expect.Same(t, []string{"closed"}, packed.Paths())
+	a := expect.Value(packed.Archive())(t)
+	if bytes.Contains(a, []byte("secret")) {
+		t.Error("the archive holds what is outside of the folder")
+	}
+	if _, err := conversation.ReadFiles(bytes.NewReader(a)); err != nil {
+		t.Error(err)
+	}
+}
+
+// A file that has another name outside is nobody's to open up.
+func TestTheModeOfWhatIsNotTheFoldersStays(t *testing.T) {
+	dir, root := open(t)
+	elsewhere := filepath.Join(t.TempDir(), "vault")
+	expect.NoError(t, os.WriteFile(elsewhere, []byte("x"), 0o200))
+	expect.NoError(t, os.Link(elsewhere, filepath.Join(dir, "linked")))
+	expect.NoError(t, os.WriteFile(filepath.Join(dir, "own"), []byte("kept"), 0o200))
+	packed, left, err := conversation.Pack(root, func(i fs.FileInfo) bool { return i.Name() != "linked" })
+	expect.NoError(t, err)
+	if i := expect.Value(os.Stat(elsewhere))(t); i.Mode().Perm() != 0o200 {
+		t.Errorf("its mode is %s now", i.Mode())
+	}
+	if content, _ := packed.Content("own"); string(content) != "kept" {
+		t.Errorf("what the folder's owner closed is %q", content)
+	}
+	if _, kept := packed.Content("linked"); kept == (len(left) == 1) { // root reads it, others are told
+		t.Errorf("kept: %t, left out: %q", kept, left)
+	}
+}
+
+func TestAFolderWithTooMuchInItIsNotPacked(t *testing.T) {
+	for name, fill := range map[string]func(t *testing.T, dir string){
+		"a file that is mostly hole": func(t *testing.T, dir string) {
+			expect.NoError(t, os.WriteFile(filepath.Join(dir, "f"), nil, 0o644))
+			expect.NoError(t, os.Truncate(filepath.Join(dir, "f"), 1<<40))
+		},
+		"too many files": func(t *testing.T, dir string) {
+			for i := range conversation.MaxEntries + 1 {
+				expect.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprint(i)), nil, 0o644))
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, root := open(t)
+			fill(t, dir)
+			if _, _, err := conversation.Pack(root, all); !errors.Is(err, conversation.ErrRefused) {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	seed := func(headers ...*tar.Header) {
+		var out bytes.Buffer
+		w := tar.NewWriter(&out)
+		for _, h := range headers {
+			if w.WriteHeader(h) == nil && h.Typeflag == tar.TypeReg {
+				w.Write(make([]byte, h.Size))
+			}
+		}
+		w.Close()
+		f.Add(out.Bytes())
+	}
+	seed(header("a/b", ""), header("l", "a"))
+	seed(header("../x", ""))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		tree, err := conversation.ReadFiles(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		a := expect.Value(tree.Archive())(t)
+		again := expect.Value(conversation.ReadFiles(bytes.NewReader(a)))(t)
+		if !bytes.Equal(a, expect.Value(again.Archive())(t)) {
+			t.Error("read again it is another version")
+		}
+		_, root := open(t)
+		expect.NoError(t, again.Unpack(root))
+	})
+}

@@ -1,0 +1,241 @@
+package conversation
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"ringi/shared/domain/aggregate"
+)
+
+const (
+	sato   = "U_SATO"
+	suzuki = "U_SUZUKI"
+	team   = "T1"
+)
+
+var (
+	start  = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+	policy = aggregate.Policy{Team: team, Mode: aggregate.ApproversChannel, AllowSelf: true}
+	usage  = aggregate.Usage{Provider: "demo", Calls: 1, Input: 10, Output: 5, Cost: 3}
+)
+
+func person(id string) aggregate.Actor {
+	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: team, Member: true}
+}
+
+func terms(now time.Time) aggregate.Terms {
+	by := now.Add(24 * time.Hour)
+	return aggregate.Terms{ApprovalRequired: true, DecideBy: &by, SettingsRev: 3}
+}
+
+func proposal(t ActionType, now time.Time, rule string) *Proposal {
+	text := aggregate.JSON(fmt.Sprintf(`{"script":"make %d"}`, now.UnixNano()))
+	return &Proposal{Type: t, Payload: aggregate.Blob{JSON: text, Bytes: len(text)}, Seconds: 60, Terms: terms(now), Rule: rule}
+}
+
+func inbound(text, ts string) Inbound {
+	return Inbound{Team: team, Channel: "D1", ChannelType: "im", Thread: "1775034000.000100", TS: ts, User: sato, Text: text}
+}
+
+// reporter is what *testing.T and *rapid.T have in common.
+type reporter interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}
+
+// table commits Changes as the store does, and keeps every image.
+type table struct {
+	t      reporter
+	head   Head
+	rows   map[string]aggregate.Row
+	lists  map[string]aggregate.Row // by list and key
+	images []image
+	now    time.Time
+	told   int
+	usages int
+}
+
+type image struct {
+	head Head
+	rows map[string]aggregate.Row
+}
+
+// opened is a session with its first message.
+func opened(t reporter) *table {
+	t.Helper()
+	c, err := Begin(inbound("hello", "1775034000.000100"), Opening{AgentID: "codex", IdleDays: 7, Locale: "en"}, start)
+	if err != nil {
+		t.Fatalf("begin: %v", err)
+	}
+	tb := &table{t: t, rows: map[string]aggregate.Row{}, lists: map[string]aggregate.Row{}, now: start}
+	tb.head = *c.Head.(*Head)
+	tb.apply(c, Head{})
+	return tb
+}
+
+// apply writes a change without looking whether it may be.
+func (tb *table) apply(c aggregate.Change, read Head) {
+	if c.Head != nil {
+		head := *c.Head.(*Head)
+		head.Head = head.Committed(read.Head, c)
+		tb.head = head
+	} else {
+		tb.head.Rev++
+	}
+	tb.rows = maps.Clone(tb.rows)
+	for _, r := range c.Rows {
+		tb.rows[r.Key()] = r.At(max(1, tb.head.Rev))
+	}
+	for _, r := range c.Drop {
+		delete(tb.rows, r.Key())
+	}
+	for _, l := range c.Beside {
+		tb.lists[l.List+l.Of+"/"+l.Row.Key()] = l.Row
+	}
+	tb.images = append(tb.images, image{tb.head, tb.rows})
+}
+
+// commit writes c as it was decided over the head read.
+func (tb *table) commit(read Head, c aggregate.Change) error {
+	tb.t.Helper()
+	if c.Empty() {
+		return nil
+	}
+	seen := map[string]bool{}
+	for _, r := range slices.Concat(c.Rows, c.Rely, c.Drop) {
+		if seen[r.Key()] {
+			tb.t.Fatalf("%s has two places in one change", r.Key())
+		}
+		seen[r.Key()] = true
+	}
+	if n := len(seen) + len(c.Audit) + len(c.Beside) + len(c.Counts) + 2; n > 100 {
+		tb.t.Fatalf("%d actions in one change", n)
+	}
+	if tb.head.Rev != read.Rev || tb.head.Run != read.Run {
+		return aggregate.ErrConflict
+	}
+	for _, r := range slices.Concat(c.Rows, c.Rely, c.Drop) {
+		is := 0
+		if x, ok := tb.rows[r.Key()]; ok {
+			is = x.Revision()
+		}
+		if is != r.Revision() {
+			return fmt.Errorf("%s is of %d, not %d: %w", r.Key(), is, r.Revision(), aggregate.ErrConflict)
+		}
+	}
+	for _, l := range c.Beside {
+		if tb.lists[l.List+l.Of+"/"+l.Row.Key()] != nil {
+			tb.t.Fatalf("%s%s %s is there already", l.List, l.Of, l.Row.Key())
+		}
+	}
+	tb.apply(c, read)
+	return nil
+}
+
+func (tb *table) load() *Aggregate { return tb.mixed(tb.rows, tb.rows) }
+
+// mixed takes rows that sort before the middle from one image and the others from another, as a Query may that a commit overtakes.
+func (tb *table) mixed(first, then map[string]aggregate.Row) *Aggregate {
+	a := &Aggregate{Head: tb.head}
+	for _, half := range []struct {
+		rows  map[string]aggregate.Row
+		takes func(key string) bool
+	}{{first, func(k string) bool { return k < "I" }}, {then, func(k string) bool { return k >= "I" }}} {
+		for key, r := range half.rows {
+			if half.takes(key) {
+				a.Add(r)
+			}
+		}
+	}
+	return a
+}
+
+// do decides on the newest rows and commits.
+func (tb *table) do(decide func(a *Aggregate) (aggregate.Change, error)) error {
+	tb.t.Helper()
+	a := tb.load()
+	c, err := decide(a)
+	if err != nil {
+		return err
+	}
+	return tb.commit(a.Head, c)
+}
+
+// must is do that may not fail.
+func (tb *table) must(decide func(a *Aggregate) (aggregate.Change, error)) {
+	tb.t.Helper()
+	if err := tb.do(decide); err != nil {
+		tb.t.Fatalf("%v", err)
+	}
+}
+
+// tell brings a message as Slack does, whatever the rows are.
+func (tb *table) tell(text string) {
+	tb.t.Helper()
+	tb.told++
+	c, err := Tell(inbound(text, fmt.Sprintf("%d.%06d", tb.now.Unix(), tb.told)), Opening{IdleDays: 7}, tb.now)
+	if err != nil {
+		tb.t.Fatalf("tell: %v", err)
+	}
+	tb.apply(c, tb.head)
+}
+
+// used is what a model's calls came to.
+func (tb *table) used() aggregate.Usage {
+	tb.usages++
+	u := usage
+	u.ID = fmt.Sprint("use-", tb.usages)
+	return u
+}
+
+// answer has the agent say something to all that waits.
+func (tb *table) answer(p *Proposal) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Answered(a.Head.Run, a.Waiting(), Answer{Text: "ok", Usage: tb.used(), Proposal: p}, tb.now)
+	})
+}
+
+// pending is a session with an action that waits.
+func pending(t testing.TB, typ ActionType) (*table, *Action) {
+	t.Helper()
+	tb := opened(t)
+	if err := tb.answer(proposal(typ, tb.now, "")); err != nil {
+		t.Fatal(err)
+	}
+	return tb, tb.load().Current()
+}
+
+func (tb *table) approve(x *Action, by string) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Approve(x.ActionID, x.Payload.Hash(), person(by), policy, tb.now)
+	})
+}
+
+// begin opens the next run, as the relay does.
+func (tb *table) begin() error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) { return a.StartRun(tb.now) })
+}
+
+func (tb *table) claim(invocation string) error {
+	return tb.do(func(a *Aggregate) (aggregate.Change, error) {
+		return a.Claim(a.Head.Run, invocation, tb.now.Add(2*time.Minute), tb.now)
+	})
+}
+
+// executing is a session with an action that executes under the claim of "i1".
+func executing(t testing.TB, typ ActionType) (*table, *Action) {
+	t.Helper()
+	tb, x := pending(t, typ)
+	if err := errors.Join(tb.approve(x, suzuki), tb.begin(), tb.claim("i1")); err != nil {
+		t.Fatal(err)
+	}
+	return tb, tb.load().Action(x.ActionID)
+}
+
+var _ reporter = (*rapid.T)(nil)
