@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/store/contests"
 )
@@ -30,15 +29,15 @@ func TestNothingOfTheDescriptionsOfContestsIsMissing(t *testing.T) {
 			"id execution_id team_id team_name round_number evaluation_score evaluation_feedback submission_content submission_format usage_info created_at"},
 		"execution_summary": {reflect.TypeFor[contest.Summary](), (&contest.Summary{}).Type(),
 			"execution_id user_prompt status team_results total_teams best_team_id best_score total_execution_time_seconds completed_at created_at"},
-		"RunUsage": {reflect.TypeFor[submission.RunUsage](), "",
+		"RunUsage": {reflect.TypeFor[contest.RunUsage](), "",
 			"input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
-		"usage_info":              {reflect.TypeFor[submission.UsageInfo](), "", "input_tokens output_tokens requests"},
-		"RoundResult":             {reflect.TypeFor[submission.RoundResult](), "", "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
-		"MemberSubmission":        {reflect.TypeFor[submission.MemberSubmission](), "", "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
-		"MemberSubmissionsRecord": {reflect.TypeFor[submission.MemberSubmissionsRecord](), "", "execution_id team_id team_name round_number submissions"},
+		"usage_info":              {reflect.TypeFor[contest.UsageInfo](), "", "input_tokens output_tokens requests"},
+		"RoundResult":             {reflect.TypeFor[contest.RoundResult](), "", "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
+		"MemberSubmission":        {reflect.TypeFor[contest.MemberSubmission](), "", "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
+		"MemberSubmissionsRecord": {reflect.TypeFor[contest.MemberSubmissionsRecord](), "", "execution_id team_id team_name round_number submissions"},
 		"team statistics":         {reflect.TypeFor[contests.Statistics](), "", "total_rounds avg_score best_score total_input_tokens total_output_tokens"},
-		"part":                    {reflect.TypeFor[submission.Part](), "", "part_kind content timestamp tool_name args"},
-		"message":                 {reflect.TypeFor[submission.ModelMessage](), "", "kind parts"},
+		"part":                    {reflect.TypeFor[contest.Part](), "", "part_kind content timestamp tool_name args"},
+		"message":                 {reflect.TypeFor[contest.ModelMessage](), "", "kind parts"},
 		"TeamConfig":              {reflect.TypeFor[teamconfig.Team](), "", "team_id team_name max_concurrent_members leader members"},
 		"LeaderAgentConfig":       {reflect.TypeFor[teamconfig.Leader](), "", "system_prompt model temperature max_tokens timeout_seconds max_retries stop_sequences top_p seed"},
 		"MemberAgentConfig": {reflect.TypeFor[teamconfig.Member](), "",
@@ -72,19 +71,19 @@ func sameWords(t *testing.T) {
 		}
 	}
 	same("status of a summary", "completed partial_failure failed", all(contest.SummaryStatuses...))
-	same("status of a member", "SUCCESS ERROR", all(submission.Success, submission.Error))
-	same("agent_type", "plain web-search code-exec", all(submission.AgentTypes...))
-	same("exit reason", "max_rounds_reached no_improvement_expected team_timeout budget_exhausted partial_failure", all(submission.ExitReasons...))
-	same("kind of a message", "request response", all(submission.KindRequest, submission.KindResponse))
+	same("status of a member", "SUCCESS ERROR", all(contest.Success, contest.Error))
+	same("agent_type", "plain web-search code-exec", all(contest.AgentTypes...))
+	same("exit reason", "max_rounds_reached no_improvement_expected team_timeout budget_exhausted partial_failure", all(contest.ExitReasons...))
+	same("kind of a message", "request response", all(contest.KindRequest, contest.KindResponse))
 	same("part_kind", "user-prompt text tool-call tool-return system-prompt retry-prompt",
-		all(submission.UserPrompt, submission.Text, submission.ToolCall, submission.ToolReturn, submission.SystemPrompt, submission.RetryPrompt))
+		all(contest.UserPrompt, contest.Text, contest.ToolCall, contest.ToolReturn, contest.SystemPrompt, contest.RetryPrompt))
 }
 
 // sameNumbers holds defaults and bounds to the described ones.
 func sameNumbers(t *testing.T) {
 	t.Helper()
 	for what, of := range map[string][2]any{
-		"submission_format": {"structured_json", submission.Format}, "rows of a board": {10, contests.DefaultLimit},
+		"submission_format": {"structured_json", contest.Format}, "rows of a board": {10, contests.DefaultLimit},
 		"most rounds":             {10, contest.MaxRounds},
 		"least seconds of a team": {10, contest.MinTeamSeconds}, "most seconds of a team": {3600, contest.MaxTeamSeconds},
 		"rounds": {5, teamconfig.DefaultMaxRounds}, "most rounds in files": {contest.MaxRounds, teamconfig.MostRounds},
@@ -105,7 +104,7 @@ func sameTexts(t *testing.T) {
 	t.Helper()
 	one := 0.5
 	at := time.Unix(1, 0)
-	member := submission.MemberSubmission{AgentName: "a", AgentType: submission.Plain, Status: submission.Success, Timestamp: at}
+	member := contest.MemberSubmission{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at}
 	noName, noType, noStatus := member, member, member
 	noName.AgentName, noType.AgentType, noStatus.Status = "", "other", "OK"
 	_, notSet := teamconfig.Open("", nil)
@@ -122,14 +121,14 @@ func sameTexts(t *testing.T) {
 	x := "[[team.members]]\nagent_name='x'\nagent_type='plain'\ntool_description='d'\nmodel='openai:gpt-4o'\n"
 	for want, err := range map[string]error{
 		"evaluation_score must be between 0.0 and 1.0, got 1.5. This violates the contract specification.":  (&contest.Board{EvaluationScore: 1.5}).Check(),
-		"evaluation_score must be between 0.0 and 1.0, got -0.5. This violates the contract specification.": submission.CheckScore(-one),
+		"evaluation_score must be between 0.0 and 1.0, got -0.5. This violates the contract specification.": contest.CheckScore(-one),
 		"evaluation_score must be between 0.0 and 1.0, got nan. This violates the contract specification.":  (&contest.Round{EvaluationScore: math.NaN()}).Check(),
-		"round_number must be 1 or more, got 0":                            submission.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}.Check(),
+		"round_number must be 1 or more, got 0":                            contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}.Check(),
 		"agent_name must not be empty":                                     noName.Check(),
 		"agent_type must be plain, web-search or code-exec, got \"other\"": noType.Check(),
 		"status must be SUCCESS or ERROR, got \"OK\"":                      noStatus.Check(),
 		"MIXSEEK_WORKSPACE environment variable is not set.\nPlease set it: export MIXSEEK_WORKSPACE=/path/to/workspace": notSet,
-		"DatabaseWriteError": &submission.DatabaseWriteError{What: "x", Attempts: 4, Err: errors.New("y")},
+		"DatabaseWriteError": &contest.DatabaseWriteError{What: "x", Attempts: 4, Err: errors.New("y")},
 		"system_prompt cannot be empty string. Use None for default prompt or provide valid text.": team(begins + "[team.leader]\nsystem_prompt=''\n"),
 		"tool_description cannot be empty":                                               team(begins + strings.Replace(x, "'d'", "' '", 1)),
 		"Duplicate agent_name detected: ['x', 'x']":                                      team(begins + x + x),

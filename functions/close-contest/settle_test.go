@@ -9,7 +9,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
@@ -76,7 +75,7 @@ func testCutOff(w *world) {
 		}
 	}
 	s := w.load().Summary
-	if len(s.Places) != 1 || s.Places[0].TeamID != "a" || s.Places[0].ExitReason != submission.PartialFailure || *s.BestTeamID != "a" {
+	if len(s.Places) != 1 || s.Places[0].TeamID != "a" || s.Places[0].ExitReason != contest.PartialFailure || *s.BestTeamID != "a" {
 		w.Errorf("places %+v", s.Places)
 	}
 	for i, want := range []aggregate.Reason{contest.ReasonUnfinished, contest.ReasonNeverBegan} {

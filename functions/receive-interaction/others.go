@@ -10,7 +10,7 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
@@ -18,7 +18,7 @@ import (
 
 // Contests has what the teams of a contest submitted.
 type Contests interface {
-	Submission(ctx context.Context, tenant, execution, team, hash string) (submission.RoundResult, error)
+	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
 }
 
 // others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.

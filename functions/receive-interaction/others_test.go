@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -23,11 +22,11 @@ import (
 // submitted are the texts of teams, by their ids.
 type submitted map[string]string
 
-func (s submitted) Submission(_ context.Context, _, _, team, hash string) (submission.RoundResult, error) {
+func (s submitted) Submission(_ context.Context, _, _, team, hash string) (contest.RoundResult, error) {
 	if text, ok := s[team]; ok && aggregate.HashOf(text) == hash {
-		return submission.RoundResult{SubmissionContent: text, EvaluationFeedback: "Coverage (0.79): exceptions are missing"}, nil
+		return contest.RoundResult{SubmissionContent: text, EvaluationFeedback: "Coverage (0.79): exceptions are missing"}, nil
 	}
-	return submission.RoundResult{}, aggregate.ErrNotFound
+	return contest.RoundResult{}, aggregate.ErrNotFound
 }
 
 var drafts = submitted{"a": "慎重に確かめます", "b": "今日から始めます", "c": "一人で進めます"}

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
@@ -217,11 +216,11 @@ func (t *team) may(ctx context.Context) error {
 // save writes a scored round. A round that can't be written ends the team, as the last thing that can be tried.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
 	w, err := t.Store.SaveRound(ctx, t.work.Ref(), contests.Played{ScoredRound: out.ScoredRound, Once: true})
-	var unwritten *submission.DatabaseWriteError
+	var unwritten *contest.DatabaseWriteError
 	switch {
 	case errors.As(err, &unwritten):
 		metric.Count(metric.RoundUnsaved, 1)
-		return t.end(ctx, submission.PartialFailure, contest.ReasonWrite, "")
+		return t.end(ctx, contest.PartialFailure, contest.ReasonWrite, "")
 	case errors.Is(err, aggregate.ErrMoved): // another invocation was faster
 		return aggregate.Next{State: StateRound}, nil
 	case err != nil:
@@ -235,7 +234,7 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 }
 
 // end stops the team, unless it has scored another round than this invocation knows of: then another invocation was faster.
-func (t *team) end(ctx context.Context, exit submission.ExitReason, reason aggregate.Reason, sentence string) (aggregate.Next, error) {
+func (t *team) end(ctx context.Context, exit contest.ExitReason, reason aggregate.Reason, sentence string) (aggregate.Next, error) {
 	w, err := t.Store.EndAt(ctx, t.work, exit, reason, sentence)
 	if errors.Is(err, aggregate.ErrMoved) {
 		return aggregate.Next{State: StateRound}, nil

@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
@@ -42,7 +41,7 @@ func (w *world) begin(prompt string, budget aggregate.MicroUSD, teams ...string)
 	c := teamconfig.Contest{Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 1}}}, Judgment: teamconfig.Judgment{Model: "demo"}}
 	for _, e := range o.Teams {
 		c.Teams = append(c.Teams, teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 1, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "調べます", Model: "demo"},
+			{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "調べます", Model: "demo"},
 		}})
 	}
 	text := expect.Value(json.Marshal(c))(w)
@@ -92,14 +91,14 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 	all.Wait()
 	for id, want := range map[string]struct {
 		status contest.TeamStatus
-		exit   submission.ExitReason
+		exit   contest.ExitReason
 		rounds int
 	}{
-		"a": {contest.TeamEnded, submission.NoImprovementExpected, 4}, "b": {contest.TeamFailed, submission.TeamTimeout, 0}, "c": {contest.TeamFailed, submission.PartialFailure, 0},
-		"d": {contest.TeamFailed, submission.PartialFailure, 0}, "e": {contest.TeamEnded, submission.PartialFailure, 1},
+		"a": {contest.TeamEnded, contest.NoImprovementExpected, 4}, "b": {contest.TeamFailed, contest.TeamTimeout, 0}, "c": {contest.TeamFailed, contest.PartialFailure, 0},
+		"d": {contest.TeamFailed, contest.PartialFailure, 0}, "e": {contest.TeamEnded, contest.PartialFailure, 1},
 	} {
 		got := w.team(a, id)
-		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds || want.exit != submission.NoImprovementExpected && got.Detail == "" {
+		if got.Status != want.status || got.ExitReason != want.exit || got.Rounds != want.rounds || want.exit != contest.NoImprovementExpected && got.Detail == "" {
 			t.Errorf("%s: %+v", id, got)
 		}
 	}
@@ -118,7 +117,7 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	a := w.begin("手順 demo: cost 0.10 contest", aggregate.USD(1), "a")
 	w.play(a, 1, 0)
 	got := w.team(a, "a")
-	if got.Status != contest.TeamEnded || got.ExitReason != submission.BudgetExhausted || got.Rounds != 2 || got.Detail == "" {
+	if got.Status != contest.TeamEnded || got.ExitReason != contest.BudgetExhausted || got.Rounds != 2 || got.Detail == "" {
 		t.Errorf("%+v", got)
 	}
 	if spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t); spent != aggregate.USD(1) {

@@ -5,14 +5,14 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 )
 
 // reads are the tools of the team's members that read; nil: no member does.
 func (t *team) reads(ctx context.Context) (round.Reads, error) {
-	reading := func(m teamconfig.Member) bool { return m.AgentType == string(submission.WebSearch) }
+	reading := func(m teamconfig.Member) bool { return m.AgentType == string(contest.WebSearch) }
 	if t.Reads == nil || !slices.ContainsFunc(t.own.Members, reading) {
 		return nil, nil
 	}

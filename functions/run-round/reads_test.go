@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 )
@@ -14,9 +13,9 @@ import (
 func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
 	down := errors.New("the table is down")
 	for _, tt := range []struct {
-		of     submission.AgentType
+		of     contest.AgentType
 		opened int
-	}{{submission.Plain, 0}, {submission.CodeExec, 0}, {submission.WebSearch, 1}} {
+	}{{contest.Plain, 0}, {contest.CodeExec, 0}, {contest.WebSearch, 1}} {
 		opened := 0
 		h := &Handler{Reads: func(_ context.Context, tenant, locale string) (round.Reads, error) {
 			if opened++; tenant != "T1" || locale != "ja" {
@@ -26,7 +25,7 @@ func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
 		}}
 		a := &contest.Aggregate{Contest: &contest.Contest{Locale: "ja"}}
 		a.Head.TenantID = "T1"
-		team := &team{Handler: h, contest: a, own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(submission.Plain)}, {AgentType: string(tt.of)}}}}
+		team := &team{Handler: h, contest: a, own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(contest.Plain)}, {AgentType: string(tt.of)}}}}
 		if _, err := team.reads(t.Context()); opened != tt.opened || errors.Is(err, down) != (tt.opened > 0) {
 			t.Errorf("%s: opened %d times, %v", tt.of, opened, err)
 		}

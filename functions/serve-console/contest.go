@@ -14,7 +14,6 @@ import (
 	"ringi/functions/serve-console/story"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
@@ -280,7 +279,7 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	for _, m := range x.Metrics {
-		row.Metrics = append(row.Metrics, metricRow{card.OneLine(submission.MetricName(m.MetricName, t.Locale)), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
+		row.Metrics = append(row.Metrics, metricRow{card.OneLine(contest.MetricName(m.MetricName, t.Locale)), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
 		row.Judge, row.Reasoning, row.Sure = t.Stops, card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore, 'f', 2, 64)
@@ -292,12 +291,12 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 }
 
 // calls are the tools that a member called, in the order of its first calls, each with how often.
-func (t contestTexts) calls(messages []submission.ModelMessage) string {
+func (t contestTexts) calls(messages []contest.ModelMessage) string {
 	var names, shown []string
 	times := map[string]int{}
 	for _, m := range messages {
 		for _, p := range m.Parts {
-			if p.PartKind != submission.ToolCall {
+			if p.PartKind != contest.ToolCall {
 				continue
 			}
 			name := card.OneLine(p.ToolName)
@@ -346,12 +345,12 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 		return nil, err
 	}
 	if record == nil {
-		record = &submission.MemberSubmissionsRecord{}
+		record = &contest.MemberSubmissionsRecord{}
 	}
 	d.Text = card.Prose(text)
 	words := contestsWords.In(v.Locale)
 	for _, s := range record.Submissions {
-		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages), Failed: s.Status != submission.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
+		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
 		if s.ErrorMessage != nil {
 			row.Error = card.Prose(*s.ErrorMessage)
 		}

@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/contests"
@@ -207,7 +206,7 @@ func (c *Console) statisticsOf(ctx context.Context, tenant, team string) (*teamS
 func boardRowOf(rank int, b *contest.Board, locale string) boardRow {
 	return boardRow{
 		Rank: rank, Team: card.OneLine(cmp.Or(b.TeamName, b.TeamID)), TeamPath: "/console/contests/board?team=" + url.QueryEscape(b.TeamID),
-		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(submission.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
+		Round: b.RoundNumber, Score: shownScore(b.EvaluationScore), Feedback: card.Prose(contest.InPoints(b.EvaluationFeedback, locale)), Best: b.IsBest, At: b.CreatedAt,
 		Input: b.UsageInfo.InputTokens, Output: b.UsageInfo.OutputTokens, Key: draftKey(b.TeamID, b.RoundNumber), Begins: card.Prose(b.SubmissionContent),
 		SubmissionIsShorter: b.SubmissionBytes > len(b.SubmissionContent),
 	}

@@ -10,7 +10,6 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -66,13 +65,13 @@ func (k *competing) plays(place, round int, score float64, text string) {
 	a := expect.Value(k.c.Contests.Load(k.T.Context(), contest.Ref(k.tenant.ID, k.id)))(k.T)
 	w := expect.Value(k.c.Contests.Enter(k.T.Context(), a, place))(k.T)
 	e := a.Contest.Teams[place-1]
-	said := submission.MemberSubmission{AgentName: "analyst", AgentType: submission.Plain, Content: "調べました", Status: submission.Success, Timestamp: k.Now()}
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
 	p := conteststest.Round(k.id, e, round, text, score, k.Now())
 	p.Result.EvaluationFeedback, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 要点がそろっています。", 5.2
-	p.Result.Usage = submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
-	p.Record.Submissions = []submission.MemberSubmission{said}
-	p.Metrics = []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
-	p.Judgment = &submission.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
+	p.Result.Usage = contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	p.Record.Submissions = []contest.MemberSubmission{said}
+	p.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "要点がそろっています。"}}
+	p.Judgment = &contest.Judgment{ShouldContinue: true, Reasoning: "まだ良くなります", ConfidenceScore: 0.75}
 	expect.Value(k.c.Contests.SaveRound(k.T.Context(), w.Ref(), p))(k.T)
 }
 
@@ -103,8 +102,8 @@ func wholeContest(t *testing.T, w *world) {
 	k.plays(1, 1, 0.8, "一行目\n二行目")
 	k.plays(2, 1, 0.75, "一行目\n別の行")
 	b.get(k.page()).says(t, http.StatusOK, "堅実", "80.00", "75.00", "まだ良くなります", "関連性", "確信度 0.75", "調べました", "二行目")
-	k.ends(1, submission.MaxRoundsReached, "")
-	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
+	k.ends(1, contest.MaxRoundsReached, "")
+	k.ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
 	page := b.get(k.page())
 	page.says(t, http.StatusOK, "完了", "決められた回数", "リーダーの AI が答えませんでした", "5.2 秒")
@@ -129,8 +128,8 @@ func wholeContest(t *testing.T, w *world) {
 
 func allFailed(t *testing.T, w *world) {
 	k, b := w.compete("備品の方針を決めて", nil), w.as(workspace.Suzuki)
-	k.ends(1, submission.PartialFailure, contest.ReasonLeader)
-	k.ends(2, submission.PartialFailure, contest.ReasonLeader)
+	k.ends(1, contest.PartialFailure, contest.ReasonLeader)
+	k.ends(2, contest.PartialFailure, contest.ReasonLeader)
 	expect.Value(w.c.Contests.Settle(t.Context(), contest.Ref(w.tenant.ID, k.id), 1))(t)
 	b.get("/console/contests").says(t, http.StatusOK, "備品の方針", "すべてのチームが失敗")
 	page := b.get(k.page())
@@ -204,10 +203,10 @@ func longTalks(t *testing.T, w *world) {
 	a := expect.Value(w.c.Contests.Load(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
 	team := expect.Value(w.c.Contests.Enter(t.Context(), a, 1))(t)
 	played := conteststest.Round(k.id, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	played.Metrics = []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
+	played.Metrics = []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "講評" + strings.Repeat("長", 2000)}}
 	for i := range 60 {
-		played.Record.Submissions = append(played.Record.Submissions, submission.MemberSubmission{
-			AgentName: "analyst", AgentType: submission.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)), Status: submission.Success, Timestamp: k.Now(),
+		played.Record.Submissions = append(played.Record.Submissions, contest.MemberSubmission{
+			AgentName: "analyst", AgentType: contest.Plain, Content: fmt.Sprintf("%d 番目に%s", i, strings.Repeat("長", 40_000)), Status: contest.Success, Timestamp: k.Now(),
 		})
 	}
 	expect.Value(w.c.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
@@ -222,21 +221,21 @@ func toolsOfMembers(t *testing.T, w *world) {
 	w.ask()
 	ref := w.Ref
 	k := w.compete("勤怠の方針", &ref)
-	call := func(name string) submission.Part {
-		return submission.Part{PartKind: submission.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`), ToolCallID: "call_1_1"}
+	call := func(name string) contest.Part {
+		return contest.Part{PartKind: contest.ToolCall, ToolName: name, Args: json.RawMessage(`{"department":"argument"}`), ToolCallID: "call_1_1"}
 	}
-	back := submission.Part{PartKind: submission.ToolReturn, ToolName: "list_departments", Content: submission.Says("result"), ToolCallID: "call_1_1"}
+	back := contest.Part{PartKind: contest.ToolReturn, ToolName: "list_departments", Content: contest.Says("result"), ToolCallID: "call_1_1"}
 	a := expect.Value(w.c.Contests.Load(t.Context(), contest.Ref(w.tenant.ID, k.id)))(t)
 	team := expect.Value(w.c.Contests.Enter(t.Context(), a, 1))(t)
 	played := conteststest.Round(k.id, a.Contest.Teams[0], 1, "案", 0.8, k.Now())
-	said := submission.MemberSubmission{AgentName: "analyst", AgentType: submission.Plain, Content: "調べました", Status: submission.Success, Timestamp: k.Now()}
+	said := contest.MemberSubmission{AgentName: "analyst", AgentType: contest.Plain, Content: "調べました", Status: contest.Success, Timestamp: k.Now()}
 	silent := said
-	said.AllMessages = []submission.ModelMessage{
-		{Kind: submission.KindResponse, Parts: []submission.Part{call("list_departments"), call("<b>made up\n")}},
-		{Kind: submission.KindRequest, Parts: []submission.Part{back}},
-		{Kind: submission.KindResponse, Parts: []submission.Part{call("list_departments")}},
+	said.AllMessages = []contest.ModelMessage{
+		{Kind: contest.KindResponse, Parts: []contest.Part{call("list_departments"), call("<b>made up\n")}},
+		{Kind: contest.KindRequest, Parts: []contest.Part{back}},
+		{Kind: contest.KindResponse, Parts: []contest.Part{call("list_departments")}},
 	}
-	played.Record.Submissions = []submission.MemberSubmission{said, silent}
+	played.Record.Submissions = []contest.MemberSubmission{said, silent}
 	expect.Value(w.c.Contests.SaveRound(t.Context(), team.Ref(), played))(t)
 	for _, user := range []string{workspace.Sato, workspace.Suzuki} { // who asked, and an administrator
 		b := w.as(user)

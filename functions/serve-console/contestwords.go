@@ -2,7 +2,6 @@ package main
 
 import (
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/words/language"
 )
 
@@ -29,7 +28,7 @@ type contestTexts struct {
 	Breaking, Broken, BrokenForGood                                      string
 	Statuses                                                             map[string]string
 	TeamStatuses                                                         map[contest.TeamStatus]string
-	Kinds                                                                map[submission.AgentType]string
+	Kinds                                                                map[contest.AgentType]string
 }
 
 var contestsWords = language.InEach(
@@ -57,7 +56,7 @@ var contestsWords = language.InEach(
 			"running": "進行中", "cancelled": "中止", "abandoned": "中断", "completed": "完了", "partial_failure": "一部のチームが失敗", "failed": "すべてのチームが失敗", "closed": "終了",
 		},
 		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "進行中", contest.TeamEnded: "終了", contest.TeamFailed: "失敗"},
-		Kinds:        map[submission.AgentType]string{submission.Plain: "会話", submission.WebSearch: "検索", submission.CodeExec: "コード実行", submission.System: "システム"},
+		Kinds:        map[contest.AgentType]string{contest.Plain: "会話", contest.WebSearch: "検索", contest.CodeExec: "コード実行", contest.System: "システム"},
 	},
 	contestTexts{
 		Locale: "en", Title: "Contests", About: "Several teams draft an answer to the same request, and are scored. Newest first.", Views: "What is shown", History: "History", Board: "Leader board",
@@ -83,6 +82,6 @@ var contestsWords = language.InEach(
 			"running": "Running", "cancelled": "Cancelled", "abandoned": "Broken off", "completed": "Completed", "partial_failure": "Some teams failed", "failed": "All teams failed", "closed": "Ended",
 		},
 		TeamStatuses: map[contest.TeamStatus]string{contest.TeamRunning: "Running", contest.TeamEnded: "Ended", contest.TeamFailed: "Failed"},
-		Kinds:        map[submission.AgentType]string{submission.Plain: "Talk", submission.WebSearch: "Search", submission.CodeExec: "Code", submission.System: "System"},
+		Kinds:        map[contest.AgentType]string{contest.Plain: "Talk", contest.WebSearch: "Search", contest.CodeExec: "Code", contest.System: "System"},
 	},
 )

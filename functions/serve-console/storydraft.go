@@ -12,7 +12,6 @@ import (
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/people"
@@ -77,7 +76,7 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 		return err
 	}
 	text := draft.SubmissionContent
-	page.Feedback = card.Prose(submission.InPoints(draft.EvaluationFeedback, v.Locale))
+	page.Feedback = card.Prose(contest.InPoints(draft.EvaluationFeedback, v.Locale))
 	named := c.naming(r.Context(), v, text+p.Content)
 	page.Text = named.Named(card.Prose(text))
 	page.Diff = story.Diff(named.Named(card.Prose(p.Content)), page.Text)

@@ -9,7 +9,6 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -32,8 +31,8 @@ func (w *world) drafted(first, second string) *competing {
 	k := w.contested()
 	k.plays(1, 1, 0.9, first)
 	k.plays(2, 1, 0.5, second)
-	k.ends(1, submission.MaxRoundsReached, "")
-	k.ends(2, submission.TeamTimeout, contest.ReasonTimeout)
+	k.ends(1, contest.MaxRoundsReached, "")
+	k.ends(2, contest.TeamTimeout, contest.ReasonTimeout)
 	expect.Value(w.c.Contests.Settle(w.T.Context(), contest.Ref(w.tenant.ID, k.id), 1))(w.T)
 	outcome, _ := expect.Value(w.c.Contests.Load(w.T.Context(), contest.Ref(w.tenant.ID, k.id)))(w.T).Outcome()
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {

@@ -16,7 +16,6 @@ import (
 	"ringi/infra/local/python"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
@@ -57,11 +56,11 @@ func inDuckDB(t *testing.T, folder string) (out read) {
 // scoredRound is a round of a team.
 func scoredRound(execution, team string, number int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, number, 123456000, time.UTC)
-	usage := submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	p := conteststest.Round(execution, contest.Entry{TeamID: team, TeamName: "チーム " + team}, number, strings.Repeat("分析結果", 9000), score, at)
 	p.Result.EvaluationFeedback, p.Result.Usage, p.Result.ExecutionTimeSeconds = "Relevance (0.90): 高品質です。", usage, 5.2
-	p.Record.Submissions = []submission.MemberSubmission{{AgentName: "analyst", AgentType: submission.Plain, Content: "結果", Status: submission.Success, Usage: usage, Timestamp: at}}
-	p.Messages = []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("依頼")}}}}
+	p.Record.Submissions = []contest.MemberSubmission{{AgentName: "analyst", AgentType: contest.Plain, Content: "結果", Status: contest.Success, Usage: usage, Timestamp: at}}
+	p.Messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("依頼")}}}}
 	return p
 }
 
@@ -81,7 +80,7 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 		for n := range rounds {
 			expect.Value(s.SaveRound(t.Context(), w.Ref(), scoredRound(id, w.Team.TeamID, n+1, score+float64(n)/100)))(t)
 		}
-		expect.Value(s.End(t.Context(), w.Ref(), submission.MaxRoundsReached, "", ""))(t)
+		expect.Value(s.End(t.Context(), w.Ref(), contest.MaxRoundsReached, "", ""))(t)
 	}
 	first, second, open := begin(tenant, "a", "b"), begin(tenant, "a"), begin(tenant, "a", "never")
 	play(tenant, first, 1, 2, 0.8)

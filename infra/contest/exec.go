@@ -17,7 +17,6 @@ import (
 
 	"ringi/infra/local/contests"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/language"
@@ -122,7 +121,7 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 		valid = false
 		fmt.Fprintln(p.problem, legible.Visible(err.Error()))
 	}
-	if having(config, submission.WebSearch) {
+	if having(config, contest.WebSearch) {
 		g.listed, found = p.connect(ctx, file, all)
 		valid = p.tell(found) && valid
 	}
@@ -136,19 +135,19 @@ func (p program) ready(ctx context.Context, x execution) (g *game, release func(
 // equip gives members what runs their code, and says which of them can't work on this machine.
 func (p program) equip(ctx context.Context, g *game, file string) (release func()) {
 	release = func() {}
-	lacks := map[submission.AgentType]string{}
+	lacks := map[contest.AgentType]string{}
 	if g.listed != nil && len(g.listed.tools) == 0 {
-		lacks[submission.WebSearch] = fmt.Sprintf("can't read anything: %s lists no tool of an MCP server", file)
+		lacks[contest.WebSearch] = fmt.Sprintf("can't read anything: %s lists no tool of an MCP server", file)
 	}
-	if having(g.config, submission.CodeExec) {
+	if having(g.config, contest.CodeExec) {
 		var err error
 		if g.sandbox, release, err = p.sandbox(ctx); err != nil {
-			lacks[submission.CodeExec] = fmt.Sprintf("can't execute code on this machine: %v", err)
+			lacks[contest.CodeExec] = fmt.Sprintf("can't execute code on this machine: %v", err)
 		}
 	}
 	for _, t := range g.config.Teams {
 		for _, m := range t.Members {
-			if why := lacks[submission.AgentType(m.AgentType)]; why != "" {
+			if why := lacks[contest.AgentType(m.AgentType)]; why != "" {
 				fmt.Fprintf(p.problem, "warning: %s: %s %s. Its team is told so.\n", still(t.TeamID), still(m.AgentName), still(why))
 			}
 		}

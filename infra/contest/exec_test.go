@@ -13,7 +13,6 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
@@ -92,7 +91,7 @@ func TestTheTableShowsScoresOutOfHundred(t *testing.T) {
 func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 	folder := sampled(t)
 	got, r := held(t, folder, "demo: refuse solo\nWrite a policy")
-	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 || got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" || got.FailedTeams[0].ExitReason != submission.PartialFailure {
+	if r.code != 1 || got.Status != "partial_failure" || len(got.TeamResults) != 2 || got.FailedTeams[0].TeamID != "solo" || got.FailedTeams[0].Detail == "" || got.FailedTeams[0].ExitReason != contest.PartialFailure {
 		t.Errorf("one that refuses: %+v", r)
 	}
 	began := time.Now()
@@ -101,7 +100,7 @@ func TestTheExitSaysWhatBecameOfTheTeams(t *testing.T) {
 			break
 		}
 	}
-	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != submission.TeamTimeout || time.Since(began) > time.Minute {
+	if r.code != 1 || got.FailedTeams[0].TeamID != "swift" || got.FailedTeams[0].ExitReason != contest.TeamTimeout || time.Since(began) > time.Minute {
 		t.Errorf("one that hangs: %+v", r)
 	}
 	got, r = held(t, folder, "demo: refuse solo round 2\nWrite a policy")
@@ -230,7 +229,7 @@ func TestNamesInFilesSayNothingToATerminal(t *testing.T) {
 func TestTheBestSubmissionIsShownWithoutEscapes(t *testing.T) {
 	id := "a"
 	var out bytes.Buffer
-	show(&out, summary{BestTeamID: &id, Teams: []*outcome{{TeamID: "a", TeamName: "A", Rounds: []submission.RoundResult{{
+	show(&out, summary{BestTeamID: &id, Teams: []*outcome{{TeamID: "a", TeamName: "A", Rounds: []contest.RoundResult{{
 		SubmissionContent: "方針\x1b]52;c;cm0gLXJmIH4K\x07\x1b[2J\x1b[H\n  - step\u009b31m", EvaluationScore: 0.9, RoundNumber: 1, EvaluationFeedback: "Coverage (0.90): \x1b[31mok",
 	}}}}})
 	if got := out.String(); strings.ContainsFunc(got, func(r rune) bool { return r != '\n' && unicode.IsControl(r) }) || !strings.Contains(got, "方針") || !strings.Contains(got, "\n  - step") {

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 )
@@ -35,30 +34,30 @@ type game struct {
 
 // outcome is what a team has so far.
 type outcome struct {
-	TeamID     string                   `json:"team_id"`
-	TeamName   string                   `json:"team_name"`
-	Rounds     []submission.RoundResult `json:"-"`
-	Played     int                      `json:"rounds"`
-	ExitReason submission.ExitReason    `json:"exit_reason"`
-	Detail     string                   `json:"detail,omitempty"` // why it ended, where something went wrong
-	CostUSD    string                   `json:"cost_usd"`
+	TeamID     string                `json:"team_id"`
+	TeamName   string                `json:"team_name"`
+	Rounds     []contest.RoundResult `json:"-"`
+	Played     int                   `json:"rounds"`
+	ExitReason contest.ExitReason    `json:"exit_reason"`
+	Detail     string                `json:"detail,omitempty"` // why it ended, where something went wrong
+	CostUSD    string                `json:"cost_usd"`
 	cost       aggregate.MicroUSD
 }
 
 // summary is the row execution_summary, with what the table shows beside it.
 type summary struct {
-	ExecutionID               string                   `json:"execution_id"`
-	UserPrompt                string                   `json:"user_prompt"`
-	Status                    contest.SummaryStatus    `json:"status"`
-	TeamResults               []submission.RoundResult `json:"team_results"`
-	TotalTeams                int                      `json:"total_teams"`
-	BestTeamID                *string                  `json:"best_team_id"`
-	BestScore                 *float64                 `json:"best_score"`
-	TotalExecutionTimeSeconds float64                  `json:"total_execution_time_seconds"`
-	CompletedAt               time.Time                `json:"completed_at"`
-	CreatedAt                 time.Time                `json:"created_at"`
-	FailedTeams               []*outcome               `json:"failed_teams"`
-	Teams                     []*outcome               `json:"teams"`
+	ExecutionID               string                `json:"execution_id"`
+	UserPrompt                string                `json:"user_prompt"`
+	Status                    contest.SummaryStatus `json:"status"`
+	TeamResults               []contest.RoundResult `json:"team_results"`
+	TotalTeams                int                   `json:"total_teams"`
+	BestTeamID                *string               `json:"best_team_id"`
+	BestScore                 *float64              `json:"best_score"`
+	TotalExecutionTimeSeconds float64               `json:"total_execution_time_seconds"`
+	CompletedAt               time.Time             `json:"completed_at"`
+	CreatedAt                 time.Time             `json:"created_at"`
+	FailedTeams               []*outcome            `json:"failed_teams"`
+	Teams                     []*outcome            `json:"teams"`
 }
 
 // play lets all teams play at once.
@@ -101,9 +100,9 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 		case errors.As(err, &ended):
 			o.ExitReason, o.Detail = ended.Exit, ended.Sentence(g.locale)
 		case ctx.Err() != nil:
-			o.ExitReason, o.Detail = submission.PartialFailure, "interrupted"
+			o.ExitReason, o.Detail = contest.PartialFailure, "interrupted"
 		case err != nil:
-			o.ExitReason, o.Detail = submission.PartialFailure, err.Error()
+			o.ExitReason, o.Detail = contest.PartialFailure, err.Error()
 		default:
 			o.Rounds, o.Played, o.ExitReason = append(o.Rounds, out.Result), play.Number, out.Exit
 		}
@@ -112,8 +111,8 @@ func (g *game) team(ctx context.Context, t teamconfig.Team, o *outcome, until ti
 }
 
 // best is the team's best round, nil when it has none.
-func (o *outcome) best() *submission.RoundResult {
-	if i := submission.Best(o.Rounds); i >= 0 {
+func (o *outcome) best() *contest.RoundResult {
+	if i := contest.Best(o.Rounds); i >= 0 {
 		return &o.Rounds[i]
 	}
 	return nil
@@ -141,7 +140,7 @@ func (g *game) ranking() (standings []round.Standing) {
 
 func (g *game) summary(began, ended time.Time) summary {
 	s := summary{
-		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []submission.RoundResult{},
+		ExecutionID: g.id, UserPrompt: g.prompt, TotalTeams: len(g.teams), TeamResults: []contest.RoundResult{},
 		TotalExecutionTimeSeconds: ended.Sub(began).Seconds(), CompletedAt: ended.UTC(), CreatedAt: ended.UTC(), FailedTeams: []*outcome{}, Teams: ranked(g.teams),
 	}
 	for _, o := range g.teams {

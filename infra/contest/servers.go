@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/model/teamconfig"
@@ -90,7 +90,7 @@ func (l *listed) names() (names []string) {
 }
 
 // having reports whether a contest has members of a type.
-func having(c teamconfig.Contest, of submission.AgentType) bool {
+func having(c teamconfig.Contest, of contest.AgentType) bool {
 	return slices.ContainsFunc(c.Teams, func(t teamconfig.Team) bool {
 		return slices.ContainsFunc(t.Members, func(m teamconfig.Member) bool { return m.AgentType == string(of) })
 	})
@@ -100,7 +100,7 @@ func having(c teamconfig.Contest, of submission.AgentType) bool {
 // is there. It returns the file's name in the workspace.
 func servers(w teamconfig.Workspace, file string, c teamconfig.Contest) (string, []teamconfig.Server, []teamconfig.Finding) {
 	if file == "" {
-		if _, err := fs.Stat(w.FS, usualServers); errors.Is(err, fs.ErrNotExist) || !having(c, submission.WebSearch) {
+		if _, err := fs.Stat(w.FS, usualServers); errors.Is(err, fs.ErrNotExist) || !having(c, contest.WebSearch) {
 			return usualServers, nil, nil
 		}
 		file = usualServers

@@ -12,7 +12,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/legible"
@@ -143,7 +143,7 @@ func show(out io.Writer, s summary) {
 		fmt.Fprintln(out, strings.TrimRight(quiet(l), " "))
 	}
 	fmt.Fprintln(out)
-	for l := range strings.SplitSeq(submission.InPoints(best.EvaluationFeedback, "en"), "\n") {
+	for l := range strings.SplitSeq(contest.InPoints(best.EvaluationFeedback, "en"), "\n") {
 		fmt.Fprintln(out, still(l))
 	}
 }

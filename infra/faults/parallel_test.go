@@ -14,7 +14,6 @@ import (
 	"ringi/infra/local/lambda"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/contests"
@@ -38,7 +37,7 @@ func (b *harness) parallel(t *testing.T, rounds int, prompt string, disturb func
 	config.Evaluator = teamconfig.Evaluator{Metrics: []teamconfig.Metric{{Name: "Coverage", Model: "demo", Weight: 0.5}, {Name: "Relevance", Model: "demo", Weight: 0.5}}}
 	for i := range parallelTeams {
 		x := teamconfig.Team{TeamID: fmt.Sprintf("team-%02d", i), TeamName: fmt.Sprint("Team ", i), MaxConcurrentMembers: 2, Leader: teamconfig.Leader{Model: "demo"}}
-		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "analyses", Model: "demo"}}
+		x.Members = []teamconfig.Member{{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"}}
 		config.Teams = append(config.Teams, x)
 		order.Teams = append(order.Teams, contest.Entry{TeamID: x.TeamID, TeamName: x.TeamName})
 	}

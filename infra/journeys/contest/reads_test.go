@@ -13,7 +13,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
 	"ringi/infra/local/vendors"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/config"
 	"ringi/shared/runtime/expect"
@@ -33,7 +33,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 
 	const said = "使った後はホワイトボードを消してください。"
 	id, found := searched(t, s)
-	if found.Status != submission.Success || !strings.Contains(found.Content, said) || found.ErrorMessage != nil {
+	if found.Status != contest.Success || !strings.Contains(found.Content, said) || found.ErrorMessage != nil {
 		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 	}
 	calls := 0
@@ -44,7 +44,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 			}
 		}
 	}
-	if text := string(expect.Value(submission.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call, and what came of it
+	if text := string(expect.Value(contest.WriteMessages(found.AllMessages))(t)); calls != 2 || !strings.Contains(text, said) { // the call, and what came of it
 		t.Errorf("%d parts are of the tool: %s", calls, text)
 	}
 	_, page := desk.Get("/console/contests/" + id)
@@ -55,7 +55,7 @@ func TestAMemberReadsByAToolThatAnAdministratorLists(t *testing.T) {
 	decide(t, desk, "no-contests", nil)
 	id, found = searched(t, s)
 	const why = "コンテストで使える読み取りツールが登録されていません。"
-	if found.Status != submission.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
+	if found.Status != contest.Error || found.ErrorMessage == nil || *found.ErrorMessage != why {
 		t.Errorf("%s, %q: %v", found.Status, found.Content, found.ErrorMessage)
 	}
 	_, page = desk.Get("/console/contests/" + id)
@@ -83,7 +83,7 @@ func decide(t *testing.T, desk driver.Desk, act string, form url.Values) {
 }
 
 // searched has teams draft a policy in one round, and is what the member that searches submitted.
-func searched(t *testing.T, s *stack.Stack) (execution string, m submission.MemberSubmission) {
+func searched(t *testing.T, s *stack.Stack) (execution string, m contest.MemberSubmission) {
 	t.Helper()
 	driver.Settings(t, s, func(x *tenancy.Settings) { x.DraftContest.Enabled, x.DraftContest.MaxRounds = true, 2 })
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて demo: refuse swift demo: refuse solo")
@@ -96,7 +96,7 @@ func searched(t *testing.T, s *stack.Stack) (execution string, m submission.Memb
 		t.Fatalf("the team has no round: %+v", d.Load().Prompt().Contest)
 	}
 	for _, m := range record.Submissions {
-		if m.AgentType == submission.WebSearch {
+		if m.AgentType == contest.WebSearch {
 			return execution, m
 		}
 	}

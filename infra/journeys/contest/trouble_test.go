@@ -11,7 +11,6 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/config"
@@ -26,22 +25,22 @@ type trouble struct {
 	seconds    int // for the whole contest; 0: enough
 	rounds     int // at most; 0: two
 	status     contest.SummaryStatus
-	exits      map[string]submission.ExitReason // of teams, by their ids
-	scored     int                              // teams that have a result
-	card, page []string                         // what the policy's card and the console's page of the contest say
+	exits      map[string]contest.ExitReason // of teams, by their ids
+	scored     int                           // teams that have a result
+	card, page []string                      // what the policy's card and the console's page of the contest say
 }
 
 func troubles() []trouble {
 	return []trouble{
 		{
 			name: "a team hangs and another one's model declines", text: "demo: hang solo demo: refuse swift", seconds: 30, status: contest.SummaryPartialFailure, scored: 1,
-			exits: map[string]submission.ExitReason{"solo": submission.TeamTimeout, "swift": submission.PartialFailure, "careful": submission.MaxRoundsReached},
+			exits: map[string]contest.ExitReason{"solo": contest.TeamTimeout, "swift": contest.PartialFailure, "careful": contest.MaxRoundsReached},
 			card:  []string{"コンテストで選ばれた案: 慎重チーム", "単独チーム: 最初の採点の前に持ち時間が終わりました。", "即決チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"},
 			page:  []string{"一部のチームが失敗", "最初の採点の前に持ち時間が終わりました。", "AI モデルが回答を断りました。"},
 		},
 		{
 			name: "time, model and evaluator fail in the second round", text: "demo: hang careful round 2 demo: refuse swift round 2 demo: unscored solo round 2", seconds: 30, status: contest.SummaryCompleted, scored: 3,
-			exits: map[string]submission.ExitReason{"careful": submission.TeamTimeout, "swift": submission.PartialFailure, "solo": submission.PartialFailure},
+			exits: map[string]contest.ExitReason{"careful": contest.TeamTimeout, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
 			card:  []string{"コンテストで選ばれた案: 慎重チーム", "慎重チーム: 持ち時間が終わったため、それまでの最良の案で終えました。", "他の案 (2)"},
 			page: []string{
 				"持ち時間が終わったため、それまでの最良の案で終えました。", "途中で失敗したため、それまでの最良の案で終えました。 リーダーが最後まで進めませんでした: AI モデルが回答を断りました。",
@@ -50,13 +49,13 @@ func troubles() []trouble {
 		},
 		{
 			name: "the budget is spent", text: "demo: cost 0.03 contest demo: play on", rounds: 3, status: contest.SummaryCompleted, scored: 3,
-			exits: map[string]submission.ExitReason{"careful": submission.BudgetExhausted, "swift": submission.BudgetExhausted, "solo": submission.BudgetExhausted},
+			exits: map[string]contest.ExitReason{"careful": contest.BudgetExhausted, "swift": contest.BudgetExhausted, "solo": contest.BudgetExhausted},
 			card:  []string{"コンテストで選ばれた案", "チーム: 予算を使い切ったため、それまでの最良の案で終えました。", "他の案 (2)"},
 			page:  []string{"予算を使い切ったため、それまでの最良の案で終えました。"},
 		},
 		{
 			name: "all teams fail", text: "demo: refuse careful demo: refuse swift demo: unscored solo", status: contest.SummaryFailed,
-			exits: map[string]submission.ExitReason{"careful": submission.PartialFailure, "swift": submission.PartialFailure, "solo": submission.PartialFailure},
+			exits: map[string]contest.ExitReason{"careful": contest.PartialFailure, "swift": contest.PartialFailure, "solo": contest.PartialFailure},
 			card:  []string{"コンテストでは使える案がなかったため、Ringi が下書きしました", "慎重チーム: リーダーが最後まで進めませんでした: AI モデルが回答を断りました。", "単独チーム: 評価者が最後まで進めませんでした"},
 			page:  []string{"すべてのチームが失敗", "点数のついた案は 1 つもありませんでした。"},
 		},
@@ -98,7 +97,7 @@ func (x trouble) seen(t *testing.T, d *driver.Request) {
 	says(t, "the page", page, x.page)
 	rows := contests.Of(kinds.Open(d.S.AWS, config.Table{TableName: d.S.TableName}), nil)
 	var cost aggregate.MicroUSD
-	exits := map[string]submission.ExitReason{}
+	exits := map[string]contest.ExitReason{}
 	for id := range x.exits {
 		w := expect.Value(rows.Teams.Load(t.Context(), contest.TeamRef(d.Ref.Tenant, p.Contest.ExecutionID, id)))(t)
 		exits[id] = w.Team.ExitReason

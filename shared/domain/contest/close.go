@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -76,7 +75,7 @@ func (a *Aggregate) Close(run int, teams []Standing, results aggregate.Blob, now
 	c.settle()
 	details := map[string]any{"result": s.Status, "teams": s.TotalTeams, "failed_teams": len(s.FailedTeams)}
 	if s.BestTeamID != nil {
-		details["best_team"], details["best_score"] = s.BestTeamName, submission.Round2(*s.BestScore*100)
+		details["best_team"], details["best_score"] = s.BestTeamName, Round2(*s.BestScore*100)
 	}
 	c.audit(aggregate.System(), AuditEnded, details)
 	return c.done(), nil

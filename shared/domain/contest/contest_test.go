@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 )
 
@@ -72,7 +71,7 @@ func TestTheBestRoundOfATeamIsTheLaterInATie(t *testing.T) {
 	if err := w.close(); !errors.Is(err, aggregate.ErrInFlight) {
 		t.Errorf("closed while a team runs: %v", err)
 	}
-	w.end(0, submission.MaxRoundsReached)
+	w.end(0, contest.MaxRoundsReached)
 	if s := w.teams[0].Team; s.Status != contest.TeamEnded || *s.BestScore != 0.9 {
 		t.Errorf("%+v", s)
 	}
@@ -106,7 +105,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	for _, score := range []float64{-0.01, 1.01, math.NaN()} {
 		_, err := w.teams[0].ScoreRound(w.scored(0, 1, score), w.now)
-		var said submission.ScoreError
+		var said contest.ScoreError
 		if !errors.As(err, &said) {
 			t.Errorf("%v: %v", score, err)
 		}
@@ -118,7 +117,7 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		t.Errorf("another team's round: %v", err)
 	}
 	sure := w.scored(0, 1, 0.5)
-	sure.Judgment = &submission.Judgment{ConfidenceScore: 1.1}
+	sure.Judgment = &contest.Judgment{ConfidenceScore: 1.1}
 	if _, err := w.teams[0].ScoreRound(sure, w.now); err == nil {
 		t.Error("more than sure")
 	}
@@ -126,11 +125,11 @@ func TestWhatCantBeScoredIsRefused(t *testing.T) {
 		t.Errorf("the second round before the first: %v", err)
 	}
 	w.score(0, 1, 0.5)
-	w.end(0, submission.TeamTimeout)
+	w.end(0, contest.TeamTimeout)
 	if _, err := w.teams[0].ScoreRound(w.scored(0, 2, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
 		t.Errorf("after the end: %v", err)
 	}
-	if c, err := w.teams[0].End(submission.PartialFailure, "", "", w.now); err != nil || !c.Empty() {
+	if c, err := w.teams[0].End(contest.PartialFailure, "", "", w.now); err != nil || !c.Empty() {
 		t.Errorf("ended twice: %v", err)
 	}
 }
@@ -144,22 +143,22 @@ func TestATeamGoesOnUntilSomethingStopsIt(t *testing.T) {
 		}
 	}
 	stops(w.now, "")
-	stops(w.teams[0].Team.DeadlineAt, submission.TeamTimeout)
+	stops(w.teams[0].Team.DeadlineAt, contest.TeamTimeout)
 	stop := w.scored(0, 1, 0.9)
-	stop.Judgment = &submission.Judgment{ShouldContinue: false, ConfidenceScore: 1}
+	stop.Judgment = &contest.Judgment{ShouldContinue: false, ConfidenceScore: 1}
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
 	stops(w.now, "") // min_rounds is 2
 	w.score(0, 2, 0.9)
 	stops(w.now, "") // nobody was asked
 	stop.Result.RoundNumber = 3
 	w.teams[0] = applied(w.teams[0], expect.Value(w.teams[0].ScoreRound(stop, w.now))(t))
-	stops(w.now, submission.NoImprovementExpected)
+	stops(w.now, contest.NoImprovementExpected)
 	w.score(0, 3, 0.9)
 	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Cost: w.teams[0].Team.Budget}})
-	stops(w.now, submission.BudgetExhausted)
+	stops(w.now, contest.BudgetExhausted)
 	w.score(0, 4, 0.9)
 	w.score(0, 5, 0.9)
-	stops(w.now, submission.MaxRoundsReached)
+	stops(w.now, contest.MaxRoundsReached)
 	if _, err := w.teams[0].ScoreRound(w.scored(0, 6, 0.9), w.now); !errors.Is(err, aggregate.ErrMoved) {
 		t.Errorf("a round more than there may be: %v", err)
 	}
@@ -211,7 +210,7 @@ func TestTheSummaryFollowsItsRule(t *testing.T) {
 			if score >= 0 {
 				w.score(i, 1, score)
 			}
-			w.end(i, submission.PartialFailure)
+			w.end(i, contest.PartialFailure)
 		}
 		expect.NoError(t, w.close())
 		s := w.a.Summary
@@ -242,8 +241,8 @@ func TestACancelledContestIsSettledLikeAnyOther(t *testing.T) {
 	if _, err := w.a.Withdraw(asker, w.now); !errors.Is(err, aggregate.ErrNotDue) {
 		t.Errorf("withdrawn twice: %v", err)
 	}
-	w.end(0, submission.PartialFailure)
-	w.end(1, submission.PartialFailure)
+	w.end(0, contest.PartialFailure)
+	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	if w.a.Contest.Status != contest.Cancelled || w.a.Summary.Status != contest.SummaryPartialFailure || w.a.Effects(w.now).Run != nil {
 		t.Errorf("%+v", w.a.Contest)
@@ -288,8 +287,8 @@ func TestAContestWhoseRunsDiedIsSummedUpWithWhatItsTeamsHave(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.score(0, 1, 0.7)
 	w.die(6)
-	w.end(0, submission.PartialFailure)
-	w.end(1, submission.PartialFailure)
+	w.end(0, contest.PartialFailure)
+	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	if s := w.a.Summary; s.Status != contest.SummaryPartialFailure || *s.BestTeamID != "a" || w.a.Contest.Status != contest.Abandoned || w.a.Effects(w.now).Run != nil {
 		t.Errorf("%+v %+v", s, w.a.Contest)
@@ -320,7 +319,7 @@ func TestAnOperatorBeginsAnotherRunOrCloses(t *testing.T) {
 	if !strings.Contains(input(w), `"teams":[]`) || len(w.a.Effects(w.now).Tell) != 0 {
 		t.Errorf("%s", input(w))
 	}
-	w.end(0, submission.PartialFailure)
+	w.end(0, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	if len(w.a.Effects(w.now).Tell) != 1 {
 		t.Error("who asked is not told anew")
@@ -336,9 +335,9 @@ func TestWhatAskedIsToldUntilItKnows(t *testing.T) {
 	w := newWorld(t, "a", "b")
 	w.score(0, 1, 0.7)
 	w.teams[0].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 2, Cost: 70}})
-	w.end(0, submission.BudgetExhausted)
+	w.end(0, contest.BudgetExhausted)
 	w.teams[1].Add(&aggregate.Use{Usage: aggregate.Usage{ID: "y", Calls: 1, Cost: 5}}) // also of a team that failed
-	w.end(1, submission.PartialFailure)
+	w.end(1, contest.PartialFailure)
 	expect.NoError(t, w.close())
 	tell := w.a.Effects(w.now).Tell
 	if len(tell) != 1 || tell[0].Ref != asker || w.a.Contest.Usage.Cost != 75 || w.a.Contest.Usage.ID != w.a.Head.ExecutionID {

@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 )
 
 // walk is a contest to which anything happens in any order: rounds that are scored again, teams that end twice, invocations of
@@ -93,7 +92,7 @@ func (w *walk) ends() {
 	if x == nil {
 		return
 	}
-	c, err := x.End(rapid.SampledFrom(submission.ExitReasons).Draw(w.T, "exit"), "", "", w.now)
+	c, err := x.End(rapid.SampledFrom(contest.ExitReasons).Draw(w.T, "exit"), "", "", w.now)
 	w.require(err == nil, "%v", err)
 	w.teams[i] = applied(x, c)
 	if _, known := w.ended[i]; !known {

@@ -6,7 +6,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 )
 
@@ -55,7 +54,7 @@ func TestTheDayCountsAContestAloneByItsBudgetUntilItIsClosed(t *testing.T) {
 			expect.NoError(t, err)
 			team := applied(&contest.Work{}, begin)
 			team.Add(&aggregate.Use{Usage: aggregate.Usage{ID: "x", Calls: 1, Cost: tt.cost}})
-			team = applied(team, expect.Value(team.End(submission.PartialFailure, "", "", now))(t))
+			team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", now))(t))
 			a = d.applied(a, expect.Value(a.Close(1, []contest.Standing{expect.Value(team.Standing())(t)}, aggregate.Blob{}, now))(t))
 			if d[key] != tt.counted || len(d) > 1 || a.Contest.Reserved != 0 {
 				t.Errorf("the days count %v, %s is reserved", d, a.Contest.Reserved)
@@ -79,7 +78,7 @@ func TestAContestThatWasGivenUpKeepsWhatItReserved(t *testing.T) {
 	_, begin, err := a.BeginTeam(1, began)
 	expect.NoError(t, err)
 	team := applied(&contest.Work{}, begin)
-	team = applied(team, expect.Value(team.End(submission.PartialFailure, "", "", began))(t))
+	team = applied(team, expect.Value(team.End(contest.PartialFailure, "", "", began))(t))
 	d.applied(a, expect.Value(a.Close(a.Head.Run, []contest.Standing{expect.Value(team.Standing())(t)}, aggregate.Blob{}, began))(t))
 	if d["SPENT#2026-11-05"] != 0 {
 		t.Errorf("run again: %v", d)

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
 )
 
 // Head is the head row of a contest.
@@ -155,34 +154,34 @@ type Round struct {
 	MemberSubmissionsRecord aggregate.Blob `json:"member_submissions_record"`
 	CreatedAt               time.Time      `json:"created_at"`
 
-	SubmissionContent    aggregate.Blob           `json:"submission_content"` // a JSON text
-	EvaluationScore      float64                  `json:"evaluation_score"`
-	EvaluationFeedback   string                   `json:"evaluation_feedback"`
-	Metrics              []submission.MetricScore `json:"metrics"`
-	Judgment             *submission.Judgment     `json:"judgment,omitempty"`
-	Usage                submission.RunUsage      `json:"usage"`
-	ExecutionTimeSeconds float64                  `json:"execution_time_seconds"`
-	CompletedAt          time.Time                `json:"completed_at"`
+	SubmissionContent    aggregate.Blob `json:"submission_content"` // a JSON text
+	EvaluationScore      float64        `json:"evaluation_score"`
+	EvaluationFeedback   string         `json:"evaluation_feedback"`
+	Metrics              []MetricScore  `json:"metrics"`
+	Judgment             *Judgment      `json:"judgment,omitempty"`
+	Usage                RunUsage       `json:"usage"`
+	ExecutionTimeSeconds float64        `json:"execution_time_seconds"`
+	CompletedAt          time.Time      `json:"completed_at"`
 }
 
 // Check is the last look at a round's score before it is written.
-func (r *Round) Check() error { return submission.CheckScore(r.EvaluationScore) }
+func (r *Round) Check() error { return CheckScore(r.EvaluationScore) }
 
 // Board is a scored round's row of leader_board.
 type Board struct {
 	aggregate.Meta
-	ID                 string               `json:"id"`
-	TenantID           string               `json:"tenant_id"`
-	ExecutionID        string               `json:"execution_id"`
-	TeamID             string               `json:"team_id"`
-	TeamName           string               `json:"team_name"`
-	RoundNumber        int                  `json:"round_number"`
-	EvaluationScore    float64              `json:"evaluation_score"` // 0.0 to 1.0
-	EvaluationFeedback string               `json:"evaluation_feedback"`
-	SubmissionContent  string               `json:"submission_content"` // its first KiB at most; the round's row has it whole, or says where it is
-	SubmissionFormat   string               `json:"submission_format"`
-	UsageInfo          submission.UsageInfo `json:"usage_info"`
-	CreatedAt          time.Time            `json:"created_at"`
+	ID                 string    `json:"id"`
+	TenantID           string    `json:"tenant_id"`
+	ExecutionID        string    `json:"execution_id"`
+	TeamID             string    `json:"team_id"`
+	TeamName           string    `json:"team_name"`
+	RoundNumber        int       `json:"round_number"`
+	EvaluationScore    float64   `json:"evaluation_score"` // 0.0 to 1.0
+	EvaluationFeedback string    `json:"evaluation_feedback"`
+	SubmissionContent  string    `json:"submission_content"` // its first KiB at most; the round's row has it whole, or says where it is
+	SubmissionFormat   string    `json:"submission_format"`
+	UsageInfo          UsageInfo `json:"usage_info"`
+	CreatedAt          time.Time `json:"created_at"`
 
 	IsBest          bool   `json:"is_best"` // of its team in this contest
 	SubmissionBytes int    `json:"submission_bytes"`
@@ -192,7 +191,7 @@ type Board struct {
 }
 
 // Check is the last look at a score before it is written.
-func (b *Board) Check() error { return submission.CheckScore(b.EvaluationScore) }
+func (b *Board) Check() error { return CheckScore(b.EvaluationScore) }
 
 // Turn is a model's answer within a round, kept so that a crash asks for none twice. It stands in a list beside its team.
 type Turn struct {

@@ -2,7 +2,6 @@ package contest
 
 import (
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
 )
 
 // Status is where a contest stands; see Moves.
@@ -62,9 +61,6 @@ func StatusOf(failed, results int) SummaryStatus {
 	return SummaryPartialFailure
 }
 
-// ExitReason says why a team stopped.
-type ExitReason = submission.ExitReason
-
 // Why a team failed or a contest ended, beside a team's exit reason. Pages have a sentence for each.
 const (
 	ReasonCancelled  aggregate.Reason = "contest_cancelled" // by a person, or with what it was for
@@ -81,9 +77,9 @@ const (
 // ReasonOf is that of a team which its time or its budget stopped, empty for any other exit.
 func ReasonOf(exit ExitReason) aggregate.Reason {
 	switch exit {
-	case submission.TeamTimeout:
+	case TeamTimeout:
 		return ReasonTimeout
-	case submission.BudgetExhausted:
+	case BudgetExhausted:
 		return ReasonBudget
 	}
 	return ""

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
 )
 
 // BeginTeam is the beginning of a team's work: its time counts from now. It is for the store's Create: the rows must all be
@@ -31,12 +30,12 @@ func (a *Aggregate) BeginTeam(place int, now time.Time) (aggregate.Ref, aggregat
 
 // Scored is a round that was played and scored. What its blobs stand for is kept before.
 type Scored struct {
-	Result   submission.RoundResult
+	Result   RoundResult
 	Content  aggregate.Blob // Result.SubmissionContent, as a JSON text
 	Record   aggregate.Blob // submission.MemberSubmissionsRecord
 	Messages aggregate.Blob // []submission.ModelMessage
-	Metrics  []submission.MetricScore
-	Judgment *submission.Judgment // nil: nobody was asked, or there was no answer
+	Metrics  []MetricScore
+	Judgment *Judgment // nil: nobody was asked, or there was no answer
 }
 
 // ScoreRound writes a scored round: its history, its row of the board, and which round is the team's best by now, all in one.
@@ -92,7 +91,7 @@ func (w *Work) round(s Scored, now time.Time) *Round {
 	r.ExecutionID, r.TeamID, r.RoundNumber = x.ExecutionID, x.TeamID, x.RoundNumber
 	r.MessageHistory, r.MemberSubmissionsRecord, r.SubmissionContent = s.Messages, s.Record, s.Content
 	r.EvaluationScore, r.EvaluationFeedback = x.EvaluationScore, shortened(x.EvaluationFeedback, maxFeedback)
-	r.Metrics = make([]submission.MetricScore, len(s.Metrics))
+	r.Metrics = make([]MetricScore, len(s.Metrics))
 	for i, m := range s.Metrics {
 		m.EvaluatorComment = shortened(m.EvaluatorComment, maxFeedback)
 		r.Metrics[i] = m
@@ -158,13 +157,13 @@ func (w *Work) Next(now time.Time) ExitReason {
 	case t == nil || t.Status != TeamRunning:
 		return ""
 	case t.Rounds >= t.MaxRounds:
-		return submission.MaxRoundsReached
+		return MaxRoundsReached
 	case w.judged():
-		return submission.NoImprovementExpected
+		return NoImprovementExpected
 	case !now.Before(t.DeadlineAt):
-		return submission.TeamTimeout
+		return TeamTimeout
 	case w.Used().Cost >= t.Budget:
-		return submission.BudgetExhausted
+		return BudgetExhausted
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 )
 
@@ -59,9 +58,9 @@ func applied[A aggregate.Aggregate](a A, c aggregate.Change) A {
 
 func (w *world) scored(team, round int, score float64) contest.Scored {
 	e := w.a.Contest.Teams[team]
-	return contest.Scored{Result: submission.RoundResult{
+	return contest.Scored{Result: contest.RoundResult{
 		ExecutionID: w.a.Head.ExecutionID, TeamID: e.TeamID, TeamName: e.TeamName, RoundNumber: round, SubmissionContent: "draft " + e.TeamID,
-		EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): good", Usage: submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3},
+		EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): good", Usage: contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3},
 		ExecutionTimeSeconds: 5.2, CompletedAt: w.now,
 	}}
 }

@@ -6,7 +6,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -177,7 +176,7 @@ func (a *Aggregate) endContest(p *Prompt, o contest.Outcome, c *change) aggregat
 		x.As, x.Failed = string(o.Summary.Status), len(o.Summary.FailedTeams)
 		x.Failures = o.Summary.FailedTeams[:min(x.Failed, MaxFailures)]
 		for _, e := range o.Summary.Places {
-			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, submission.Round2(e.Score * 100), e.Hash, e.ExitReason})
+			x.Entries = append(x.Entries, Entry{e.TeamID, e.TeamName, e.RoundNumber, contest.Round2(e.Score * 100), e.Hash, e.ExitReason})
 		}
 	})
 	c.Put(n)

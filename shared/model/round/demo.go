@@ -10,8 +10,8 @@ import (
 	"unicode"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/modelname"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/runtime/sleep"
@@ -208,7 +208,7 @@ func (s shown) scored() string {
 	case "Relevance":
 		score = 60 + math.Min(float64(shared), 20) + 2*math.Min(float64(items), 4)
 	}
-	score = submission.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%300)/100)
+	score = contest.Round2(score + float64(hashOf(s.Metric, withoutScores(s.Submission))%300)/100)
 	comment := w.mend
 	if score >= 80 {
 		comment = w.good
@@ -263,7 +263,7 @@ func (s shown) judged(trouble demo.Trouble) string {
 	if n > 1 && s.History[n-1].Score < s.History[n-2].Score+1 && !trouble.NeverStops {
 		more, why = false, w.enough
 	}
-	b, err := json.Marshal(submission.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
+	b, err := json.Marshal(contest.Judgment{ShouldContinue: more, Reasoning: why, ConfidenceScore: 0.8})
 	if err != nil {
 		return "{}"
 	}

@@ -10,7 +10,7 @@ import (
 	"time"
 	"unicode"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/demo"
 	"ringi/shared/model/round"
@@ -18,7 +18,7 @@ import (
 )
 
 // contest plays the rounds of a team until it has finished.
-func played(ctx context.Context, p round.Play) (history []submission.RoundResult, exit submission.ExitReason, err error) {
+func played(ctx context.Context, p round.Play) (history []contest.RoundResult, exit contest.ExitReason, err error) {
 	for p.Number = 1; ; p.Number++ {
 		out, err := round.Runner{Models: models{}}.Round(ctx, p)
 		if err != nil {
@@ -35,11 +35,11 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 	first := map[string]float64{}
 	for _, request := range []string{"出張の申請手順をまとめて", "Write down how travel is requested"} {
 		for _, team := range []string{"team-a", "team-b", "team-c"} {
-			p := play(member("analyst", submission.Plain))
+			p := play(member("analyst", contest.Plain))
 			p.Prompt, p.Team.TeamID, p.Team.TeamName = request, team, strings.ToUpper(team)
 			history, exit, err := played(t.Context(), p)
 			expect.NoError(t, err)
-			if exit != submission.NoImprovementExpected || len(history) < 3 || history[1].EvaluationScore <= history[0].EvaluationScore {
+			if exit != contest.NoImprovementExpected || len(history) < 3 || history[1].EvaluationScore <= history[0].EvaluationScore {
 				t.Errorf("%s: %d rounds, %s, %v", team, len(history), exit, history)
 			}
 			again, _, _ := played(t.Context(), p)
@@ -53,7 +53,7 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 				t.Error(history[0].SubmissionContent)
 			}
 			p.Prompt += " demo: play on"
-			if history, exit, err = played(t.Context(), p); err != nil || exit != submission.MaxRoundsReached || len(history) != 5 {
+			if history, exit, err = played(t.Context(), p); err != nil || exit != contest.MaxRoundsReached || len(history) != 5 {
 				t.Errorf("play on: %d rounds, %s, %v", len(history), exit, err)
 			}
 		}
@@ -69,20 +69,20 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 
 func TestARequestCanAskTheDemoForTrouble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := play(member("analyst", submission.Plain))
+		p := play(member("analyst", contest.Plain))
 		p.Prompt = "手順をまとめて demo: hang team-a, demo: refuse team-b、demo: unscored team-c round 2。demo: slow 3 demo: cost 0.25 contest"
 		p.Until = time.Now().Add(5 * time.Minute)
 		_, _, err := played(t.Context(), p)
-		ends(t, "hang", err, submission.TeamTimeout, "")
+		ends(t, "hang", err, contest.TeamTimeout, "")
 		p.Until = time.Time{}
 		p.Team.TeamID = "team-b"
 		_, _, err = played(t.Context(), p)
-		if e := ends(t, "refuse", err, submission.PartialFailure, round.Leader); e.Kind != model.Refused {
+		if e := ends(t, "refuse", err, contest.PartialFailure, round.Leader); e.Kind != model.Refused {
 			t.Error(e)
 		}
 		p.Team.TeamID = "team-c"
 		history, _, err := played(t.Context(), p)
-		if e := ends(t, "unscored", err, submission.PartialFailure, round.Evaluator); e.Kind != model.Demo || len(history) != 1 || e.Spent.Cost != 750_000 {
+		if e := ends(t, "unscored", err, contest.PartialFailure, round.Evaluator); e.Kind != model.Demo || len(history) != 1 || e.Spent.Cost != 750_000 {
 			t.Errorf("%+v, %d rounds, %s", e, len(history), e.Spent.Cost)
 		}
 		p.Team.TeamID = "team-d"
@@ -119,7 +119,7 @@ func TestTheDemosAgentsAnswerEnglishInEnglish(t *testing.T) {
 {"message":"Check overtime of 営業部 for last month","now":"2026-11-20T09:00+09:00","locale":"ja","rejected_versions":[],"server_tools":[]}
 </data>`
 	for _, request := range []string{"Write down how travel is requested", "Sum up how 営業部 asks for travel, please", drafting} {
-		p := play(member("analyst", submission.Plain))
+		p := play(member("analyst", contest.Plain))
 		p.Prompt, p.Locale = request, "ja"
 		history, _, err := played(t.Context(), p)
 		expect.NoError(t, err)

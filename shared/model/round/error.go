@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/words/language"
 )
@@ -26,10 +25,10 @@ var (
 
 // Error is a round that ends its team: at its best scored round, or without one as a failed team.
 type Error struct {
-	Exit  submission.ExitReason // partial_failure, team_timeout, budget_exhausted
-	Agent string                // Leader or Evaluator; empty when time or budget ended
-	Kind  model.Kind            // what its model did; empty: its answers could not be used
-	Spent model.Usage           // of the round so far
+	Exit  contest.ExitReason // partial_failure, team_timeout, budget_exhausted
+	Agent string             // Leader or Evaluator; empty when time or budget ended
+	Kind  model.Kind         // what its model did; empty: its answers could not be used
+	Spent model.Usage        // of the round so far
 	Err   error
 }
 
@@ -61,12 +60,12 @@ func failure(agent string, err error) error {
 	case errors.As(err, &e), !errors.As(err, &m):
 		return err
 	}
-	return &Error{Exit: submission.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
+	return &Error{Exit: contest.PartialFailure, Agent: agent, Kind: m.Kind, Err: err}
 }
 
 // unusable is an agent whose answers could not be used.
 func unusable(agent, why string) *Error {
-	return &Error{Exit: submission.PartialFailure, Agent: agent, Err: errors.New(why)}
+	return &Error{Exit: contest.PartialFailure, Agent: agent, Err: errors.New(why)}
 }
 
 // ofAgent reports whether an error is an agent's own, and not the end of the round.
@@ -80,9 +79,9 @@ func ofAgent(err error) bool {
 func (e *Error) Sentence(locale string) string {
 	w := words.In(locale)
 	switch e.Exit {
-	case submission.TeamTimeout:
+	case contest.TeamTimeout:
 		return w.timeout
-	case submission.BudgetExhausted:
+	case contest.BudgetExhausted:
 		return w.budget
 	}
 	who := w.leader

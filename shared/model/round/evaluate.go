@@ -10,7 +10,7 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/panics"
 	"ringi/shared/words/legible"
@@ -23,9 +23,9 @@ const (
 )
 
 // evaluate scores a submission by each metric, all at the same time. Its error is one that Round returns.
-func (p *playing) evaluate(ctx context.Context, text string) ([]submission.MetricScore, error) {
+func (p *playing) evaluate(ctx context.Context, text string) ([]contest.MetricScore, error) {
 	metrics := p.Evaluator.Metrics
-	scores, errs := make([]submission.MetricScore, len(metrics)), make([]error, len(metrics))
+	scores, errs := make([]contest.MetricScore, len(metrics)), make([]error, len(metrics))
 	var all sync.WaitGroup
 	for i, m := range metrics {
 		all.Go(func() {
@@ -37,10 +37,10 @@ func (p *playing) evaluate(ctx context.Context, text string) ([]submission.Metri
 	return scores, first(errs)
 }
 
-func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text string) (submission.MetricScore, error) {
+func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text string) (contest.MetricScore, error) {
 	system, err := promptIn(Evaluator, p.Locale)
 	if err != nil {
-		return submission.MetricScore{}, err
+		return contest.MetricScore{}, err
 	}
 	about := m.SystemInstruction
 	if known, err := promptIn("metric-"+m.Name, p.Locale); !legible.Text(about) && m.BuiltIn() && err == nil {
@@ -52,7 +52,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 	t := p.asked(Evaluator, EvaluatorSay, system, m.Model, key, m.Call.Over(p.Evaluator.Call))
 	t.schema = scoreSchema
 	t.begin(fenced(map[string]string{"metric": m.Name, "request": legible.Visible(p.Prompt), "submission": text}), p.Now().UTC())
-	score := submission.MetricScore{MetricName: m.Name}
+	score := contest.MetricScore{MetricName: m.Name}
 	err = t.object(ctx, func(answer []byte) []string {
 		var a struct {
 			Score   *float64 `json:"score"`
@@ -68,7 +68,7 @@ func (p *playing) score(ctx context.Context, m teamconfig.Metric, key, text stri
 		if a.Comment = cmp.Or(a.Comment, a.Named); a.Comment == nil || !legible.Text(*a.Comment) {
 			return []string{"comment must be a text that is not empty"}
 		}
-		score.Score, score.EvaluatorComment = submission.Round2(*a.Score), legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
+		score.Score, score.EvaluatorComment = contest.Round2(*a.Score), legible.First(strings.TrimSpace(legible.Visible(*a.Comment)), maxComment)
 		return nil
 	})
 	return score, failure(Evaluator, err)
@@ -82,12 +82,12 @@ var (
 
 // overall is the weighted sum of scores that are rounded already, from 0 to 100. Weights sum to 1 give or take a thousandth;
 // the sum is not made to fit, and ends at 100.
-func overall(metrics []teamconfig.Metric, scores []submission.MetricScore) float64 {
+func overall(metrics []teamconfig.Metric, scores []contest.MetricScore) float64 {
 	sum := 0.0
 	for i, m := range metrics {
 		sum += m.Weight * scores[i].Score
 	}
-	return math.Min(100, submission.Round2(sum))
+	return math.Min(100, contest.Round2(sum))
 }
 
 // asked is someone who judges: a talk without tools.
@@ -124,7 +124,7 @@ func objectIn(text string) string {
 
 // judge asks whether another round is worth it. A judge that fails in whatever way says nothing, and the team plays on; an
 // error is not the judge's: the round is not over then.
-func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*submission.Judgment, error) {
+func (p *playing) judge(ctx context.Context, result contest.RoundResult) (*contest.Judgment, error) {
 	system, err := promptIn(judge, p.Locale)
 	if err != nil {
 		return nil, err
@@ -135,7 +135,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*su
 	t := p.asked(judge, JudgeSaid, system, p.Judgment.Model, p.key(judge), p.Judgment.Call)
 	t.begin(fenced(p.brief(append(slices.Clone(p.History), result))), p.Now().UTC())
 	t.schema = judgmentSchema
-	j := &submission.Judgment{}
+	j := &contest.Judgment{}
 	err = t.object(ctx, func(answer []byte) []string { return readJudgment(answer, j) })
 	var ended *Error
 	switch {
@@ -149,7 +149,7 @@ func (p *playing) judge(ctx context.Context, result submission.RoundResult) (*su
 	return nil, err
 }
 
-func readJudgment(answer []byte, j *submission.Judgment) (problems []string) {
+func readJudgment(answer []byte, j *contest.Judgment) (problems []string) {
 	var a struct {
 		ShouldContinue  *bool    `json:"should_continue"`
 		Reasoning       *string  `json:"reasoning"`
@@ -169,7 +169,7 @@ func readJudgment(answer []byte, j *submission.Judgment) (problems []string) {
 	}
 	if len(problems) == 0 {
 		reasoning := legible.First(strings.TrimSpace(legible.Visible(*a.Reasoning)), maxComment)
-		*j = submission.Judgment{ShouldContinue: *a.ShouldContinue, Reasoning: reasoning, ConfidenceScore: *a.ConfidenceScore}
+		*j = contest.Judgment{ShouldContinue: *a.ShouldContinue, Reasoning: reasoning, ConfidenceScore: *a.ConfidenceScore}
 	}
 	return problems
 }

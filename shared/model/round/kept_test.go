@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
@@ -18,8 +18,8 @@ import (
 
 // Each answer is saved before the next call. Wherever a round crashes, it ends as one that did not, and no saved answer is paid again.
 func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
-	p := play(member("analyst", submission.Plain), member("coder", submission.CodeExec), member("search", submission.WebSearch))
-	p.Number, p.History = 2, []submission.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
+	p := play(member("analyst", contest.Plain), member("coder", contest.CodeExec), member("search", contest.WebSearch))
+	p.Number, p.History = 2, []contest.RoundResult{{RoundNumber: 1, EvaluationScore: 0.5, EvaluationFeedback: "x", SubmissionContent: "旧案"}}
 	called := 0
 	var mu sync.Mutex
 	runner := func(k *kept) round.Runner {
@@ -69,9 +69,9 @@ func TestAnAnswerIsKeptThoughNobodyWaitsForItAnyMore(t *testing.T) {
 }
 
 func TestAPanicInAMembersCallEndsTheRoundAlone(t *testing.T) {
-	m := member("bad", submission.Plain)
+	m := member("bad", contest.Plain)
 	m.Model = "bad"
-	_, err := round.Runner{Models: models{"bad": func(context.Context, model.Request) (model.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", submission.Plain)))
+	_, err := round.Runner{Models: models{"bad": func(context.Context, model.Request) (model.Response, error) { panic("secret words") }}}.Round(t.Context(), play(m, member("good", contest.Plain)))
 	if !errors.Is(err, panics.Err) || strings.Contains(err.Error(), "secret") {
 		t.Error(err)
 	}

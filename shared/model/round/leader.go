@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/model/turn"
@@ -20,7 +20,7 @@ import (
 type leader struct {
 	talk
 	members     map[string]teamconfig.Member // by the tool's name
-	submissions []submission.MemberSubmission
+	submissions []contest.MemberSubmission
 }
 
 // opening is what a round begins with. It is saved: a round that goes on is the same round.
@@ -103,7 +103,7 @@ func (l *leader) problems(text string) []string {
 // delegate runs the members that the leader called, at most MaxConcurrentMembers at a time. What a member could not do
 // is said in its result; an error ends the round, once the calls in flight have ended: their answers are saved.
 func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, error) {
-	results, made := make([]result, len(calls)), make([]*submission.MemberSubmission, len(calls))
+	results, made := make([]result, len(calls)), make([]*contest.MemberSubmission, len(calls))
 	errs := make([]error, len(calls))
 	places := make(chan struct{}, max(1, l.Team.MaxConcurrentMembers))
 	var all sync.WaitGroup
@@ -117,7 +117,7 @@ func (l *leader) delegate(ctx context.Context, calls []model.Call) ([]result, er
 			places <- struct{}{}
 			defer func() { <-places }()
 			defer panics.Recover(ctx, &errs[i], "agent", member.AgentName)
-			var s submission.MemberSubmission
+			var s contest.MemberSubmission
 			s, errs[i] = l.member(ctx, member, fmt.Sprintf("%s/%d/%d", l.key, l.turns, i+1), task)
 			made[i], results[i] = &s, resultOf(c, s)
 		})
@@ -157,8 +157,8 @@ func (l *leader) called(c model.Call) (m teamconfig.Member, task, why string) {
 }
 
 // resultOf is a submission as the leader reads it.
-func resultOf(c model.Call, s submission.MemberSubmission) result {
-	if s.Status == submission.Error {
+func resultOf(c model.Call, s contest.MemberSubmission) result {
+	if s.Status == contest.Error {
 		why := ""
 		if s.ErrorMessage != nil {
 			why = *s.ErrorMessage

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/model/turn"
@@ -25,7 +25,7 @@ const maxResult = 32 << 10
 
 // member runs a member for one call of the leader's. It is saved as a whole when it has ended, so that a round which goes
 // on has the submission that the leader was told of. An error is none of the member's.
-func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (submission.MemberSubmission, error) {
+func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task string) (contest.MemberSubmission, error) {
 	var was saved
 	if ok, err := p.kept(ctx, key+"/submission", &was); err != nil || ok {
 		if ok {
@@ -34,7 +34,7 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 		}
 		return was.Submission, err
 	}
-	var s submission.MemberSubmission
+	var s contest.MemberSubmission
 	begun := p.Now()
 	p.watch(Event{Kind: Delegated, Agent: m.AgentName, Key: key, Text: task})
 	t, tools, why, err := p.memberTalk(m, key)
@@ -50,12 +50,12 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 		}
 	}
 	took := float64(p.Now().Sub(begun).Microseconds()) / 1000
-	s = submission.MemberSubmission{
-		AgentName: m.AgentName, AgentType: submission.AgentType(m.AgentType), Content: text, Status: submission.Success, Usage: t.usage,
+	s = contest.MemberSubmission{
+		AgentName: m.AgentName, AgentType: contest.AgentType(m.AgentType), Content: text, Status: contest.Success, Usage: t.usage,
 		Timestamp: p.Now().UTC(), ExecutionTimeMS: &took, AllMessages: t.messages,
 	}
 	if why != "" {
-		s.Status, s.ErrorMessage = submission.Error, &why
+		s.Status, s.ErrorMessage = contest.Error, &why
 	}
 	p.watch(done(s, key, false))
 	return s, p.keep(ctx, key+"/submission", saved{s, t.spent}, model.Usage{})
@@ -63,11 +63,11 @@ func (p *playing) member(ctx context.Context, m teamconfig.Member, key, task str
 
 // saved is a submission as it is kept. What it cost was kept with its answers.
 type saved struct {
-	Submission submission.MemberSubmission `json:"submission"`
-	Spent      model.Usage                 `json:"spent"`
+	Submission contest.MemberSubmission `json:"submission"`
+	Spent      model.Usage              `json:"spent"`
 }
 
-func done(s submission.MemberSubmission, key string, reused bool) Event {
+func done(s contest.MemberSubmission, key string, reused bool) Event {
 	e := Event{Kind: MemberDone, Agent: s.AgentName, Key: key, Text: s.Content, Reused: reused}
 	if s.ErrorMessage != nil {
 		e.Failed = *s.ErrorMessage
@@ -87,8 +87,8 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 	system = system.configured(m.SystemInstruction, nil).configured(nil, m.SystemPrompt)
 	t = &talk{playing: p, key: key, agent: agent{name: m.AgentName, kind: MemberSaid, prompt: system, model: m.Model}.called(m.Call, chat.MaxTokens)}
 	w := words.In(p.Locale)
-	switch submission.AgentType(m.AgentType) {
-	case submission.WebSearch:
+	switch contest.AgentType(m.AgentType) {
+	case contest.WebSearch:
 		if p.Reads == nil || len(p.Reads.Tools()) == 0 {
 			why := w.noReads
 			if p.Reads != nil {
@@ -97,7 +97,7 @@ func (p *playing) memberTalk(m teamconfig.Member, key string) (t *talk, tools Re
 			return t, nil, why, nil
 		}
 		tools = p.Reads
-	case submission.CodeExec:
+	case contest.CodeExec:
 		if p.Sandbox == nil {
 			return t, nil, w.noSandbox, nil
 		}
@@ -194,10 +194,10 @@ func (p *playing) use(ctx context.Context, member string, tools Reads, c model.C
 
 // savable are submissions without what was said in the longest talks, where all together are too long to be saved: the round
 // counts more.
-func savable(all []submission.MemberSubmission) []submission.MemberSubmission {
+func savable(all []contest.MemberSubmission) []contest.MemberSubmission {
 	sizes, sum := make([]int, len(all)), 0
 	for i, s := range all {
-		text, err := submission.WriteMessages(s.AllMessages)
+		text, err := contest.WriteMessages(s.AllMessages)
 		if err != nil {
 			return all // its save says so
 		}

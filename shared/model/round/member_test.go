@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
@@ -50,7 +50,7 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 	m["code"], m["bad"], m["search"] = use("execute_code", `{"script":"echo 1"}`), use("execute_code", `{"script":"exit 1"}`), use("list_rules", `{"word":"x"}`)
 	m["none"], m["other"] = use("execute_code", `{"script":""}`), use("list_rules", `{"word":"x"}`)
 	p := play()
-	for name, of := range map[string]submission.AgentType{"code": submission.CodeExec, "bad": submission.CodeExec, "none": submission.CodeExec, "other": submission.CodeExec, "search": submission.WebSearch} {
+	for name, of := range map[string]contest.AgentType{"code": contest.CodeExec, "bad": contest.CodeExec, "none": contest.CodeExec, "other": contest.CodeExec, "search": contest.WebSearch} {
 		x := member(name, of)
 		x.Model = name
 		p.Team.Members = append(p.Team.Members, x)
@@ -67,7 +67,7 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 	}, used)
 	want := map[string]string{"code": "ran echo 1", "bad": "ERROR: exit status 1", "none": "ERROR: script must", "other": "There is no tool", "search": "list_rulesあ"}
 	for _, s := range out.Record.Submissions {
-		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != submission.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
+		if !strings.HasPrefix(s.Content, want[s.AgentName]) || s.Status != contest.Success || s.Usage.ToolCalls != 1 || s.Usage.Requests != 2 || len(s.Content) > 40_000 {
 			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
 		}
 	}
@@ -77,14 +77,14 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 }
 
 func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {
-	x := member("loop", submission.CodeExec)
+	x := member("loop", contest.CodeExec)
 	x.Model = "loop"
 	n := 0
 	out := expect.Value(round.Runner{Sandbox: shell{}, Models: models{"loop": func(context.Context, model.Request) (model.Response, error) {
 		n++
 		return model.Response{Calls: []model.Call{{Name: "execute_code", Input: json.RawMessage(`{"script":"ls"}`)}}}, nil
 	}}}.Round(t.Context(), play(x)))(t)
-	if s := out.Record.Submissions[0]; s.Status != submission.Error || n != 8 || s.Usage.Requests != 8 {
+	if s := out.Record.Submissions[0]; s.Status != contest.Error || n != 8 || s.Usage.Requests != 8 {
 		t.Errorf("%d: %+v", n, s)
 	}
 }
@@ -105,7 +105,7 @@ func (c counting) Run(context.Context, string) (string, error) {
 }
 
 func TestAMemberRunsNoMoreThanItMay(t *testing.T) {
-	x := member("greedy", submission.CodeExec)
+	x := member("greedy", contest.CodeExec)
 	x.Model = "greedy"
 	greedy := models{"greedy": func(_ context.Context, r model.Request) (model.Response, error) {
 		if got := results(r); got != nil {
@@ -143,7 +143,7 @@ func TestARoundInWhichMembersReadMuchCanBeSaved(t *testing.T) {
 	}}
 	p := play()
 	for i := range 15 {
-		x := member(fmt.Sprintf("m%d", i), submission.WebSearch)
+		x := member(fmt.Sprintf("m%d", i), contest.WebSearch)
 		x.Model = "greedy"
 		p.Team.Members = append(p.Team.Members, x)
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -106,11 +106,11 @@ func (p *playing) opening(ctx context.Context) (string, time.Time, error) {
 	return o.Data, now, p.keep(ctx, key, o, model.Usage{})
 }
 
-func (p *playing) brief(history []submission.RoundResult) brief {
+func (p *playing) brief(history []contest.RoundResult) brief {
 	b := brief{Request: legible.Visible(p.Prompt), Round: p.Number, MaxRounds: p.MaxRounds, History: []past{}}
 	for i, h := range history {
-		x := past{Round: h.RoundNumber, Score: submission.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
-		if i == len(history)-1 || i == submission.Best(history) {
+		x := past{Round: h.RoundNumber, Score: contest.Round2(h.EvaluationScore * 100), Feedback: h.EvaluationFeedback}
+		if i == len(history)-1 || i == contest.Best(history) {
 			x.Submission = h.SubmissionContent
 		}
 		b.History = append(b.History, x)
@@ -125,7 +125,7 @@ func (p *playing) ranking() *ranking {
 	}
 	r := &ranking{Place: place + 1, Of: len(p.Ranking)}
 	for _, s := range p.Ranking {
-		r.Best = append(r.Best, submission.Round2(s.Score*100))
+		r.Best = append(r.Best, contest.Round2(s.Score*100))
 	}
 	return r
 }

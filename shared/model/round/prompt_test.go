@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
@@ -21,7 +21,7 @@ var quotedWord = regexp.MustCompile("`([a-z_]+)`")
 func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 	full := brief{Request: "x", Team: "x", TeamID: "x", Round: 1, History: []past{{Submission: "x"}}, Ranking: &ranking{}, SecondsLeft: 1}
 	data := map[string]any{
-		"leader": full, "judge": []any{full, submission.Judgment{}}, "member": map[string]string{"task": ""},
+		"leader": full, "judge": []any{full, contest.Judgment{}}, "member": map[string]string{"task": ""},
 		"evaluator": map[string]any{"metric": "", "request": "", "submission": "", "score": 0, "comment": ""}, "metric": nil,
 	}
 	files := expect.Value(fs.Glob(prompts, "prompts/*.md"))(t)
@@ -53,7 +53,7 @@ func TestPromptsNameWhatAgentsAreShown(t *testing.T) {
 		for _, m := range teamconfig.BuiltIn {
 			expect.Value(promptIn("metric-"+m.Name, locale))(t)
 		}
-		for _, x := range submission.AgentTypes {
+		for _, x := range contest.AgentTypes {
 			expect.Value(promptIn("member-"+string(x), locale))(t)
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
@@ -63,7 +63,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 		"another tool gives something": {shut{}, []string{"shut", "list_rules"}, ""},
 		"it reads nothing by itself":   {shut{}, nil, ""},
 	} {
-		x, k := member("search", submission.WebSearch), &kept{}
+		x, k := member("search", contest.WebSearch), &kept{}
 		x.Model = "search"
 		p := p2(play(x), "leader")
 		runner := round.Runner{Models: models{"leader": leader, "search": uses(tt.uses...)}, Reads: tt.reads, Kept: k}
@@ -74,7 +74,7 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 			if s.ErrorMessage != nil {
 				said = *s.ErrorMessage
 			}
-			if said != tt.want || (s.Status == submission.Error) != (tt.want != "") || tt.want != "" && tell != "ERROR: "+tt.want {
+			if said != tt.want || (s.Status == contest.Error) != (tt.want != "") || tt.want != "" && tell != "ERROR: "+tt.want {
 				t.Errorf("%s: %s %q, the leader reads %q", about, s.Status, said, tell)
 			}
 			for key := range k.answers {
@@ -89,8 +89,8 @@ func TestAMemberThatReadNothingSaysWhy(t *testing.T) {
 func TestAMachineWithoutASandboxIsSaid(t *testing.T) {
 	never := fmt.Errorf("gone: %w: %w", isolated.ErrCannot, isolated.ErrNotBegun)
 	for name, box := range map[string]round.Sandbox{"none": nil, "one that can't": round.Isolated(&room{errs: []error{never}})} {
-		out := expect.Value(round.Runner{Models: models{}, Sandbox: box}.Round(t.Context(), play(member("coder", submission.CodeExec))))(t)
-		if s := out.Record.Submissions[0]; s.Status != submission.Error || *s.ErrorMessage != "この環境では、コードを実行できません。" {
+		out := expect.Value(round.Runner{Models: models{}, Sandbox: box}.Round(t.Context(), play(member("coder", contest.CodeExec))))(t)
+		if s := out.Record.Submissions[0]; s.Status != contest.Error || *s.ErrorMessage != "この環境では、コードを実行できません。" {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

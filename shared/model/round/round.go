@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/words/legible"
@@ -27,10 +27,10 @@ type Play struct {
 	Number    int    // from 1
 	MaxRounds int
 	MinRounds int
-	History   []submission.RoundResult // this team's scored rounds, in their order
-	Ranking   []Standing               // each team's best so far, the best first
-	Until     time.Time                // the team's end; zero: none
-	Locale    string                   // of the built-in prompts and of sentences for people
+	History   []contest.RoundResult // this team's scored rounds, in their order
+	Ranking   []Standing            // each team's best so far, the best first
+	Until     time.Time             // the team's end; zero: none
+	Locale    string                // of the built-in prompts and of sentences for people
 	// Accept says what is wrong with a submission, in words that the leader can repair; nil: every text is taken. What is accepted
 	// has nothing that a card folds away: what people approve is what is planned from.
 	Accept func(submission string) (problems []string)
@@ -97,9 +97,9 @@ type Runner struct {
 
 // Outcome is what playing a round came to.
 type Outcome struct {
-	submission.ScoredRound
+	contest.ScoredRound
 	// Exit says why the team has finished; empty: it plays on.
-	Exit submission.ExitReason
+	Exit contest.ExitReason
 	// Usage is of all calls of the round, the evaluator's and the judge's too, and those before a crash.
 	Usage model.Usage
 }
@@ -163,12 +163,12 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	if err != nil {
 		return out, err
 	}
-	out.Record = submission.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
+	out.Record = contest.MemberSubmissionsRecord{ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, Submissions: savable(l.submissions)}
 	out.Messages = l.messages
 	now := p.Now().UTC()
-	out.Result = submission.RoundResult{
+	out.Result = contest.RoundResult{
 		ExecutionID: p.Execution, TeamID: p.Team.TeamID, TeamName: p.Team.TeamName, RoundNumber: p.Number, SubmissionContent: text,
-		EvaluationScore: submission.Scaled(overall(p.Evaluator.Metrics, out.Metrics)), EvaluationFeedback: submission.Feedback(out.Metrics),
+		EvaluationScore: contest.Scaled(overall(p.Evaluator.Metrics, out.Metrics)), EvaluationFeedback: contest.Feedback(out.Metrics),
 		Usage: l.usage.Plus(out.Record.TotalUsage()), ExecutionTimeSeconds: max(0, now.Sub(p.begun).Seconds()), CompletedAt: now,
 	}
 	if err := out.Result.Check(); err != nil {
@@ -177,11 +177,11 @@ func (p *playing) play(ctx context.Context) (out Outcome, err error) {
 	p.watch(Event{Kind: Scored, Text: out.Result.EvaluationFeedback, Score: out.Result.EvaluationScore})
 	switch {
 	case p.Number >= p.MaxRounds:
-		out.Exit = submission.MaxRoundsReached
+		out.Exit = contest.MaxRoundsReached
 	case p.Number >= p.MinRounds:
 		out.Judgment, err = p.judge(ctx, out.Result)
 		if out.Judgment != nil && !out.Judgment.ShouldContinue {
-			out.Exit = submission.NoImprovementExpected
+			out.Exit = contest.NoImprovementExpected
 		}
 	}
 	return out, err

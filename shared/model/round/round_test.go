@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -22,13 +22,13 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	var events []round.EventKind
 	k := &kept{}
 	r := round.Runner{Models: models{}, Kept: k, Watch: func(e round.Event) { events = append(events, e.Kind) }}
-	out := expect.Value(r.Round(t.Context(), play(member("analyst", submission.Plain), member("writer", submission.Plain))))(t)
+	out := expect.Value(r.Round(t.Context(), play(member("analyst", contest.Plain), member("writer", contest.Plain))))(t)
 	expect.NoError(t, out.Result.Check())
 	expect.NoError(t, out.Record.Check())
 	if out.Result.RoundNumber != 1 || out.Result.TeamName != "アルファ" || out.Exit != "" || out.Judgment != nil || len(out.Metrics) != 3 {
 		t.Errorf("%+v", out)
 	}
-	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != submission.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
+	if s := out.Record.Submissions; len(s) != 2 || s[0].AgentName != "analyst" || s[1].AgentName != "writer" || s[0].Status != contest.Success || len(s[0].AllMessages) != 2 || s[0].ExecutionTimeMS == nil {
 		t.Errorf("%+v", s)
 	}
 	if u := out.Result.Usage; u.Requests != 4 || u.ToolCalls != 2 || out.Usage.Calls != 7 {
@@ -91,7 +91,7 @@ func TestMembersWorkAtTheSameTimeAndNeverMoreThanTheLimit(t *testing.T) {
 		}}
 		var all []teamconfig.Member
 		for i := range 10 {
-			all = append(all, member(fmt.Sprint("m", i), submission.Plain))
+			all = append(all, member(fmt.Sprint("m", i), contest.Plain))
 			all[i].Model = "slow"
 		}
 		p := play(all...)
@@ -125,7 +125,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 		},
 		"panic": func(context.Context, model.Request) (model.Response, error) { return text("無事") },
 	}
-	p := play(member("down", submission.Plain), member("shy", submission.Plain), member("no", submission.Plain), member("search", submission.WebSearch), member("code", submission.CodeExec), member("good", submission.Plain), member("panic", submission.Plain))
+	p := play(member("down", contest.Plain), member("shy", contest.Plain), member("no", contest.Plain), member("search", contest.WebSearch), member("code", contest.CodeExec), member("good", contest.Plain), member("panic", contest.Plain))
 	for i := range p.Team.Members {
 		p.Team.Members[i].Model = p.Team.Members[i].AgentName
 	}
@@ -134,7 +134,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 	want := []string{"接続できません", "何も答え", "断りました", "読み取りツール", "コードを実行できません", "", ""}
 	for i, s := range out.Record.Submissions {
 		failed := want[i] != ""
-		if failed != (s.Status == submission.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) || told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
+		if failed != (s.Status == contest.Error) || failed && !strings.Contains(*s.ErrorMessage, want[i]) || told[i].Failed != failed || failed && told[i].Text != "ERROR: "+*s.ErrorMessage {
 			t.Errorf("%s: %+v, told %+v", s.AgentName, s, told[i])
 		}
 	}
@@ -145,7 +145,7 @@ func TestALeaderReadsWhatAMemberCouldNotDo(t *testing.T) {
 }
 
 func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
-	p := play(member("analyst", submission.Plain))
+	p := play(member("analyst", contest.Plain))
 	p.Number = 2
 	for n := 1; n <= 8; n++ {
 		for _, why := range []error{round.ErrBudget, round.ErrStopped} {
@@ -171,7 +171,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 					t.Errorf("%d: %v", n, err)
 				}
 			default:
-				if e := ends(t, fmt.Sprint(n), err, submission.BudgetExhausted, ""); n < 4 && e.Spent.Calls != n-1 {
+				if e := ends(t, fmt.Sprint(n), err, contest.BudgetExhausted, ""); n < 4 && e.Spent.Calls != n-1 {
 					t.Errorf("%d: spent %+v", n, e.Spent)
 				}
 			}
@@ -194,12 +194,12 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 		r := round.Runner{Models: models{"hang": hang}}
 		begun := time.Now()
 		_, err := r.Round(t.Context(), p)
-		if e := ends(t, "its own", err, submission.PartialFailure, round.Leader); e.Kind != model.Timeout || time.Since(begun) != 10*time.Second {
+		if e := ends(t, "its own", err, contest.PartialFailure, round.Leader); e.Kind != model.Timeout || time.Since(begun) != 10*time.Second {
 			t.Errorf("%+v after %s", e, time.Since(begun))
 		}
 		p.Until, begun = time.Now().Add(4*time.Second), time.Now()
 		_, err = r.Round(t.Context(), p)
-		if ends(t, "the team's", err, submission.TeamTimeout, ""); time.Since(begun) != 4*time.Second {
+		if ends(t, "the team's", err, contest.TeamTimeout, ""); time.Since(begun) != 4*time.Second {
 			t.Errorf("after %s", time.Since(begun))
 		}
 		if _, err = r.Round(t.Context(), p); err == nil {
@@ -216,7 +216,7 @@ func TestACallEndsWithItsAgentsTimeTheTeamsOrTheCallers(t *testing.T) {
 			time.Sleep(time.Second)
 			return calls("delegate_to_analyst")
 		}
-		p = play(member("analyst", submission.Plain))
+		p = play(member("analyst", contest.Plain))
 		p.Team.Leader = teamconfig.Leader{Model: "calm", Call: teamconfig.Call{TimeoutSeconds: &ten}}
 		begun = time.Now()
 		ctx, cancel = context.WithTimeout(t.Context(), 25*time.Second)
@@ -248,7 +248,7 @@ func TestACallIsTriedAgainAsOftenAsConfigured(t *testing.T) {
 				n++
 				return failing(model.RateLimited, again)(ctx, r)
 			}}}.Round(t.Context(), p)
-			ends(t, fmt.Sprint(retries), err, submission.PartialFailure, round.Leader)
+			ends(t, fmt.Sprint(retries), err, contest.PartialFailure, round.Leader)
 			want, waited := retries+1, []time.Duration{0, 1, 3, 7}[retries]*time.Second
 			if !again {
 				want, waited = 1, 0
@@ -264,12 +264,12 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for after, waited := range map[time.Duration]time.Duration{20 * time.Second: 60 * time.Second, 10 * time.Minute: 0} {
 			begun := time.Now()
-			m, retries := member("shut", submission.Plain), 3
+			m, retries := member("shut", contest.Plain), 3
 			m.Model, m.MaxRetries = "shut", &retries
 			out := expect.Value(round.Runner{Models: models{"shut": func(context.Context, model.Request) (model.Response, error) {
 				return model.Response{}, &model.Error{Provider: "demo", Kind: model.RateLimited, Retryable: true, RetryAfter: after}
 			}}}.Round(t.Context(), play(m)))(t)
-			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != submission.Error || time.Since(begun) != waited {
+			if s := out.Record.Submissions; len(s) != 1 || s[0].Status != contest.Error || time.Since(begun) != waited {
 				t.Errorf("%s: %+v after %s", after, s, time.Since(begun))
 			}
 		}
@@ -278,12 +278,12 @@ func TestAVendorThatIsClosedForLongIsNotWaitedFor(t *testing.T) {
 
 func TestALeaderThatOnlyDelegatesComesToAnEnd(t *testing.T) {
 	n := 0
-	p := p2(play(member("analyst", submission.Plain)), "leader")
+	p := p2(play(member("analyst", contest.Plain)), "leader")
 	_, err := round.Runner{Models: models{"leader": func(context.Context, model.Request) (model.Response, error) {
 		n++
 		return calls(slices.Repeat([]string{"delegate_to_analyst"}, 12)...)
 	}}}.Round(t.Context(), p)
-	ends(t, "delegates", err, submission.PartialFailure, round.Leader)
+	ends(t, "delegates", err, contest.PartialFailure, round.Leader)
 	if n > 16 {
 		t.Errorf("%d answers", n)
 	}
@@ -307,7 +307,7 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 
 func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	own, more := "あなたは経理の専門家です。", "数字には必ず単位を付けます。"
-	m := member("analyst", submission.Plain)
+	m := member("analyst", contest.Plain)
 	m.Model, m.SystemInstruction, m.SystemPrompt = "member", &own, &more
 	p := p2(play(m), "leader")
 	p.Team.Leader.SystemPrompt = &own

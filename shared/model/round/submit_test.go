@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -41,7 +41,7 @@ func TestASubmissionThatCantBeUsedIsAskedForAgain(t *testing.T) {
 	}
 	n, answers, p.Accept = 0, []string{"a", "b", "c", "案"}, func(string) []string { return []string{"no"} }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
-	ends(t, "never", err, submission.PartialFailure, round.Leader)
+	ends(t, "never", err, contest.PartialFailure, round.Leader)
 }
 
 // Cards leave away lines and runs of blanks in which nothing shows; letters that stand above others, and scripts that are younger
@@ -78,12 +78,12 @@ func TestWhatWasCutOffIsNotSubmittedAsIfItWereWhole(t *testing.T) {
 	if len(asked) != 3 || out.Result.SubmissionContent != "目的: 経費を減らす" || !strings.Contains(asked[2].Messages[4].Parts[0].Text, "cut off after 16000 tokens") {
 		t.Errorf("%d answers: %+v", len(asked), out.Result)
 	}
-	if got := out.Record.Submissions[0]; got.Status != submission.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
+	if got := out.Record.Submissions[0]; got.Status != contest.Success || !strings.HasPrefix(got.Content, "三件あり\n\n(") {
 		t.Errorf("%+v", got)
 	}
 	m["leader"] = func(context.Context, model.Request) (model.Response, error) { return cut("目的: 経費を") }
 	_, err := round.Runner{Models: m}.Round(t.Context(), p)
-	ends(t, "always", err, submission.PartialFailure, round.Leader)
+	ends(t, "always", err, contest.PartialFailure, round.Leader)
 	p.Team.Leader.StopSequences = []string{"終わり"}
 	m["leader"] = func(context.Context, model.Request) (model.Response, error) {
 		return cut("目的: 経費を減らす終わりに")

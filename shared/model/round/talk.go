@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/words/legible"
 )
@@ -22,8 +22,8 @@ type talk struct {
 	schema   json.RawMessage // of its answers; nil: words
 
 	said     []model.Message
-	messages []submission.ModelMessage
-	usage    submission.RunUsage
+	messages []contest.ModelMessage
+	usage    contest.RunUsage
 	spent    model.Usage
 	turns    int
 	cutOff   bool // the last answer ends where the limit of tokens was
@@ -32,9 +32,9 @@ type talk struct {
 // begin says the first word.
 func (t *talk) begin(data string, at time.Time) {
 	t.said = []model.Message{{Role: model.User, Parts: []model.Part{{Text: data}}}}
-	t.messages = []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{
-		{PartKind: submission.SystemPrompt, Content: submission.Says(t.prompt.text), Timestamp: &at},
-		{PartKind: submission.UserPrompt, Content: submission.Says(data), Timestamp: &at},
+	t.messages = []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{
+		{PartKind: contest.SystemPrompt, Content: contest.Says(t.prompt.text), Timestamp: &at},
+		{PartKind: contest.UserPrompt, Content: contest.Says(data), Timestamp: &at},
 	}}}
 }
 
@@ -53,11 +53,11 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 	t.cutOff = got.Stop == model.StopLength && ended == got.Text
 	text = strings.TrimSpace(legible.Visible(ended))
 	used := runUsage(got.Usage)
-	answer := submission.ModelMessage{Kind: submission.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
+	answer := contest.ModelMessage{Kind: contest.KindResponse, ModelName: got.Answered, Timestamp: &got.At, Usage: &used}
 	spoken := model.Message{Role: model.Assistant}
 	if text != "" {
 		spoken.Parts = append(spoken.Parts, model.Part{Text: text})
-		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.Text, Content: submission.Says(text)})
+		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.Text, Content: contest.Says(text)})
 	}
 	if len(t.tools) == 0 { // what was not offered can't have a result either
 		got.Calls = nil
@@ -66,7 +66,7 @@ func (t *talk) ask(ctx context.Context) (text string, calls []model.Call, err er
 		made := model.Call{ID: fmt.Sprintf("call_%d_%d", t.turns, i+1), Name: c.Name, Input: c.Input}
 		calls = append(calls, made)
 		spoken.Parts = append(spoken.Parts, model.Part{Call: &made})
-		answer.Parts = append(answer.Parts, submission.Part{PartKind: submission.ToolCall, ToolName: made.Name, Args: made.Input, ToolCallID: made.ID})
+		answer.Parts = append(answer.Parts, contest.Part{PartKind: contest.ToolCall, ToolName: made.Name, Args: made.Input, ToolCallID: made.ID})
 	}
 	if len(spoken.Parts) == 0 { // vendors take no empty turn
 		spoken.Parts = []model.Part{{Text: "…"}}
@@ -86,14 +86,14 @@ type result struct {
 // answer gives the model the results of its calls.
 func (t *talk) answer(results []result) {
 	turn := model.Message{Role: model.User}
-	message := submission.ModelMessage{Kind: submission.KindRequest}
+	message := contest.ModelMessage{Kind: contest.KindRequest}
 	for _, r := range results {
 		if !legible.Text(r.text) {
 			r.text = "(empty)"
 		}
 		at := t.Now().UTC()
 		turn.Parts = append(turn.Parts, model.Part{Result: &model.Result{CallID: r.call.ID, Text: r.text, Failed: r.failed}})
-		message.Parts = append(message.Parts, submission.Part{PartKind: submission.ToolReturn, ToolName: r.call.Name, Content: submission.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
+		message.Parts = append(message.Parts, contest.Part{PartKind: contest.ToolReturn, ToolName: r.call.Name, Content: contest.Says(r.text), ToolCallID: r.call.ID, Timestamp: &at})
 	}
 	t.said, t.messages = append(t.said, turn), append(t.messages, message)
 }
@@ -102,10 +102,10 @@ func (t *talk) answer(results []result) {
 func (t *talk) again(why string) {
 	at := t.Now().UTC()
 	t.said = append(t.said, model.Message{Role: model.User, Parts: []model.Part{{Text: why}}})
-	t.messages = append(t.messages, submission.ModelMessage{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.RetryPrompt, Content: submission.Says(why), Timestamp: &at}}})
+	t.messages = append(t.messages, contest.ModelMessage{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.RetryPrompt, Content: contest.Says(why), Timestamp: &at}}})
 }
 
 // runUsage is a usage as records have it: what was read from a cache is input too.
-func runUsage(u model.Usage) submission.RunUsage {
-	return submission.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached, OutputTokens: u.Output, Requests: int64(u.Calls)}
+func runUsage(u model.Usage) contest.RunUsage {
+	return contest.RunUsage{InputTokens: u.Input + u.Cached, CacheWriteTokens: u.Written, CacheReadTokens: u.Cached, OutputTokens: u.Output, Requests: int64(u.Calls)}
 }

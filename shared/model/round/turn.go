@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/sleep"
@@ -150,7 +150,7 @@ func (p *playing) stands(ctx context.Context) error {
 	}
 	err := p.May(ctx)
 	if errors.Is(err, ErrBudget) {
-		return &Error{Exit: submission.BudgetExhausted, Err: err}
+		return &Error{Exit: contest.BudgetExhausted, Err: err}
 	}
 	return err
 }
@@ -158,7 +158,7 @@ func (p *playing) stands(ctx context.Context) error {
 // over says whose time is up: the team's, or the caller's.
 func (p *playing) over(ctx context.Context) error {
 	if p.left() <= 0 {
-		return &Error{Exit: submission.TeamTimeout, Err: context.DeadlineExceeded}
+		return &Error{Exit: contest.TeamTimeout, Err: context.DeadlineExceeded}
 	}
 	if rest, bounded := p.rest(ctx); bounded && rest <= 0 {
 		return ErrAgain

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors/llm"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/anthropic"
 	"ringi/shared/model/compatible"
@@ -52,7 +52,7 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 				llm.Script{Texts: []string{" "}},
 				llm.Script{Texts: []string{"できた案"}},
 			)
-			p := p2(play(member("a", submission.Plain), member("b", submission.Plain)), "wire")
+			p := p2(play(member("a", contest.Plain), member("b", contest.Plain)), "wire")
 			k := &kept{}
 			r := round.Runner{Models: opened{"wire": of(s.URL, m.Key)}, Kept: k}
 			out := expect.Value(r.Round(t.Context(), p))(t)
@@ -72,8 +72,8 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			if name == "anthropic" && !strings.Contains(asked[0], `"disable_parallel_tool_use":false`) || name == "openai" && !strings.Contains(asked[0], `"parallel_tool_calls":true`) {
 				t.Errorf("%s", asked[0])
 			}
-			written := expect.Value(submission.WriteMessages(out.Messages))(t)
-			again := expect.Value(submission.ReadMessages(written))(t)
+			written := expect.Value(contest.WriteMessages(out.Messages))(t)
+			again := expect.Value(contest.ReadMessages(written))(t)
 			if len(again) != len(out.Messages) {
 				t.Errorf("%s", written)
 			}

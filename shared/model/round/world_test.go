@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -89,7 +89,7 @@ func (k *kept) Keep(ctx context.Context, key string, answer []byte, spent aggreg
 	return nil
 }
 
-func member(name string, of submission.AgentType) teamconfig.Member {
+func member(name string, of contest.AgentType) teamconfig.Member {
 	return teamconfig.Member{AgentName: name, AgentType: string(of), ToolDescription: "does " + name, Model: "demo"}
 }
 
@@ -138,11 +138,11 @@ func calls(names ...string) (model.Response, error) {
 // butTimes compares outcomes but for times and for ids.
 var butTimes = cmp.Options{
 	cmpopts.EquateEmpty(),
-	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(submission.RoundResult{}, "ExecutionTimeSeconds"), cmpopts.IgnoreFields(submission.MemberSubmission{}, "ExecutionTimeMS"),
-	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a, b submission.Content) bool { return a.String() == b.String() }),
+	cmpopts.IgnoreTypes(time.Time{}, &time.Time{}), cmpopts.IgnoreFields(contest.RoundResult{}, "ExecutionTimeSeconds"), cmpopts.IgnoreFields(contest.MemberSubmission{}, "ExecutionTimeMS"),
+	cmpopts.IgnoreFields(model.Usage{}, "MS", "ID"), cmp.Comparer(func(a, b contest.Content) bool { return a.String() == b.String() }),
 }
 
-func ends(t *testing.T, about string, err error, exit submission.ExitReason, agent string) *round.Error {
+func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent string) *round.Error {
 	t.Helper()
 	var e *round.Error
 	if !errors.As(err, &e) || e.Exit != exit || e.Agent != agent {

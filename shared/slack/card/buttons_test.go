@@ -9,7 +9,7 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
 )
@@ -37,7 +37,7 @@ func click(s *story, b *slack.ButtonBlockElement) error {
 		other := card.OtherDraft{ID: b.Value, TaskID: s.Head.TaskID}
 		text := map[string]string{"a": content, "b": otherContent}
 		_, e, _, _ := card.Other(s.Aggregate, other)
-		view, ok := card.OthersModal(s.Aggregate, other, submission.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
+		view, ok := card.OthersModal(s.Aggregate, other, contest.RoundResult{SubmissionContent: text[e.TeamID]}, "ja")
 		if !ok || view.Submit == nil {
 			return fmt.Errorf("the dialog can't be submitted")
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/slack-go/slack"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
 )
@@ -44,7 +44,7 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 
 // OthersModal draws another team's draft and what was said of it. It can be submitted while the version waits, and where the
 // card of the next version can show all of it.
-func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, locale string) (view slack.ModalViewRequest, ok bool) {
+func OthersModal(a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf(locale)}
 	w := contestWords.In(locale)
 	p, e, page, ok := Other(a, o)
@@ -56,7 +56,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft submission.RoundResult, 
 	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
 	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
-		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(submission.InPoints(said, d.w.Locale), 1).blocks...)
+		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {

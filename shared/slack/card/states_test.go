@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/failedcall"
@@ -132,7 +131,7 @@ var promptStates = []state{
 	}},
 	{"prompt_contested_in_vain", promptCard, func(s *story) *story {
 		s.extracted().contesting()
-		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: submission.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
+		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
 		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},

@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -124,8 +123,8 @@ func (s *story) contestedTooDear() *story {
 func (s *story) contestedFor(used aggregate.Usage, set tenancy.Settings) *story {
 	s.contesting()
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
-		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: submission.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
-			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: submission.BudgetExhausted},
+		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
+			{TeamID: "a", TeamName: "慎重 <b>", RoundNumber: 2, Score: 0.9125, Hash: aggregate.HashOf(content), ExitReason: contest.BudgetExhausted},
 			{TeamID: "b", TeamName: "迅速", RoundNumber: 1, Score: 0.8, Hash: aggregate.HashOf(otherContent)},
 		}}}, s.now))
 	return s.do(s.FinishContest(s.Head.Run, "a", content, set, s.now))

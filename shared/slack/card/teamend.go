@@ -5,7 +5,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/words/language"
 )
 
@@ -21,7 +20,7 @@ type TeamEnd struct {
 func (e TeamEnd) In(locale string) string {
 	w := endWords.In(locale)
 	why := w.reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
-	if e.Detail != "" && e.Exit == submission.PartialFailure {
+	if e.Detail != "" && e.Exit == contest.PartialFailure {
 		why = OneLine(e.Detail)
 	}
 	switch {
@@ -29,7 +28,7 @@ func (e TeamEnd) In(locale string) string {
 		return or(why, w.reasons[contest.ReasonUnfinished])
 	case e.Reason == contest.ReasonCancelled:
 		return w.cancelled
-	case e.Exit == submission.PartialFailure && why != "":
+	case e.Exit == contest.PartialFailure && why != "":
 		return w.exits[e.Exit] + " " + why
 	}
 	return w.exits[e.Exit]
@@ -37,7 +36,7 @@ func (e TeamEnd) In(locale string) string {
 
 // short reports whether the team ended before it wanted to.
 func (e TeamEnd) short() bool {
-	return e.Exit == submission.TeamTimeout || e.Exit == submission.BudgetExhausted || e.Exit == submission.PartialFailure
+	return e.Exit == contest.TeamTimeout || e.Exit == contest.BudgetExhausted || e.Exit == contest.PartialFailure
 }
 
 // endTexts say why teams stopped: reasons of those that failed, or of what failed later on.
@@ -50,8 +49,8 @@ type endTexts struct {
 
 var endWords = language.InEach(endTexts{
 	exits: map[contest.ExitReason]string{
-		submission.MaxRoundsReached: "決められた回数のラウンドを終えました。", submission.NoImprovementExpected: "続けても良くならないと判定されました。", submission.TeamTimeout: "持ち時間が終わったため、それまでの最良の案で終えました。",
-		submission.BudgetExhausted: "予算を使い切ったため、それまでの最良の案で終えました。", submission.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
+		contest.MaxRoundsReached: "決められた回数のラウンドを終えました。", contest.NoImprovementExpected: "続けても良くならないと判定されました。", contest.TeamTimeout: "持ち時間が終わったため、それまでの最良の案で終えました。",
+		contest.BudgetExhausted: "予算を使い切ったため、それまでの最良の案で終えました。", contest.PartialFailure: "途中で失敗したため、それまでの最良の案で終えました。",
 	},
 	reasons: map[aggregate.Reason]string{
 		contest.ReasonCancelled: "コンテストが中止されました。", contest.ReasonUnfinished: "実行が途中で終わりました。", contest.ReasonNeverBegan: "始める前にコンテストが終わりました。",
@@ -61,8 +60,8 @@ var endWords = language.InEach(endTexts{
 	cancelled: "コンテストが中止されたため、それまでの最良の案で終えました。",
 }, endTexts{
 	exits: map[contest.ExitReason]string{
-		submission.MaxRoundsReached: "It played all of its rounds.", submission.NoImprovementExpected: "No improvement was expected.", submission.TeamTimeout: "Its time was over, so it ended with its best draft so far.",
-		submission.BudgetExhausted: "Its budget was spent, so it ended with its best draft so far.", submission.PartialFailure: "It failed later on, and ended with its best draft so far.",
+		contest.MaxRoundsReached: "It played all of its rounds.", contest.NoImprovementExpected: "No improvement was expected.", contest.TeamTimeout: "Its time was over, so it ended with its best draft so far.",
+		contest.BudgetExhausted: "Its budget was spent, so it ended with its best draft so far.", contest.PartialFailure: "It failed later on, and ended with its best draft so far.",
 	},
 	reasons: map[aggregate.Reason]string{
 		contest.ReasonCancelled: "The contest was cancelled.", contest.ReasonUnfinished: "Its run broke off.", contest.ReasonNeverBegan: "The contest ended before it began.",

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
@@ -20,17 +19,17 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 				seen[s] = true
 			}
 		}
-		for _, exit := range submission.ExitReasons {
+		for _, exit := range contest.ExitReasons {
 			said(card.TeamEnd{Exit: exit})
 		}
 		for _, why := range contest.Reasons {
-			said(card.TeamEnd{Failed: true, Exit: submission.PartialFailure, Reason: why})
+			said(card.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
 		}
 	}
 }
 
 func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
-	late := card.TeamEnd{Exit: submission.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの持ち時間が終わりました。"}
+	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの持ち時間が終わりました。"}
 	if s := late.In("ja"); s != "持ち時間が終わったため、それまでの最良の案で終えました。" {
 		t.Error(s)
 	}
@@ -38,7 +37,7 @@ func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
 	if s := late.In("ja"); s != "最初の採点の前に持ち時間が終わりました。" {
 		t.Error(s)
 	}
-	refused := card.TeamEnd{Exit: submission.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
+	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
 	if s := refused.In("en"); !strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer.") {
 		t.Error(s)
 	}

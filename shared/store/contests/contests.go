@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/sleep"
 	"ringi/shared/store"
 )
@@ -192,9 +191,9 @@ func (s *Store) stopped(ctx context.Context, a *contest.Aggregate, place int) (*
 	case exit != "":
 		why = contest.ReasonOf(exit)
 	case a.Contest.Status == contest.Cancelled:
-		exit, why = submission.PartialFailure, contest.ReasonCancelled
+		exit, why = contest.PartialFailure, contest.ReasonCancelled
 	default:
-		exit = submission.PartialFailure
+		exit = contest.PartialFailure
 	}
 	return s.End(ctx, w.Ref(), exit, why, "")
 }

@@ -10,7 +10,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
@@ -37,17 +36,17 @@ func TestContestsInTheTable(t *testing.T) {
 // example reads a published example.
 func example(t *testing.T, name string, into any) {
 	t.Helper()
-	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/submission/testdata/"+name))(t), into))
+	expect.NoError(t, json.Unmarshal(expect.Value(os.ReadFile("../../domain/contest/testdata/"+name))(t), into))
 }
 
 const published = "550e8400-e29b-41d4-a716-446655440000"
 
 func testExamples(t *testing.T, w *world) {
-	var record submission.MemberSubmissionsRecord
-	var results []submission.RoundResult
+	var record contest.MemberSubmissionsRecord
+	var results []contest.RoundResult
 	example(t, "member_submissions_record.json", &record)
 	example(t, "team_results.json", &results)
-	messages := expect.Value(submission.ReadMessages(expect.Value(os.ReadFile("../../domain/submission/testdata/message_history.json"))(t)))(t)
+	messages := expect.Value(contest.ReadMessages(expect.Value(os.ReadFile("../../domain/contest/testdata/message_history.json"))(t)))(t)
 	o := order(published, "team-001", "team-002")
 	o.Teams[0].TeamName, o.Teams[1].TeamName = "Alpha Team", "Beta Team"
 	expect.NoError(t, w.Begin(t.Context(), o))
@@ -57,10 +56,10 @@ func testExamples(t *testing.T, w *world) {
 		mine := record
 		mine.TeamID, mine.TeamName = r.TeamID, r.TeamName
 		for j := range mine.Submissions {
-			mine.Submissions[j].AgentType = submission.Plain // what stands in records of before is not written any more
+			mine.Submissions[j].AgentType = contest.Plain // what stands in records of before is not written any more
 		}
-		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{ScoredRound: submission.ScoredRound{Result: r, Record: mine, Messages: messages}}))(t)
-		expect.Value(w.End(t.Context(), team.Ref(), submission.MaxRoundsReached, "", ""))(t)
+		expect.Value(w.SaveRound(t.Context(), team.Ref(), contests.Played{ScoredRound: contest.ScoredRound{Result: r, Record: mine, Messages: messages}}))(t)
+		expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
 	}
 	expect.Value(w.Settle(t.Context(), a.Ref(), 1))(t)
 
@@ -146,7 +145,7 @@ func testLarge(t *testing.T, w *world) {
 	if r := team.Rounds[0]; r.SubmissionContent.S3Key == "" || r.MemberSubmissionsRecord.S3Key == "" || r.MessageHistory.S3Key != "" || team.Board[0].SubmissionS3Key != r.SubmissionContent.S3Key {
 		t.Errorf("%+v", r)
 	}
-	expect.Value(w.End(t.Context(), team.Ref(), submission.MaxRoundsReached, "", ""))(t)
+	expect.Value(w.End(t.Context(), team.Ref(), contest.MaxRoundsReached, "", ""))(t)
 	expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id), 1))(t)
 	summary := expect.Value(w.Summary(t.Context(), tenant, id))(t)
 	record, _, err := w.LoadRoundHistory(t.Context(), tenant, id, "a", 1)
@@ -274,7 +273,7 @@ func testTurns(t *testing.T, w *world) {
 	if team.Used().Cost != 13 || len(team.Uses) != 4 || team.Uses[0].ChargedTo != "task" {
 		t.Errorf("%+v", team.Used())
 	}
-	expect.Value(w.End(t.Context(), team.Ref(), submission.BudgetExhausted, contest.ReasonBudget, ""))(t)
+	expect.Value(w.End(t.Context(), team.Ref(), contest.BudgetExhausted, contest.ReasonBudget, ""))(t)
 	if a := expect.Value(w.Settle(t.Context(), contest.Ref(tenant, id), 1))(t); a.Contest.Usage.Cost != 13 || a.Contest.Usage.Calls != 4 {
 		t.Errorf("%+v", a.Contest.Usage)
 	}

@@ -7,7 +7,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/store"
 )
 
@@ -84,8 +83,8 @@ func (s *Store) Count(ctx context.Context, b *contest.Board) error {
 
 // LoadRoundHistory returns what the members of a team submitted in a round, and the messages of that round. For a round
 // that doesn't exist it returns nil and no messages, without an error.
-func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*submission.MemberSubmissionsRecord, []submission.ModelMessage, error) {
-	none := []submission.ModelMessage{}
+func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team string, number int) (*contest.MemberSubmissionsRecord, []contest.ModelMessage, error) {
+	none := []contest.ModelMessage{}
 	if !contest.ValidID(execution) || number < 1 || number > contest.MaxRounds {
 		return nil, none, nil
 	}
@@ -98,7 +97,7 @@ func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team st
 		return nil, none, err
 	}
 	ref := contest.Ref(tenant, execution)
-	var record submission.MemberSubmissionsRecord
+	var record contest.MemberSubmissionsRecord
 	if err := s.open(ctx, ref, r.MemberSubmissionsRecord, &record); err != nil {
 		return nil, none, err
 	}
@@ -106,7 +105,7 @@ func (s *Store) LoadRoundHistory(ctx context.Context, tenant, execution, team st
 	if err != nil {
 		return nil, none, fmt.Errorf("open what %s keeps: %w", ref, err)
 	}
-	messages, err := submission.ReadMessages(text)
+	messages, err := contest.ReadMessages(text)
 	return &record, messages, err
 }
 
@@ -122,7 +121,7 @@ func (s *Store) Summary(ctx context.Context, tenant, execution string) (out Exec
 }
 
 // Submission is a team's best round, by the hash of its text. It returns aggregate.ErrNotFound for one that the contest did not come to.
-func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (r submission.RoundResult, err error) {
+func (s *Store) Submission(ctx context.Context, tenant, execution, team, hash string) (r contest.RoundResult, err error) {
 	x, err := s.Summary(ctx, tenant, execution)
 	if err != nil {
 		return r, fmt.Errorf("read what a contest came to: %w", err)
@@ -161,7 +160,7 @@ func (s *Store) Asked(ctx context.Context, tenant string, executions ...string) 
 // ExecutionSummary is a row of execution_summary with what it refers to.
 type ExecutionSummary struct {
 	contest.Summary
-	TeamResults []submission.RoundResult `json:"team_results"`
+	TeamResults []contest.RoundResult `json:"team_results"`
 }
 
 // turn reads an answer of a model.

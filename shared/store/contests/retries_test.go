@@ -12,7 +12,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
@@ -51,7 +50,7 @@ func testRetries(t *testing.T, w *world, server *storetest.Server) {
 		broken.left.Store(tt.fails)
 		broken.tried.Store(0)
 		_, err := x.SaveRound(t.Context(), teams[0].Ref(), played(id, "a", 1, 0.5))
-		var given *submission.DatabaseWriteError
+		var given *contest.DatabaseWriteError
 		if (err == nil) != tt.saved || !tt.saved && (!errors.As(err, &given) || given.Attempts != 4) {
 			t.Errorf("%d failures: %v", tt.fails, err)
 		}
@@ -63,7 +62,7 @@ func testRetries(t *testing.T, w *world, server *storetest.Server) {
 	broken.left.Store(0)
 	for name, p := range map[string]float64{"a score that can't be": 2, "a round that is not next": 0.5} {
 		bad := played(id, "a", 4, p)
-		if _, err := x.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || errors.As(err, new(*submission.DatabaseWriteError)) {
+		if _, err := x.SaveRound(t.Context(), teams[0].Ref(), bad); err == nil || errors.As(err, new(*contest.DatabaseWriteError)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 )
 
 // waits are between the tries of a write. It is given up after one more than these.
@@ -22,7 +21,7 @@ const tryFor = 5 * time.Second
 
 // Played is a round to be saved.
 type Played struct {
-	submission.ScoredRound
+	contest.ScoredRound
 	Once bool // a round that is there already stays, unless it is this one: whoever saved it has gone on from it
 }
 
@@ -41,7 +40,7 @@ func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 		attrs := []any{"execution_id", p.Result.ExecutionID, "team_id", p.Result.TeamID, "round_number", p.Result.RoundNumber, "attempt", try + 1, "err", err}
 		if try == len(waits) {
 			slog.ErrorContext(ctx, "the round is not saved", attrs...)
-			return nil, &submission.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber, p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
+			return nil, &contest.DatabaseWriteError{What: fmt.Sprintf("round %d of team %q of %s", p.Result.RoundNumber, p.Result.TeamID, p.Result.ExecutionID), Attempts: try + 1, Err: err}
 		}
 		slog.WarnContext(ctx, "saving the round failed", append(attrs, "again_in", waits[try].String())...)
 		if err := s.Sleep(ctx, waits[try]); err != nil {
@@ -53,7 +52,7 @@ func (s *Store) SaveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 // lasting reports whether another try finds the same.
 func lasting(err error) bool {
 	var field aggregate.ErrField
-	var score submission.ScoreError
+	var score contest.ScoreError
 	return errors.As(err, &field) || errors.As(err, &score) || errors.Is(err, aggregate.ErrMoved) || errors.Is(err, aggregate.ErrNotFound)
 }
 
@@ -63,7 +62,7 @@ func (s *Store) saveRound(ctx context.Context, team aggregate.Ref, p Played) (*c
 	defer cancel()
 	scored := contest.Scored{Result: p.Result, Metrics: p.Metrics, Judgment: p.Judgment}
 	of := contest.Ref(team.Tenant, p.Result.ExecutionID)
-	messages, err := submission.WriteMessages(p.Messages)
+	messages, err := contest.WriteMessages(p.Messages)
 	if err != nil {
 		return nil, aggregate.ErrField{Field: "message_history", Limit: "must be JSON: " + err.Error()}
 	}
@@ -115,13 +114,13 @@ func (s *Store) open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob, i
 }
 
 // Result is a scored round of a team, whole. It returns aggregate.ErrNotFound for a round that was not scored.
-func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (submission.RoundResult, error) {
+func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (contest.RoundResult, error) {
 	r := aggregate.Find(w.Rounds, contest.RoundKey(number))
 	if r == nil {
-		return submission.RoundResult{}, fmt.Errorf("round %d of %s: %w", number, w.Ref(), aggregate.ErrNotFound)
+		return contest.RoundResult{}, fmt.Errorf("round %d of %s: %w", number, w.Ref(), aggregate.ErrNotFound)
 	}
 	content, err := s.Content(ctx, w.Head.TenantID, r)
-	return submission.RoundResult{
+	return contest.RoundResult{
 		ExecutionID: r.ExecutionID, TeamID: r.TeamID, TeamName: r.TeamName, RoundNumber: r.RoundNumber, SubmissionContent: content,
 		EvaluationScore: r.EvaluationScore, EvaluationFeedback: r.EvaluationFeedback, Usage: r.Usage,
 		ExecutionTimeSeconds: r.ExecutionTimeSeconds, CompletedAt: r.CompletedAt,
@@ -129,8 +128,8 @@ func (s *Store) Result(ctx context.Context, w *contest.Work, number int) (submis
 }
 
 // History are all scored rounds of a team, in their order.
-func (s *Store) History(ctx context.Context, w *contest.Work) ([]submission.RoundResult, error) {
-	out := []submission.RoundResult{}
+func (s *Store) History(ctx context.Context, w *contest.Work) ([]contest.RoundResult, error) {
+	out := []contest.RoundResult{}
 	for _, r := range w.Rounds {
 		x, err := s.Result(ctx, w, r.RoundNumber)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -167,7 +166,7 @@ func (w *world) playRound(ctx context.Context, ref aggregate.Ref, place int) (ov
 	play := round.Play{
 		Execution: ref.ID, Prompt: a.Contest.UserPrompt, Number: e.Rounds + 1, MaxRounds: e.MaxRounds, MinRounds: e.MinRounds, Locale: "ja", History: history,
 		Team: teamconfig.Team{TeamID: e.TeamID, TeamName: e.TeamName, MaxConcurrentMembers: 15, Leader: teamconfig.Leader{Model: "demo"}, Members: []teamconfig.Member{
-			{AgentName: "analyst", AgentType: string(submission.Plain), ToolDescription: "analyses", Model: "demo"},
+			{AgentName: "analyst", AgentType: string(contest.Plain), ToolDescription: "analyses", Model: "demo"},
 		}},
 		Evaluator: teamconfig.Evaluator{Metrics: []teamconfig.Metric{
 			{Name: "ClarityCoherence", Weight: 0.334, Model: "demo"}, {Name: "Coverage", Weight: 0.333, Model: "demo"}, {Name: "Relevance", Weight: 0.333, Model: "demo"},

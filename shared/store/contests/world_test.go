@@ -15,7 +15,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/model/round"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
@@ -115,19 +114,19 @@ func (w *world) begin(t *testing.T, execution string, teams ...string) (*contest
 // played is a round that follows from what it is of.
 func played(execution, team string, round int, score float64) contests.Played {
 	at := time.Date(2025, 11, 5, 10, 0, round, 0, time.UTC)
-	usage := submission.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
+	usage := contest.RunUsage{InputTokens: 450, OutputTokens: 900, Requests: 3}
 	ms := 2500.0
-	return contests.Played{ScoredRound: submission.ScoredRound{
-		Result: submission.RoundResult{
+	return contests.Played{ScoredRound: contest.ScoredRound{
+		Result: contest.RoundResult{
 			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round, SubmissionContent: fmt.Sprintf("分析結果 %s %d", team, round),
 			EvaluationScore: score, EvaluationFeedback: "Relevance (0.90): 高品質な情報が提供されています。", Usage: usage, ExecutionTimeSeconds: 5.2, CompletedAt: at,
 		},
-		Record: submission.MemberSubmissionsRecord{
+		Record: contest.MemberSubmissionsRecord{
 			ExecutionID: execution, TeamID: team, TeamName: "Team " + team, RoundNumber: round,
-			Submissions: []submission.MemberSubmission{{AgentName: "web", AgentType: submission.WebSearch, Content: "検索結果...", Status: submission.Success, Usage: usage, Timestamp: at, ExecutionTimeMS: &ms}},
+			Submissions: []contest.MemberSubmission{{AgentName: "web", AgentType: contest.WebSearch, Content: "検索結果...", Status: contest.Success, Usage: usage, Timestamp: at, ExecutionTimeMS: &ms}},
 		},
-		Messages: []submission.ModelMessage{{Kind: submission.KindRequest, Parts: []submission.Part{{PartKind: submission.UserPrompt, Content: submission.Says("データ分析を実行してください")}}}},
-		Metrics:  []submission.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
+		Messages: []contest.ModelMessage{{Kind: contest.KindRequest, Parts: []contest.Part{{PartKind: contest.UserPrompt, Content: contest.Says("データ分析を実行してください")}}}},
+		Metrics:  []contest.MetricScore{{MetricName: "Relevance", Score: 90, EvaluatorComment: "高品質な情報が提供されています。"}},
 	}}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
-	"ringi/shared/domain/submission"
 	"ringi/shared/store"
 	"ringi/shared/store/contests"
 	"ringi/shared/store/storetest"
@@ -61,10 +60,10 @@ func Order(teams ...string) contest.Order {
 
 // Round is a scored round of a team, with no more than a round has to have.
 func Round(execution string, of contest.Entry, number int, text string, score float64, at time.Time) contests.Played {
-	return contests.Played{ScoredRound: submission.ScoredRound{
-		Result: submission.RoundResult{
+	return contests.Played{ScoredRound: contest.ScoredRound{
+		Result: contest.RoundResult{
 			ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number, SubmissionContent: text, EvaluationScore: score, CompletedAt: at,
 		},
-		Record: submission.MemberSubmissionsRecord{ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number},
+		Record: contest.MemberSubmissionsRecord{ExecutionID: execution, TeamID: of.TeamID, TeamName: of.TeamName, RoundNumber: number},
 	}}
 }

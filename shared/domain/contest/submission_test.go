@@ -1,4 +1,4 @@
-package submission_test
+package contest_test
 
 import (
 	"encoding/json"
@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"ringi/shared/domain/submission"
+	"ringi/shared/domain/contest"
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/expect"
 )
@@ -34,26 +34,26 @@ func same(t *testing.T, a, b []byte) {
 }
 
 func TestThePublishedExamplesComeBackAsTheyWere(t *testing.T) {
-	var record submission.MemberSubmissionsRecord
+	var record contest.MemberSubmissionsRecord
 	golden(t, "member_submissions_record.json", &record)
-	if len(record.Submissions) != 1 || record.Submissions[0].AgentType != submission.System || record.TotalUsage().OutputTokens != 100 {
+	if len(record.Submissions) != 1 || record.Submissions[0].AgentType != contest.System || record.TotalUsage().OutputTokens != 100 {
 		t.Errorf("%+v", record)
 	}
-	var results []submission.RoundResult
+	var results []contest.RoundResult
 	golden(t, "team_results.json", &results)
 	for _, r := range results {
 		expect.NoError(t, r.Check())
 	}
-	var info submission.UsageInfo
+	var info contest.UsageInfo
 	golden(t, "usage_info.json", &info)
 	expect.Same(t, info, results[0].Usage.Info())
-	var messages []submission.ModelMessage
+	var messages []contest.ModelMessage
 	golden(t, "message_history.json", &messages)
 }
 
 func TestARecordWithoutComputedFieldsIsRead(t *testing.T) {
 	file := expect.Value(os.ReadFile("testdata/record_of_before.json"))(t)
-	var record submission.MemberSubmissionsRecord
+	var record contest.MemberSubmissionsRecord
 	expect.NoError(t, json.Unmarshal(file, &record))
 	if u := record.TotalUsage(); u.InputTokens != 250 || u.OutputTokens != 500 || u.Requests != 2 {
 		t.Errorf("%+v", u)
@@ -68,30 +68,30 @@ func TestARecordWithoutComputedFieldsIsRead(t *testing.T) {
 
 func TestComputedFieldsAreComputed(t *testing.T) {
 	why := "timeout"
-	record := submission.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 2, Submissions: []submission.MemberSubmission{
-		{AgentName: "a", AgentType: submission.Plain, Status: submission.Success, Timestamp: at, Usage: submission.RunUsage{InputTokens: 1, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 8}, Requests: 9, ToolCalls: 10}},
-		{AgentName: "b", AgentType: submission.CodeExec, Status: submission.Error, ErrorMessage: &why, Timestamp: at, Usage: submission.RunUsage{InputTokens: 1, Details: map[string]int64{"thinking": 1, "audio": 1}}},
+	record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 2, Submissions: []contest.MemberSubmission{
+		{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at, Usage: contest.RunUsage{InputTokens: 1, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 8}, Requests: 9, ToolCalls: 10}},
+		{AgentName: "b", AgentType: contest.CodeExec, Status: contest.Error, ErrorMessage: &why, Timestamp: at, Usage: contest.RunUsage{InputTokens: 1, Details: map[string]int64{"thinking": 1, "audio": 1}}},
 	}}
 	expect.NoError(t, record.Check())
-	want := submission.RunUsage{InputTokens: 2, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 9, "audio": 1}, Requests: 9, ToolCalls: 10}
+	want := contest.RunUsage{InputTokens: 2, CacheWriteTokens: 2, CacheReadTokens: 3, OutputTokens: 4, InputAudioTokens: 5, CacheAudioReadTokens: 6, OutputAudioTokens: 7, Details: map[string]int64{"thinking": 9, "audio": 1}, Requests: 9, ToolCalls: 10}
 	expect.Same(t, want, record.TotalUsage())
 	if record.Submissions[0].Usage.Details["thinking"] != 8 {
 		t.Error("the sum changed what it was made of")
 	}
 	text := expect.Value(json.Marshal(record))(t)
 	var read struct {
-		Successful   []submission.MemberSubmission `json:"successful_submissions"`
-		Failed       []submission.MemberSubmission `json:"failed_submissions"`
-		TotalCount   int                           `json:"total_count"`
-		SuccessCount int                           `json:"success_count"`
-		FailureCount int                           `json:"failure_count"`
-		TotalUsage   submission.RunUsage           `json:"total_usage"`
+		Successful   []contest.MemberSubmission `json:"successful_submissions"`
+		Failed       []contest.MemberSubmission `json:"failed_submissions"`
+		TotalCount   int                        `json:"total_count"`
+		SuccessCount int                        `json:"success_count"`
+		FailureCount int                        `json:"failure_count"`
+		TotalUsage   contest.RunUsage           `json:"total_usage"`
 	}
 	expect.NoError(t, json.Unmarshal(text, &read))
 	if len(read.Successful) != 1 || len(read.Failed) != 1 || read.TotalCount != 2 || read.SuccessCount != 1 || read.FailureCount != 1 || !reflect.DeepEqual(read.TotalUsage, want) {
 		t.Errorf("%s", text)
 	}
-	empty := expect.Value(json.Marshal(submission.MemberSubmissionsRecord{}))(t)
+	empty := expect.Value(json.Marshal(contest.MemberSubmissionsRecord{}))(t)
 	if strings.Contains(string(empty), "null") {
 		t.Errorf("%s", empty)
 	}
@@ -102,11 +102,11 @@ func TestEveryFieldHasItsName(t *testing.T) {
 		of    any
 		names string
 	}{
-		{submission.RunUsage{}, "input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
-		{submission.UsageInfo{}, "input_tokens output_tokens requests"},
-		{submission.RoundResult{}, "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
-		{submission.MemberSubmission{}, "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
-		{submission.MemberSubmissionsRecord{}, "execution_id team_id team_name round_number submissions successful_submissions failed_submissions total_count success_count failure_count total_usage"},
+		{contest.RunUsage{}, "input_tokens cache_write_tokens cache_read_tokens output_tokens input_audio_tokens cache_audio_read_tokens output_audio_tokens details requests tool_calls"},
+		{contest.UsageInfo{}, "input_tokens output_tokens requests"},
+		{contest.RoundResult{}, "execution_id team_id team_name round_number submission_content evaluation_score evaluation_feedback usage execution_time_seconds completed_at"},
+		{contest.MemberSubmission{}, "agent_name agent_type content status error_message usage timestamp execution_time_ms all_messages"},
+		{contest.MemberSubmissionsRecord{}, "execution_id team_id team_name round_number submissions successful_submissions failed_submissions total_count success_count failure_count total_usage"},
 	} {
 		var fields map[string]any
 		expect.NoError(t, json.Unmarshal(expect.Value(json.Marshal(tt.of))(t), &fields))
@@ -126,24 +126,24 @@ func TestEveryFieldHasItsName(t *testing.T) {
 
 func TestWhatCantBeIsNotWritten(t *testing.T) {
 	why, slow := "x", -1.0
-	good := submission.MemberSubmission{AgentName: "a", AgentType: submission.Plain, Status: submission.Success, Timestamp: at}
-	for name, change := range map[string]func(*submission.MemberSubmission){
-		"agent_name": func(s *submission.MemberSubmission) { s.AgentName = " 　" }, "agent_type": func(s *submission.MemberSubmission) { s.AgentType = submission.System },
-		"status": func(s *submission.MemberSubmission) { s.Status = "success" }, "error_message": func(s *submission.MemberSubmission) { s.ErrorMessage = &why },
-		"timestamp": func(s *submission.MemberSubmission) { s.Timestamp = time.Time{} }, "execution_time_ms": func(s *submission.MemberSubmission) { s.ExecutionTimeMS = &slow },
+	good := contest.MemberSubmission{AgentName: "a", AgentType: contest.Plain, Status: contest.Success, Timestamp: at}
+	for name, change := range map[string]func(*contest.MemberSubmission){
+		"agent_name": func(s *contest.MemberSubmission) { s.AgentName = " 　" }, "agent_type": func(s *contest.MemberSubmission) { s.AgentType = contest.System },
+		"status": func(s *contest.MemberSubmission) { s.Status = "success" }, "error_message": func(s *contest.MemberSubmission) { s.ErrorMessage = &why },
+		"timestamp": func(s *contest.MemberSubmission) { s.Timestamp = time.Time{} }, "execution_time_ms": func(s *contest.MemberSubmission) { s.ExecutionTimeMS = &slow },
 	} {
 		bad := good
 		change(&bad)
-		record := submission.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, Submissions: []submission.MemberSubmission{good, bad}}
+		record := contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, Submissions: []contest.MemberSubmission{good, bad}}
 		if err := record.Check(); err == nil || !strings.HasPrefix(err.Error(), "submissions[1]."+name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := (submission.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil || !strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
+	if err := (contest.MemberSubmissionsRecord{ExecutionID: "e", TeamID: "t", TeamName: "T"}).Check(); err == nil || !strings.Contains(err.Error(), "round_number must be 1 or more, got 0") {
 		t.Error(err)
 	}
 	for _, text := range []string{`{"agent_type":"custom"}`, `{"status":"success"}`} {
-		if err := json.Unmarshal([]byte(text), &submission.MemberSubmission{}); err == nil {
+		if err := json.Unmarshal([]byte(text), &contest.MemberSubmission{}); err == nil {
 			t.Errorf("%s is read", text)
 		}
 	}
@@ -152,20 +152,20 @@ func TestWhatCantBeIsNotWritten(t *testing.T) {
 func TestAScoreOutsideOfItsRangeIsRefusedInTheseWords(t *testing.T) {
 	for score, said := range map[float64]string{1.5: "1.5", 2: "2.0", -0.1: "-0.1", 1.0000001: "1.0000001", math.NaN(): "nan", math.Inf(1): "inf", math.Inf(-1): "-inf", 1e22: "1e+22", -1e-9: "-1e-09"} {
 		want := "evaluation_score must be between 0.0 and 1.0, got " + said + ". This violates the contract specification."
-		if err := submission.CheckScore(score); err == nil || err.Error() != want {
+		if err := contest.CheckScore(score); err == nil || err.Error() != want {
 			t.Errorf("%v: %v", score, err)
 		}
-		if err := (submission.RoundResult{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, SubmissionContent: "x", CompletedAt: at, EvaluationScore: score}).Check(); err == nil {
+		if err := (contest.RoundResult{ExecutionID: "e", TeamID: "t", TeamName: "T", RoundNumber: 1, SubmissionContent: "x", CompletedAt: at, EvaluationScore: score}).Check(); err == nil {
 			t.Errorf("a result with %v is written", score)
 		}
 	}
 	for _, score := range []float64{0, 1, 0.85} {
-		expect.NoError(t, submission.CheckScore(score))
+		expect.NoError(t, contest.CheckScore(score))
 	}
 }
 
 func TestFeedbackIsALineForEachMetric(t *testing.T) {
-	got := submission.Feedback([]submission.MetricScore{
+	got := contest.Feedback([]contest.MetricScore{
 		{MetricName: "Relevance", Score: 90, EvaluatorComment: "  高品質な情報が提供されています。\n"}, {MetricName: "Coverage", Score: 85.004, EvaluatorComment: "包括的な\r\n分析が\u2028含まれています。"}, {MetricName: "Clarity", Score: 88},
 	})
 	if want := "Relevance (0.90): 高品質な情報が提供されています。\nCoverage (0.85): 包括的な 分析が 含まれています。\nClarity (0.88):"; got != want {
@@ -175,18 +175,18 @@ func TestFeedbackIsALineForEachMetric(t *testing.T) {
 		"ja": "関連性 (90): 高品質な情報が提供されています。\n網羅性 (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\n明確さと一貫性 (7):",
 		"en": "Relevance (90): 高品質な情報が提供されています。\nCoverage (85): 包括的な 分析が 含まれています。\nClarity (88):\nWhole (100): Coverage (0.50): x\nClarity and coherence (7):",
 	} {
-		if shown := submission.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale); shown != want {
+		if shown := contest.InPoints(got+"\nWhole (1.00): Coverage (0.50): x\nClarityCoherence (0.07):", locale); shown != want {
 			t.Errorf("%s: people are shown %q", locale, shown)
 		}
 	}
-	if submission.Round2(84.994999) != 84.99 || submission.Round2(84.995001) != 85 || submission.Scaled(70.59) != 0.7059 || math.Signbit(submission.Round2(math.Copysign(0, -1))) || !math.IsNaN(submission.Round2(math.NaN())) {
+	if contest.Round2(84.994999) != 84.99 || contest.Round2(84.995001) != 85 || contest.Scaled(70.59) != 0.7059 || math.Signbit(contest.Round2(math.Copysign(0, -1))) || !math.IsNaN(contest.Round2(math.NaN())) {
 		t.Error("two decimals")
 	}
 }
 
 func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
 	for _, m := range teamconfig.BuiltIn {
-		if name := submission.MetricName(m.Name, "ja"); name == m.Name {
+		if name := contest.MetricName(m.Name, "ja"); name == m.Name {
 			t.Errorf("people are shown %q", name)
 		}
 	}
@@ -194,9 +194,9 @@ func TestMetricsThatNeedNoInstructionHaveNames(t *testing.T) {
 
 func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 	file := expect.Value(os.ReadFile("testdata/message_history.json"))(t)
-	messages := expect.Value(submission.ReadMessages(file))(t)
-	written := expect.Value(submission.WriteMessages(messages))(t)
-	again := expect.Value(submission.ReadMessages(written))(t)
+	messages := expect.Value(contest.ReadMessages(file))(t)
+	written := expect.Value(contest.WriteMessages(messages))(t)
+	again := expect.Value(contest.ReadMessages(written))(t)
 	var kinds []string
 	for _, m := range again {
 		for _, p := range m.Parts {
@@ -204,8 +204,8 @@ func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 		}
 	}
 	expect.Same(t, []string{"request user-prompt", "response text", "response tool-call", "request tool-return"}, kinds)
-	mixed := []submission.ModelMessage{{Kind: submission.KindResponse, ModelName: "m", Usage: &submission.RunUsage{Requests: 1}, Parts: []submission.Part{{PartKind: submission.Text}, {PartKind: submission.ToolReturn}, {PartKind: "new"}, {PartKind: submission.ToolCall}}}}
-	again = expect.Value(submission.ReadMessages(expect.Value(submission.WriteMessages(mixed))(t)))(t)
+	mixed := []contest.ModelMessage{{Kind: contest.KindResponse, ModelName: "m", Usage: &contest.RunUsage{Requests: 1}, Parts: []contest.Part{{PartKind: contest.Text}, {PartKind: contest.ToolReturn}, {PartKind: "new"}, {PartKind: contest.ToolCall}}}}
+	again = expect.Value(contest.ReadMessages(expect.Value(contest.WriteMessages(mixed))(t)))(t)
 	requests := int64(0)
 	for _, m := range again {
 		if m.Usage != nil {
@@ -219,22 +219,22 @@ func TestPartsAreWrittenWhereTheyBelong(t *testing.T) {
 
 func TestWhateverAToolReturnedIsKept(t *testing.T) {
 	text := `[{"kind":"request","parts":[{"part_kind":"tool-return","tool_name":"x","content":{"a":[1,null]}},{"part_kind":"user-prompt","content":""},{"part_kind":"user-prompt","content":"<b>"}]}]`
-	messages := expect.Value(submission.ReadMessages([]byte(text)))(t)
-	same(t, []byte(text), expect.Value(submission.WriteMessages(messages))(t))
+	messages := expect.Value(contest.ReadMessages([]byte(text)))(t)
+	same(t, []byte(text), expect.Value(contest.WriteMessages(messages))(t))
 	if got := messages[0].Parts[0].Content.String(); got != `{"a":[1,null]}` || messages[0].Parts[2].Content.String() != "<b>" {
 		t.Error(got)
 	}
-	if none := expect.Value(submission.ReadMessages(nil))(t); none == nil || len(none) != 0 {
+	if none := expect.Value(contest.ReadMessages(nil))(t); none == nil || len(none) != 0 {
 		t.Errorf("%#v", none)
 	}
 	for _, bad := range []string{`{}`, `[{"kind":"reply"}]`, `[`} {
-		if _, err := submission.ReadMessages([]byte(bad)); err == nil {
+		if _, err := contest.ReadMessages([]byte(bad)); err == nil {
 			t.Errorf("%s is read", bad)
 		}
 	}
 }
 
 func TestABestRoundIsTheLaterOneInATie(t *testing.T) {
-	scored := []submission.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9}, {EvaluationScore: 0.1}}
-	expect.Same(t, []int{2, 0, -1}, []int{submission.Best(scored), submission.Best(scored[:1]), submission.Best(nil)})
+	scored := []contest.RoundResult{{EvaluationScore: 0.5}, {EvaluationScore: 0.9}, {EvaluationScore: 0.9}, {EvaluationScore: 0.1}}
+	expect.Same(t, []int{2, 0, -1}, []int{contest.Best(scored), contest.Best(scored[:1]), contest.Best(nil)})
 }

@@ -1,6 +1,4 @@
-// Package submission is what a team of a contest leaves behind, as data: what its members answered, what its leader
-// submitted, what it was scored, and what was said meanwhile. Names and JSON are those that the tools reading them know.
-package submission
+package contest
 
 import (
 	"encoding/json"
@@ -35,16 +33,16 @@ func (t *AgentType) UnmarshalText(b []byte) error {
 }
 
 // Status says whether a member answered.
-type Status string
+type MemberStatus string
 
 const (
-	Success Status = "SUCCESS"
-	Error   Status = "ERROR"
+	Success MemberStatus = "SUCCESS"
+	Error   MemberStatus = "ERROR"
 )
 
 // UnmarshalText reads one of the two.
-func (s *Status) UnmarshalText(b []byte) error {
-	switch x := Status(b); x {
+func (s *MemberStatus) UnmarshalText(b []byte) error {
+	switch x := MemberStatus(b); x {
 	case Success, Error:
 		*s = x
 		return nil
@@ -57,7 +55,7 @@ type MemberSubmission struct {
 	AgentName       string         `json:"agent_name"`
 	AgentType       AgentType      `json:"agent_type"`
 	Content         string         `json:"content"`
-	Status          Status         `json:"status"`
+	Status          MemberStatus   `json:"status"`
 	ErrorMessage    *string        `json:"error_message"` // of an ERROR only
 	Usage           RunUsage       `json:"usage"`
 	Timestamp       time.Time      `json:"timestamp"`         // of the answer, UTC
@@ -100,7 +98,7 @@ func (r MemberSubmissionsRecord) Successful() []MemberSubmission { return r.with
 // Failed are the submissions of members that did not.
 func (r MemberSubmissionsRecord) Failed() []MemberSubmission { return r.with(Error) }
 
-func (r MemberSubmissionsRecord) with(s Status) []MemberSubmission {
+func (r MemberSubmissionsRecord) with(s MemberStatus) []MemberSubmission {
 	out := []MemberSubmission{}
 	for _, x := range r.Submissions {
 		if x.Status == s {
