@@ -33,6 +33,7 @@ const checkApprovers = "check_approvers"
 type subjectPage struct {
 	path  string // before the subject's id
 	refOf func(r *http.Request, v *viewer) (aggregate.Ref, error)
+	ends  aggregate.Act // the act that ends the subject
 	// whole refuses to approve what the page could not show whole: it has no button for that.
 	whole func(ctx context.Context, v *viewer, a decision.Subject, x wanted) error
 	// refused shows the page as it is now, why nothing was decided, and what was typed.
@@ -40,11 +41,11 @@ type subjectPage struct {
 }
 
 func (c *Console) taskPage() subjectPage {
-	return subjectPage{"/console/tasks/", refOf, c.wholeStep, c.taskRefused}
+	return subjectPage{"/console/tasks/", refOf, task.ActCancelTask, c.wholeStep, c.taskRefused}
 }
 
 func (c *Console) sessionPage() subjectPage {
-	return subjectPage{"/console/sessions/", sessionRef, c.wholeAction, c.talkRefused}
+	return subjectPage{"/console/sessions/", sessionRef, conversation.ActClose, c.wholeAction, c.talkRefused}
 }
 
 // wanted is what a form asks for. It carries what was shown: a decision on anything else is refused.
@@ -63,14 +64,14 @@ func wantedBy(r *http.Request) wanted {
 	}
 }
 
-// button is the same as a card's. ok is false for an act that there is not.
-func (x wanted) button() (b decision.Button, ok bool) {
+// button is the same as a card's. ok is false for an act that there is not, or not on this page.
+func (x wanted) button(on subjectPage) (b decision.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Approve)}, true
 	case aggregate.ActReject:
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, decision.Asks(x.Kind)
-	case task.ActCancelTask, conversation.ActClose:
+	case on.ends:
 		return decision.End(), true
 	}
 	b, ok = decision.Buttons()[string(x.Act)]
@@ -137,7 +138,7 @@ func (c *Console) decide(ctx context.Context, v *viewer, on subjectPage, a decis
 		}
 		return verdict, nil
 	}
-	b, ok := x.button()
+	b, ok := x.button(on)
 	if !ok {
 		return decision.Verdict{}, errorclass.ErrMalformedForm
 	}

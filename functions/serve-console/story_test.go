@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
@@ -203,6 +204,10 @@ func decidesHere(t *testing.T, w *world) {
 	holds(t, sato.get(w.page()), "🔄 再試行", "依頼を取り消す")
 	if a := sato.post(w.page()+"/act", w.act(task.ActRetryGeneration, "")); a.status != http.StatusSeeOther || w.Load().Head.Parked != nil {
 		t.Fatalf("%d %s", a.status, a.text())
+	}
+	other := url.Values{"act": {string(conversation.ActClose)}, "id": {w.Ref.ID}}
+	if a := sato.post(w.page()+"/act", other); a.status != http.StatusBadRequest || w.Load().Head.Ended != nil {
+		t.Errorf("what closes a conversation, on a task's page: %d", a.status)
 	}
 	if a := sato.post(w.page()+"/act", w.act(task.ActCancelTask, "")); a.status != http.StatusSeeOther || w.Load().Head.Ended == nil {
 		t.Fatalf("%d %s", a.status, a.text())

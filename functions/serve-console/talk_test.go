@@ -184,6 +184,9 @@ func wholeTalk(t *testing.T, w *world) {
 	page = sato.get(k.page())
 	holds(t, page, "/console/tasks/"+k.load().Handed[0].TaskID, "集計用のスクリプトを毎月実行する", "12 件のテストが通りました", "すべて通りました", "action.completed", "終了コード", "鈴木")
 	lacks(t, page, "✅ 承認</button>", "⏹️ 操作を取り消す</button>")
+	if a := sato.post(k.page()+"/act", actOn(task.ActCancelTask, nil, "")); a.status != http.StatusBadRequest || k.load().Session.Status != conversation.Open {
+		t.Errorf("what cancels a task, on a conversation's page: %d", a.status)
+	}
 	expect.Same(t, k.page()+"?done=act_close_session", sato.post(k.page()+"/act", actOn(conversation.ActClose, nil, "")).to)
 	page = sato.get(k.page())
 	holds(t, page, "session.closed", "この会話が消える日時", "この会話をもう一度始める")
