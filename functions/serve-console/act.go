@@ -70,7 +70,7 @@ func (x wanted) button(on subjectPage) (b decision.Button, ok bool) {
 	case aggregate.ActApprove:
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Approve)}, true
 	case aggregate.ActReject:
-		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, decision.Asks(x.Kind)
+		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, true
 	case on.ends:
 		return decision.End(), true
 	}

@@ -67,6 +67,7 @@ func refusesActions(t *testing.T, w *world) {
 		"no reason":                   {suzuki, actOn(aggregate.ActReject, x, " "), 400, "却下理由は 1〜1000 文字"},
 		"a reason too long":           {suzuki, actOn(aggregate.ActReject, x, strings.Repeat("長", 1001)), 400, strings.Repeat("長", 1001)},
 		"an action that is not there": {suzuki, with(form, "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, ""},
+		"a reason for what is gone":   {suzuki, with(actOn(aggregate.ActReject, x, "遅すぎた"), "id", "01ARZ3NDEKTSV4RRFFQ69G5FAV"), 404, "遅すぎた"},
 		"an act that there is not":    {suzuki, with(form, "act", "execute"), 400, ""},
 		"a guest":                     {w.as(workspace.Guest), form, 403, ""},
 	} {
