@@ -176,6 +176,7 @@ func testRejectTwice(t *testing.T, w *world) {
 	for range 2 {
 		w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, "部署ごとに")), workspace.Suzuki)
 	}
+	w.told(w.post(w.click(workspace.Suzuki, "reject_prompt", p.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		w.shown()
 		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下済みです。\n入力した却下理由は、反映されていません。")

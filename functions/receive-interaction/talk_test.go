@@ -189,6 +189,7 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	for range 2 {
 		k.quiet(k.sendView(workspace.Suzuki, form, reason("本番はだめ")), workspace.Suzuki)
 	}
+	k.told(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki, "<@"+workspace.Suzuki+">")
 	k.told(k.sendView(workspace.Suzuki, form, reason("やはり短く")), workspace.Suzuki, "入力した却下理由は、反映されていません。")
 	k.told(k.send(workspace.Tanaka, reason("長すぎる")), workspace.Tanaka, "入力した却下理由は、反映されていません。")
 	if x := k.action(); x.ErrorDetail != "本番はだめ" || x.CancelledBy != workspace.Suzuki {

@@ -35,7 +35,8 @@ type world struct {
 	slack   *slacktest.Slack
 	results storetest.Bucket
 	h       *Handler
-	root    string // of the thread
+	root    string         // of the thread
+	heard   map[string]int // how many notes each person was told, as told has seen
 }
 
 func newWorld(t *testing.T, db *storetest.Server) *world {
@@ -43,7 +44,7 @@ func newWorld(t *testing.T, db *storetest.Server) *world {
 	_, table := db.Store(t)
 	all := store.New(db.DB, table, kinds.All()...)
 	s := tasks.Of(all)
-	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}}
+	w := &world{Story: pipelinetest.Story{T: t, Store: s, By: approver()}, slack: slacktest.Start(t), results: storetest.Bucket{}, heard: map[string]int{}}
 	w.StartClock()
 	w.h = &Handler{
 		Rows: all, Store: s, Talks: conversations.Of(all), Slack: w.slack.Client, People: &people.People{Slack: w.slack.Client, Now: w.Now}, Results: w.results,
@@ -188,27 +189,28 @@ func (w *world) confirm(user string) inbound.Response {
 	return w.post(p)
 }
 
-// quiet wants an empty 200 and nobody told anything.
+// quiet wants an empty 200 and nobody told anything more.
 func (w *world) quiet(out inbound.Response, user string) {
 	w.T.Helper()
 	if out.StatusCode != 200 || out.Body != "" {
 		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
 	}
-	if told := w.slack.Ephemerals(user); len(told) != 0 {
+	if told := w.slack.Ephemerals(user)[w.heard[user]:]; len(told) != 0 {
 		w.T.Errorf("told: %s", told[0].Text)
 	}
 }
 
-// told wants an empty 200, and the person told this in the card's thread.
+// told wants an empty 200, and the person told this and nothing else in the card's thread.
 func (w *world) told(out inbound.Response, user, want string) {
 	w.T.Helper()
 	if out.StatusCode != 200 || out.Body != "" {
 		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
 	}
-	told := w.slack.Ephemerals(user)
+	told := w.slack.Ephemerals(user)[w.heard[user]:]
 	if len(told) != 1 || !strings.Contains(told[0].Text, want) || told[0].ThreadTS != w.root {
 		w.T.Fatalf("told %+v, want %q", told, want)
 	}
+	w.heard[user]++
 }
 
 // healed wants the cards to be drawn anew.

@@ -102,8 +102,8 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
 }
 
-// Reject sends back what a gate asks about. Of a gate that is rejected already, by the same person with the same reason it is no
-// change; with another reason it is ErrDecided, since this reason would not be saved.
+// Reject sends back what a gate asks about. It changes nothing where the same person rejected it with the same reason
+// before. With another reason it returns ErrDecided, since this reason would not be saved.
 func Reject(reason string) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 		c, err := a.Reject(id, reason, by, p, now)
@@ -114,9 +114,10 @@ func Reject(reason string) Act {
 	}
 }
 
-// MayReject is Reject before a reason is given, for checking whether one would be taken: it is never committed.
+// MayReject checks, before a reason is given, whether one would be taken: it is never committed. Whoever rejected the gate
+// before is told so, as anybody else is: a second reason would not be saved. The reason here is one that nobody can type.
 func MayReject(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-	return a.Reject(id, "-", by, p, now)
+	return Reject("\x00")(a, id, by, p, now)
 }
 
 // MayRead changes nothing. It is refused as an approval of whatever was asked for would be, by the person alone.
