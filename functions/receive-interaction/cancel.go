@@ -37,7 +37,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		if talks {
-			return card.CloseSessionModal(c.Ref.ID, cmp.Or(talk.Session.Locale, v.Settings.Locale)), nil
+			return card.CloseConversationModal(c.Ref.ID, cmp.Or(talk.Session.Locale, v.Settings.Locale)), nil
 		}
 		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "", v.Settings.Locale), nil
 	})
@@ -78,7 +78,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 
 // closeTalk is the yes to the dialog that asks whether a conversation shall end.
 func (h *Handler) closeTalk(ctx context.Context, p payload) (inbound.Response, error) {
-	var m card.TalkRejection
+	var m card.ConversationForm
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {
 		return h.malformed(ctx, p)
 	}

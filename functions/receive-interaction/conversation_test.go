@@ -131,7 +131,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
 	}
 	k.quiet(k.onHome(workspace.Tanaka, card.RejectAction, k.value()), workspace.Tanaka)
-	if views := k.slack.Views(workspace.Tanaka); len(views) != 1 || views[0].CallbackID != card.TalkRejectCallback {
+	if views := k.slack.Views(workspace.Tanaka); len(views) != 1 || views[0].CallbackID != card.ActionRejectCallback {
 		t.Errorf("%+v", views)
 	}
 	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
@@ -239,7 +239,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 
 func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
-	k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
 	for range 40 {
 		v := k.slack.Views(workspace.Suzuki)[0]
 		if v.Submit != nil {
@@ -257,7 +257,7 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
-	k.quiet(k.press(workspace.Suzuki, card.ReviewTalk, k.x.ActionID), workspace.Suzuki)
+	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
 	k.turnsForReadersOnly()
 }
 
@@ -266,7 +266,7 @@ func testSessionReopened(t *testing.T, db *storetest.Server) {
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
-	k.quiet(k.press(workspace.Sato, card.ReopenSession, k.of.ID), workspace.Sato)
+	k.quiet(k.press(workspace.Sato, card.ReopenConversation, k.of.ID), workspace.Sato)
 	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != conversation.Open {
 		t.Errorf("it is %s", a.Session.Status)
 	}
@@ -274,7 +274,7 @@ func testSessionReopened(t *testing.T, db *storetest.Server) {
 
 func testStrangersOfATalk(t *testing.T, db *storetest.Server) {
 	k := newTalk(t, db, "make")
-	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.ReviewTalk} {
+	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.OpenActionReview} {
 		k.press("U0NOBODY", action, k.value())
 	}
 	if x := k.action(); x.Status != conversation.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {

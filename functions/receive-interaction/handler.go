@@ -186,7 +186,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	a := p.Actions[0] // Slack sends one for each click
 	switch p.View.CallbackID {
-	case card.ReviewCallback, card.TalkReviewCallback:
+	case card.ReviewCallback, card.ActionReviewCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "review", h.turned)
 	case card.OthersCallback:
 		return inbound.OK(), turn(ctx, h, p, a, "draft", h.turnedDraft)
@@ -241,7 +241,7 @@ func (h *Handler) ask(ctx context.Context, c click, kind aggregate.CardType, has
 	v := h.check(ctx, c, decision.Pressed(kind, hash, decision.MayReject))
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
 		if kind == conversation.CardAction {
-			return card.RejectActionModal(card.TalkRejection{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
+			return card.RejectActionModal(card.ConversationForm{Session: c.Ref.ID, ID: c.ID, Hash: hash}, v.Settings.Locale), nil
 		}
 		return card.RejectionModal(kind, c.ID, c.Ref.ID, v.Settings.Locale), nil
 	})
@@ -261,23 +261,23 @@ func (h *Handler) takeAsReason(ctx context.Context, c click) {
 // invalid or nothing was saved the form stays open and says so; otherwise it closes.
 func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, error) {
 	switch p.View.CallbackID {
-	case card.RejectionCallback, card.TalkRejectCallback:
+	case card.RejectionCallback, card.ActionRejectCallback:
 		return h.reject(ctx, p)
 	case card.CancelCallback:
 		return h.cancel(ctx, p)
 	case card.RequestCallback:
 		return h.filled(ctx, p)
-	case card.ReviewCallback, card.TalkReviewCallback:
+	case card.ReviewCallback, card.ActionReviewCallback:
 		return h.approveRead(ctx, p)
 	case card.OthersCallback:
 		return h.pick(ctx, p)
-	case card.TalkCloseCallback:
+	case card.CloseConversationCallback:
 		return h.closeTalk(ctx, p)
 	}
 	return ignore(ctx, "view")
 }
 
-// rejection is what the private_metadata of a form for a reason says, of card.Rejection or card.TalkRejection.
+// rejection is what the private_metadata of a form for a reason says, of card.Rejection or card.ConversationForm.
 type rejection struct {
 	Type    aggregate.CardType `json:"type"` // empty for an action's
 	TaskID  string             `json:"task_id"`
@@ -289,7 +289,7 @@ type rejection struct {
 func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, error) {
 	var m rejection
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m)
-	if p.View.CallbackID == card.TalkRejectCallback {
+	if p.View.CallbackID == card.ActionRejectCallback {
 		m.Type = conversation.CardAction
 	}
 	if err != nil || !decision.Asks(m.Type) {

@@ -60,12 +60,12 @@ func (h *Handler) page(ctx context.Context, a decision.Subject, r card.Review, s
 			view, ok = card.ReviewModal(a, r, s.Locale)
 		}
 	case *conversation.Aggregate:
-		t := card.Talk{Aggregate: a}
+		t := card.Conversation{Aggregate: a}
 		if x := a.Action(r.ID); x != nil && x.Payload.S3Key != "" {
 			t.Payload, err = h.Results.Open(ctx, a.Ref(), x.Payload)
 		}
 		if err == nil {
-			view, ok = card.TalkReview(t, r, s)
+			view, ok = card.ActionReviewModal(t, r, s)
 		}
 	}
 	if err == nil && !ok {

@@ -124,7 +124,7 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 func (v verdict) text() string {
 	say := card.Refused
 	if _, is := v.Of.(*conversation.Aggregate); is {
-		say = card.TalkRefused
+		say = card.ConversationRefused
 	}
 	return say(v.Err, v.Settings, v.Origin(), v.Askers()...)
 }

@@ -131,7 +131,7 @@ func (t *talk) ended(x *conversation.Action, out *actionRow, words talkTexts, lo
 	case x.Outcome == conversation.OutcomeUnknown:
 		out.Unknown, out.Status, out.Badge = words.UnknownAbout, words.Unknown, "badge-bad"
 	case x.Status == conversation.ActionFailed:
-		out.Error = card.TalkReason(locale, x.Error, card.Prose(x.ErrorDetail))
+		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
 		out.Late = fmt.Sprintf("%s %s %s", words.Action[l.Status], card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))

@@ -41,16 +41,16 @@ func (sessionCards) Place(a aggregate.Aggregate) (Place, bool) {
 	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
 }
 
-func talkOf(a aggregate.Aggregate) card.Talk {
-	if t, ok := a.(card.Talk); ok {
+func talkOf(a aggregate.Aggregate) card.Conversation {
+	if t, ok := a.(card.Conversation); ok {
 		return t
 	}
-	return card.Talk{Aggregate: a.(*conversation.Aggregate)}
+	return card.Conversation{Aggregate: a.(*conversation.Aggregate)}
 }
 
 // Render draws one card.
 func (sessionCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
-	return card.RenderTalk(talkOf(a), c, s, now)
+	return card.RenderConversation(talkOf(a), c, s, now)
 }
 
 // Live has in it the last lines of what an action prints that executes: they come without a commit.

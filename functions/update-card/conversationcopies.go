@@ -47,5 +47,5 @@ func (sessionCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Set
 	if x.Status == conversation.ActionExecuting { // what it prints is followed in the thread alone
 		t.Log = nil
 	}
-	return card.TalkCopy(t, c, s, link, now), true
+	return card.ConversationCopy(t, c, s, link, now), true
 }

@@ -158,7 +158,7 @@ func (b Inbox) Summary(ctx context.Context, links Links) card.Summary {
 		out.Mine = append(out.Mine, card.Mine{Task: a, Link: b.link(ctx, links, Item{Of: a})})
 	}
 	for _, s := range b.Talks {
-		out.Talks = append(out.Talks, card.Conversation{Session: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
+		out.Conversations = append(out.Conversations, card.OpenConversation{Session: s, Link: links.Link(ctx, s.Channel, s.ThreadTS, s.ThreadTS)})
 	}
 	return out
 }

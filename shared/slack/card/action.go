@@ -19,8 +19,8 @@ const (
 )
 
 // action draws what an agent wants to do, and what became of it.
-func (d talkDrawing) action(x *conversation.Action) face {
-	w := d.talk
+func (d conversationDrawing) action(x *conversation.Action) face {
+	w := d.texts
 	title := fill(w.Header, "n", x.Number)
 	switch {
 	case x.Status == conversation.ActionPending:
@@ -41,38 +41,38 @@ func (d talkDrawing) action(x *conversation.Action) face {
 }
 
 // asks is the card on which people decide.
-func (d talkDrawing) asks(x *conversation.Action) face {
+func (d conversationDrawing) asks(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + x.Payload.Hash()
 	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
 	if b.cut { // no button to approve what the card doesn't show whole
-		first = button(w.Review, ReviewTalk, x.ActionID, slack.StylePrimary)
+		first = button(w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
-	title := fill(d.talk.Asks, "n", x.Number)
-	f := face{text: fill(d.talk.AsksText, "n", x.Number), colour: blue}.with(header(title), section(d.about(x))).with(b.blocks...)
+	title := fill(d.texts.Asks, "n", x.Number)
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title), section(d.about(x))).with(b.blocks...)
 	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin(), d.t.AskersOf(x)...)}
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger), button(d.talk.Cancel, CancelAction, x.ActionID, "")),
-		contextLine(d.talk.Effect[x.ActionType]),
+		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger), button(d.texts.Cancel, CancelAction, x.ActionID, "")),
+		contextLine(d.texts.Effect[x.ActionType]),
 	)
 }
 
-func (d talkDrawing) cancel(x *conversation.Action) slack.BlockElement {
-	stop := button(d.talk.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
+func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
+	stop := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
 	stop.Confirm = &slack.ConfirmationBlockObject{
-		Title: label(d.talk.ConfirmTitle), Text: label(d.talk.ConfirmText), Confirm: label(d.talk.ConfirmYes), Deny: label(d.talk.ConfirmNo),
+		Title: label(d.texts.ConfirmTitle), Text: label(d.texts.ConfirmText), Confirm: label(d.texts.ConfirmYes), Deny: label(d.texts.ConfirmNo),
 	}
 	return stop
 }
 
 // about says what kind of action it is, for how long it may run, and what the agent says of it.
-func (d talkDrawing) about(x *conversation.Action) string {
-	w := d.talk
+func (d conversationDrawing) about(x *conversation.Action) string {
+	w := d.texts
 	text := fill(w.Type, "type", or(w.Types[x.ActionType], inline(string(x.ActionType), maxTool)))
 	if x.TimeoutSeconds > 0 && x.ActionType != conversation.CodeGenerate {
 		text += " · " + fill(w.Limit, "seconds", x.TimeoutSeconds)
@@ -84,7 +84,7 @@ func (d talkDrawing) about(x *conversation.Action) string {
 }
 
 // body is what the action does, over at most most sections.
-func (d talkDrawing) body(x *conversation.Action, most int) body {
+func (d conversationDrawing) body(x *conversation.Action, most int) body {
 	p, ok := d.read(x)
 	if !ok {
 		b := x.Payload
@@ -98,9 +98,9 @@ func (d talkDrawing) body(x *conversation.Action, most int) body {
 	var parts []string
 	switch x.ActionType {
 	case conversation.ShellCommand:
-		parts = append([]string{d.talk.Script}, d.written(p.Script)...)
+		parts = append([]string{d.texts.Script}, d.written(p.Script)...)
 	case conversation.TestRun:
-		parts = append(parts, d.talk.Argv)
+		parts = append(parts, d.texts.Argv)
 		for i, arg := range p.Argv {
 			switch {
 			case arg == "":
@@ -112,7 +112,7 @@ func (d talkDrawing) body(x *conversation.Action, most int) body {
 			}
 		}
 	case conversation.CodeGenerate:
-		parts = append(parts, fill(d.talk.Files, "n", len(p.Files)))
+		parts = append(parts, fill(d.texts.Files, "n", len(p.Files)))
 		for _, f := range p.Files {
 			parts = append(parts, "*"+inlineCode(f.Path)+"*")
 			if f.Content == "" {
@@ -135,18 +135,18 @@ func (drawing) written(text string) []string {
 }
 
 // shown is the action once it was decided on: of a long one the beginning.
-func (d talkDrawing) shown(x *conversation.Action, title, colour string) face {
+func (d conversationDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
 	f := face{text: title, colour: colour}.with(header(title), section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
 	if b.cut {
-		f = f.with(contextLine(d.talk.Shortened))
+		f = f.with(contextLine(d.texts.Shortened))
 	}
 	return f
 }
 
 // over is an action that was executed.
-func (d talkDrawing) over(x *conversation.Action, title, colour string) face {
-	w := d.talk
+func (d conversationDrawing) over(x *conversation.Action, title, colour string) face {
+	w := d.texts
 	var lines []string
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -171,52 +171,52 @@ func (d talkDrawing) over(x *conversation.Action, title, colour string) face {
 }
 
 // withdrawn is an action that nobody executes, or goes on with.
-func (d talkDrawing) withdrawn(x *conversation.Action, title string) face {
+func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
-	ending, why := w.IsCancelled, fill(d.talk.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
+	ending, why := w.IsCancelled, fill(d.texts.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
 	switch x.CancelReason {
 	case conversation.ReasonRejected:
 		ending, why = w.IsRejected, fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
 	case conversation.ReasonExpired:
-		ending, why = w.IsExpired, fill(d.talk.Expired, "when", whenSet(x.CompletedAt))
+		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonClosed, conversation.ReasonIdle:
-		why = fill(d.talk.CancelledClosed, "when", whenSet(x.CompletedAt))
+		why = fill(d.texts.CancelledClosed, "when", whenSet(x.CompletedAt))
 	}
 	f := d.shown(x, title+ending, grey)
 	if x.StartedAt != nil {
-		f = f.with(d.tail(d.talk.Output)...)
+		f = f.with(d.tail(d.texts.Output)...)
 		if x.Late == nil {
-			f = f.with(section(d.talk.Stopping))
+			f = f.with(section(d.texts.Stopping))
 		}
 	}
 	if x.Late != nil {
-		late := d.talk.LateFailed
+		late := d.texts.LateFailed
 		if x.Late.Status == conversation.ActionSucceeded {
-			late = d.talk.LateDone
+			late = d.texts.LateDone
 		}
 		f = f.with(section(late))
 	}
 	return f.with(divider(), contextLine(why))
 }
 
-func (d talkDrawing) approvedBy(x *conversation.Action) string {
+func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 	if x.ApprovedBy == conversation.ApprovedByAuto {
-		return fill(d.talk.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
+		return fill(d.texts.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
 	}
 	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
 }
 
-func (d talkDrawing) took(x *conversation.Action) string {
+func (d conversationDrawing) took(x *conversation.Action) string {
 	if x.StartedAt == nil || x.CompletedAt == nil {
-		return fill(d.talk.Ended, "when", whenSet(x.CompletedAt))
+		return fill(d.texts.Ended, "when", whenSet(x.CompletedAt))
 	}
-	return fill(d.talk.Took, "elapsed", seconds(x.CompletedAt.Sub(*x.StartedAt)), "when", when(*x.CompletedAt))
+	return fill(d.texts.Took, "elapsed", seconds(x.CompletedAt.Sub(*x.StartedAt)), "when", when(*x.CompletedAt))
 }
 
 var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")
 
 // tail is the end of the action's output, with how many lines there were.
-func (d talkDrawing) tail(title string) []slack.Block {
+func (d conversationDrawing) tail(title string) []slack.Block {
 	log := d.t.Log[max(0, len(d.t.Log)-TailLines):]
 	if len(log) == 0 {
 		return nil
@@ -227,9 +227,9 @@ func (d talkDrawing) tail(title string) []slack.Block {
 		lines[i] = cut(breakMentions(escape(text)), maxTailLine)
 	}
 	n := log[len(log)-1].Order + 1
-	counts := fill(d.talk.Lines, "n", n)
+	counts := fill(d.texts.Lines, "n", n)
 	if gone := n - conversation.MostLines; gone > 0 {
-		counts += fill(d.talk.Dropped, "n", gone)
+		counts += fill(d.texts.Dropped, "n", gone)
 	}
 	return []slack.Block{section(title + " " + counts + "\n```\n" + or(strings.Join(lines, "\n"), " ") + "\n```")}
 }
@@ -240,9 +240,9 @@ var (
 	codeName = lazy.Regexp(`^[A-Za-z0-9+#._-]*\n`)
 )
 
-// chatted is what an agent says, as Slack reads it: bold text and headings of Markdown are bold in Slack, blocks of code stay
+// agentText is what an agent says, as Slack reads it: bold text and headings of Markdown are bold in Slack, blocks of code stay
 // as they are, and nothing calls anybody.
-func chatted(text string) string {
+func agentText(text string) string {
 	pieces := strings.Split(text, "```")
 	for i, p := range pieces {
 		switch {

@@ -15,7 +15,7 @@ type askWords struct {
 	HomeWaiting, HomeNothing, HomeRest, HomeHidden, HomeMore            string
 	HomeWaitingMore, HomeWaitingSome, HomeNoneOf, HomeHiddenMore        string // where not all that waits was looked at
 	HomeMine, HomeNoneMine, HomeHow, HomeFrom                           string
-	TalkFrom, TalkLine, HomeTalks, WhatAction                           string
+	ConversationFrom, ConversationLine, HomeConversations, WhatAction   string
 	StateOpen, StateBroken                                              string
 	WaitsLine, WaitsUntil, ListID                                       string
 	WhatPrompt, WhatProcess, WhatStep                                   string
@@ -62,9 +62,9 @@ func askJapanese() *askWords {
 		HomeRest:   "次のものは、ここに全文を表示できないため、カードを開いて承認してください。",
 		HomeHidden: "ほか {n} 件", HomeMore: "ワークスペースの承認待ちが多いため、古いものから {n} 件だけを調べました。",
 		HomeMine: "あなたの依頼", HomeNoneMine: "まだ依頼はありません。",
-		HomeHow:  "依頼するには、チャンネルで Ringi にメンションするか、「メッセージ」タブに書くか、`/ringi` に続けて書いてください。",
-		HomeFrom: "*{title}* · 依頼: {who}",
-		TalkFrom: "*{title}* · 会話: {who} と {agent}", TalkLine: "*{title}* — {agent} · {state}", HomeTalks: "エージェントとの会話",
+		HomeHow:          "依頼するには、チャンネルで Ringi にメンションするか、「メッセージ」タブに書くか、`/ringi` に続けて書いてください。",
+		HomeFrom:         "*{title}* · 依頼: {who}",
+		ConversationFrom: "*{title}* · 会話: {who} と {agent}", ConversationLine: "*{title}* — {agent} · {state}", HomeConversations: "エージェントとの会話",
 		WhatAction: "操作 #{n} の確認", StateOpen: "💬 会話中", StateBroken: "⚠️ エージェントを利用できません",
 		WaitsLine: "*{title}* — {what} · 依頼: {who}", WaitsUntil: " · 期限: {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "実行方針 v{version}", WhatProcess: "実行ステップ v{version}", WhatStep: "実行前の確認",
@@ -108,9 +108,9 @@ func askEnglish() *askWords {
 		HomeRest:   "These can't be shown in full here. Open their cards to approve them.",
 		HomeHidden: "{n} more", HomeMore: "Much waits in this workspace: only the {n} oldest entries were looked at.",
 		HomeMine: "Your requests", HomeNoneMine: "You have not asked for anything yet.",
-		HomeHow:  "To ask for something, mention Ringi in a channel, write in the Messages tab, or type it behind `/ringi`.",
-		HomeFrom: "*{title}* · asked by {who}",
-		TalkFrom: "*{title}* · a conversation of {who} with {agent}", TalkLine: "*{title}* — {agent} · {state}", HomeTalks: "Your conversations with agents",
+		HomeHow:          "To ask for something, mention Ringi in a channel, write in the Messages tab, or type it behind `/ringi`.",
+		HomeFrom:         "*{title}* · asked by {who}",
+		ConversationFrom: "*{title}* · a conversation of {who} with {agent}", ConversationLine: "*{title}* — {agent} · {state}", HomeConversations: "Your conversations with agents",
 		WhatAction: "Check action #{n}", StateOpen: "💬 Open", StateBroken: "⚠️ The agent can't be used now",
 		WaitsLine: "*{title}* — {what} · asked by {who}", WaitsUntil: " · until {when}", ListID: " · ID `{task}`",
 		WhatPrompt: "Policy v{version}", WhatProcess: "Steps v{version}", WhatStep: "Check before a step runs",

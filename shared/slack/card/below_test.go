@@ -14,12 +14,12 @@ import (
 // Whoever opens a sheet finds what stood below the table too: the card says how much that
 // is, however the attempt ended, and says nothing of results that know nothing of it.
 func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
-	ends := map[string]func(s *story) *story{
-		"completed": func(s *story) *story { return s.steps(5).do(s.CompleteExecution(s.Head.Run, "21 行", s.now)) },
-		"failed": func(s *story) *story {
+	ends := map[string]func(s *scenario) *scenario{
+		"completed": func(s *scenario) *scenario { return s.steps(5).do(s.CompleteExecution(s.Head.Run, "21 行", s.now)) },
+		"failed": func(s *scenario) *scenario {
 			return s.failedAt(5, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed})
 		},
-		"cancelled": func(s *story) *story { return s.cancelTask() },
+		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
 	}
 	for result, want := range map[string][2]string{
 		`{"updated_rows":21,"rows_below":21}`:                     {"ステップ 4: 書き込んだ表の下に、以前からある 21 行が残っています", "Step 4: rows from before still stand below the table that was written: 21."},

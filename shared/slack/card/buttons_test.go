@@ -15,7 +15,7 @@ import (
 )
 
 // click does what a button's action_id stands for, as the interaction's handler does.
-func click(s *story, b *slack.ButtonBlockElement) error {
+func click(s *scenario, b *slack.ButtonBlockElement) error {
 	if kind, ok := strings.CutPrefix(b.ActionID, card.ReviewAction); ok {
 		r := card.Review{Type: aggregate.CardType(kind), ID: b.Value, TaskID: s.Head.TaskID, Page: 1 << 20}
 		for _, g := range s.Gates { // as the handler opens what is kept elsewhere
@@ -83,7 +83,7 @@ func buttons(m card.Message) (out []*slack.ButtonBlockElement) {
 func TestEveryButtonWorks(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
-			s := st.story(t)
+			s := st.scenario(t)
 			for _, c := range s.Cards {
 				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
 					if err := click(s, b); err != nil {
@@ -99,7 +99,7 @@ func TestEveryButtonWorks(t *testing.T) {
 func TestWhatCanBeDoneIsOffered(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
-			s := st.story(t)
+			s := st.scenario(t)
 			offered := map[string]int{}
 			for _, c := range s.Cards {
 				for _, b := range buttons(card.Render(s.Aggregate, c, "ja", s.now)) {
@@ -138,7 +138,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 func TestAnEndedTaskSaysSo(t *testing.T) {
 	for _, st := range states {
 		t.Run(st.name, func(t *testing.T) {
-			s := st.story(t)
+			s := st.scenario(t)
 			grey, failed := 0, 0
 			for _, c := range s.Cards {
 				m := card.Render(s.Aggregate, c, "ja", s.now)

@@ -44,7 +44,7 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 // TestMessageSurvivesTheWire: what Slack hands back has the hash of what was sent.
 func TestMessageSurvivesTheWire(t *testing.T) {
 	for _, st := range states {
-		s := st.story(t)
+		s := st.scenario(t)
 		m := card.Render(s.Aggregate, s.card(st.card), "ja", s.now)
 		b := expect.Value(json.Marshal(m))(t)
 		var back card.Message
@@ -62,7 +62,7 @@ func TestTornRows(t *testing.T) {
 	ended := &task.Ended{As: task.TaskCancelled, By: approver.ID, Reason: task.ReasonByPerson, At: time.Unix(1776522792, 0)}
 	set := tenancy.DefaultSettings()
 	for name, tc := range map[string]struct {
-		s    *story
+		s    *scenario
 		card string
 	}{
 		"a prompt that waits":  {received(t).extracted().drafted(set), promptCard},

@@ -12,46 +12,46 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Talk is a session with what its cards show beside its rows.
-type Talk struct {
+// Conversation is a conversation with what its cards show beside its rows.
+type Conversation struct {
 	*conversation.Aggregate
 	Message *conversation.Message   // that the card shows; nil while it is not fetched
 	Payload json.RawMessage         // of the action, if its row doesn't have it
 	Log     []conversation.LogEntry // the last lines of the action's output
 }
 
-// The action_ids of an action's and a session's buttons. Their block_id is the session's id; an action's value is its id,
+// The action_ids of an action's and a conversation's buttons. Their block_id is the conversation's id; an action's value is its id,
 // and behind a slash the hash of what is approved.
 const (
-	ApproveAction = "approve_action"
-	RejectAction  = "reject_action"
-	CancelAction  = "cancel_action"
-	ReviewTalk    = "review_action"
-	ReopenSession = "reopen_session"
+	ApproveAction      = "approve_action"
+	RejectAction       = "reject_action"
+	CancelAction       = "cancel_action"
+	OpenActionReview   = "review_action"
+	ReopenConversation = "reopen_session"
 )
 
 // TailLines is how many lines of an action's output its card shows.
 const TailLines = 10
 
-// RenderTalk draws a card of a session. What was said and what was fetched never change, so that whether a card shows the
+// RenderConversation draws a card of a conversation. What was said and what was fetched never change, so that whether a card shows the
 // same is told without them; the output of an action that executes does.
-func RenderTalk(t Talk, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
+func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
-	d := talkDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, talk: talkWordsOf(locale)}
+	d := conversationDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, texts: conversationWordsOf(locale)}
 	switch c.CardType {
 	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
 			return d.message(d.action(x))
 		}
-		return d.message(face{text: d.talk.Action, colour: grey}.with(section(d.talk.Action)))
+		return d.message(face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)))
 	case conversation.CardSession:
 		return d.message(d.ended())
 	}
 	return Message{Text: d.said(c.Subject), Attachments: []slack.Attachment{}}
 }
 
-// locale is the session's language, that of the settings where it has none.
-func (t Talk) locale(s tenancy.Settings) string {
+// locale is the conversation's language, that of the settings where it has none.
+func (t Conversation) locale(s tenancy.Settings) string {
 	if t.Session != nil && t.Session.Locale != "" {
 		return t.Session.Locale
 	}
@@ -62,41 +62,41 @@ func (d drawing) message(f face) Message {
 	return Message{Text: f.text, Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}}}
 }
 
-// talkDrawing is a card of a session being drawn.
-type talkDrawing struct {
+// conversationDrawing is a card of a conversation being drawn.
+type conversationDrawing struct {
 	drawing
-	t    Talk
-	talk *talkWords
+	t     Conversation
+	texts *conversationWords
 }
 
-func (d talkDrawing) actions(buttons ...slack.BlockElement) slack.Block {
+func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block {
 	return slack.NewActionBlock(ident(d.t.Head.SessionID), buttons...)
 }
 
 // said is the part of a message that a card shows.
-func (d talkDrawing) said(subject string) string {
+func (d conversationDrawing) said(subject string) string {
 	key, part := conversation.OfMessage(subject)
 	m := d.t.Message
 	if m == nil {
 		return key
 	}
 	if m.Content == "" {
-		return d.talk.reason(m.Reason, inline(m.Detail, maxDetail))
+		return d.texts.reason(m.Reason, inline(m.Detail, maxDetail))
 	}
 	parts := conversation.Parts(m.Content)
 	if part < 0 || part >= len(parts) {
 		return d.w.None
 	}
-	text := or(chatted(parts[part]), d.w.None)
+	text := or(agentText(parts[part]), d.w.None)
 	if m.Sender == conversation.FromSystem {
-		text = "_" + d.talk.System + "_ " + text
+		text = "_" + d.texts.System + "_ " + text
 	}
 	return text
 }
 
-// ended is the card of a session that was closed; once it is open again, without its button.
-func (d talkDrawing) ended() face {
-	s, w := d.t.Session, d.talk
+// ended is the card of a conversation that was closed; once it is open again, without its button.
+func (d conversationDrawing) ended() face {
+	s, w := d.t.Session, d.texts
 	if s == nil || s.Status != conversation.Closed {
 		return face{text: w.Reopened, colour: grey}.with(contextLine(w.Reopened))
 	}
@@ -105,12 +105,12 @@ func (d talkDrawing) ended() face {
 		why = fill(w.ClosedIdle, "days", s.IdleDays, "when", whenSet(s.ClosedAt))
 	}
 	return face{text: w.Closed, colour: grey}.with(
-		section(w.Closed), d.actions(button(w.Begin, ReopenSession, s.ID, slack.StylePrimary)), contextLine(why),
+		section(w.Closed), d.actions(button(w.Begin, ReopenConversation, s.ID, slack.StylePrimary)), contextLine(why),
 	)
 }
 
 // read is the action's payload; false if it isn't there, or not of its type's form.
-func (d talkDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
+func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
 	text := []byte(x.Payload.JSON)
 	if len(text) == 0 {
 		text = d.t.Payload

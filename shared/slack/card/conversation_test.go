@@ -16,21 +16,21 @@ import (
 	"ringi/shared/slack/card/cardtest"
 )
 
-var talkStart = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
+var begunAt = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 
 // onThread is a conversation that Sato began, on which decisions are made as the store would.
 type onThread struct {
 	t *testing.T
-	card.Talk
+	card.Conversation
 	now      time.Time
 	messages []*conversation.Message
 }
 
-func talking(t *testing.T) *onThread {
+func begunConversation(t *testing.T) *onThread {
 	t.Helper()
 	in := conversation.Inbound{Team: "T1", Channel: "D1", ChannelType: "im", Thread: "1776675599.000100", TS: "1776675599.000100", User: "U_SATO", Text: "テストを直して"}
-	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, talkStart))(t)
-	return &onThread{t: t, Talk: card.Talk{Aggregate: (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)}, now: talkStart}
+	c := expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IdleDays: 14}, begunAt))(t)
+	return &onThread{t: t, Conversation: card.Conversation{Aggregate: (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)}, now: begunAt}
 }
 
 func (c *onThread) do(change aggregate.Change, err error) *onThread {
@@ -54,7 +54,7 @@ func (c *onThread) says(text string, p *conversation.Proposal) *onThread {
 
 func proposed(t conversation.ActionType, p conversation.Payload) *conversation.Proposal {
 	text := p.JSON()
-	by := talkStart.Add(24 * time.Hour)
+	by := begunAt.Add(24 * time.Hour)
 	return &conversation.Proposal{
 		Type: t, Payload: aggregate.Blob{JSON: aggregate.JSON(text), Bytes: len(text)}, Seconds: p.TimeoutSeconds, Summary: "失敗しているテストを確かめます",
 		Terms: aggregate.Terms{ApprovalRequired: true, DecideBy: &by},
@@ -65,9 +65,9 @@ func shell(script string) *conversation.Proposal {
 	return proposed(conversation.ShellCommand, conversation.Payload{Script: script, TimeoutSeconds: 60})
 }
 
-var talkPolicy = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
+var anyMember = aggregate.Policy{Team: "T1", Mode: aggregate.ApproversChannel, AllowSelf: true}
 
-func talker(id string) aggregate.Actor {
+func member(id string) aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: id, Team: "T1", Member: true}
 }
 
@@ -75,7 +75,7 @@ func (c *onThread) last() *conversation.Action { return c.Actions[len(c.Actions)
 
 func (c *onThread) approved() *onThread {
 	c.t.Helper()
-	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), talker("U_SUZUKI"), talkPolicy, c.now))
+	return c.do(c.Approve(c.last().ActionID, c.last().Payload.Hash(), member("U_SUZUKI"), anyMember, c.now))
 }
 
 func (c *onThread) executing() *onThread {
@@ -93,7 +93,7 @@ func (c *onThread) ended(r conversation.Result) *onThread {
 	return c.do(c.Finish(c.last().ActionID, "i1", r, c.now))
 }
 
-var talkStates = []struct {
+var conversationStates = []struct {
 	name string
 	card aggregate.CardType
 	in   func(c *onThread)
@@ -129,19 +129,19 @@ var talkStates = []struct {
 	}},
 	{"action_rejected", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
-		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", talker("U_SUZUKI"), talkPolicy, c.now))
+		c.do(c.Reject(c.last().ActionID, "本番は *だめ* です", member("U_SUZUKI"), anyMember, c.now))
 	}},
 	{"action_expired", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make"))
-		c.do(c.Expire(talkStart.Add(25 * time.Hour)))
+		c.do(c.Expire(begunAt.Add(25 * time.Hour)))
 	}},
 	{"action_cancelled", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 	}},
 	{"action_late", conversation.CardAction, func(c *onThread) {
 		c.says("", shell("make")).executing()
-		c.do(c.Cancel(c.last().ActionID, talker("U_SATO"), talkPolicy, c.now))
+		c.do(c.Cancel(c.last().ActionID, member("U_SATO"), anyMember, c.now))
 		c.ended(conversation.Result{Status: conversation.ActionSucceeded})
 	}},
 	{"said", conversation.CardMessage, func(c *onThread) {
@@ -152,7 +152,7 @@ var talkStates = []struct {
 	}},
 	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
-		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
+		c.do(c.Close(member("U_SATO"), anyMember, c.now))
 	}},
 	{"session_idle", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
@@ -160,8 +160,8 @@ var talkStates = []struct {
 	}},
 	{"session_reopened", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
-		c.do(c.Close(talker("U_SATO"), talkPolicy, c.now))
-		c.do(c.Reopen(talker("U_SATO"), talkPolicy, c.now))
+		c.do(c.Close(member("U_SATO"), anyMember, c.now))
+		c.do(c.Reopen(member("U_SATO"), anyMember, c.now))
 	}},
 }
 
@@ -175,11 +175,11 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 		if c.Cards[i].CardType != typ {
 			continue
 		}
-		t := c.Talk
+		t := c.Conversation
 		if typ == conversation.CardMessage {
 			t.Message = c.messages[0]
 		}
-		return card.RenderTalk(t, c.Cards[i], s, c.now)
+		return card.RenderConversation(t, c.Cards[i], s, c.now)
 	}
 	c.t.Fatalf("there is no card %s among %d", typ, len(c.Cards))
 	return card.Message{}
@@ -187,9 +187,9 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 
 func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		for _, s := range talkStates {
+		for _, s := range conversationStates {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
-				c := talking(t)
+				c := begunConversation(t)
 				s.in(c)
 				m := c.shown(s.card, locale)
 				if err := cardtest.Check(m); err != nil {
@@ -210,23 +210,23 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	has := func(m card.Message, action string) bool {
 		return strings.Contains(string(expect.Value(json.Marshal(m))(t)), `"action_id":"`+action+`"`)
 	}
-	short := talking(t).says("", shell("echo a\u200bb"))
+	short := begunConversation(t).says("", shell("echo a\u200bb"))
 	m := short.shown(conversation.CardAction, "ja")
-	if !has(m, card.ApproveAction) || has(m, card.ReviewTalk) || !strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
+	if !has(m, card.ApproveAction) || has(m, card.OpenActionReview) || !strings.Contains(string(expect.Value(json.Marshal(m))(t)), "⟨U+200B⟩") {
 		t.Errorf("%+v", m)
 	}
 	script := ""
 	for i := range 1200 {
 		script += fmt.Sprintf("echo %d\n", i)
 	}
-	c := talking(t).says("", shell(script))
-	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.ReviewTalk) {
+	c := begunConversation(t).says("", shell(script))
+	if m := c.shown(conversation.CardAction, "ja"); has(m, card.ApproveAction) || !has(m, card.OpenActionReview) {
 		t.Errorf("%+v", m)
 	}
 	s, seen, last := tenancy.DefaultSettings(), "", card.Review{Type: conversation.CardAction, ID: c.last().ActionID, TaskID: c.Head.SessionID}
 	for page := 0; ; page++ {
 		last.Page = page
-		view, ok := card.TalkReview(c.Talk, last, s)
+		view, ok := card.ActionReviewModal(c.Conversation, last, s)
 		if !ok {
 			t.Fatal("no dialog")
 		}
@@ -248,7 +248,7 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 
 // The card's content is told from its rows, but for the output of what executes.
 func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T) {
-	c := talking(t).says("", shell("make")).executing()
+	c := begunConversation(t).says("", shell("make")).executing()
 	before := card.Hash(c.shown(conversation.CardAction, "ja"))
 	c.Log = append(c.Log, conversation.LogEntry{Order: 612, Text: "more"})
 	if card.Hash(c.shown(conversation.CardAction, "ja")) == before {
@@ -258,6 +258,6 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseSessionModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
+		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseConversationModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
 	}
 }

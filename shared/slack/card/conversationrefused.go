@@ -8,22 +8,22 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// TalkRefused is Refused about an action or a session: who decided before, or how it ended.
-func TalkRefused(err error, s tenancy.Settings, o aggregate.Origin, askers ...string) string {
-	w, talk := wordsOf(s.Locale), talkWordsOf(s.Locale)
+// ConversationRefused is Refused about an action or a conversation: who decided before, or how it ended.
+func ConversationRefused(err error, s tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
 	var decided aggregate.ErrDecided
 	switch {
 	case errors.Is(err, aggregate.ErrInFlight):
-		return talk.InFlight
+		return texts.InFlight
 	case !errors.As(err, &decided), decided.Reason == "" && (decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
 		return Refused(err, s, o, askers...)
 	}
-	text := talk.TooLate
+	text := texts.TooLate
 	switch decided.Reason {
 	case conversation.ReasonWithdrawn:
-		text = talk.TooLateCancelled
+		text = texts.TooLateCancelled
 	case conversation.ReasonExpired:
-		text = talk.TooLateExpired
+		text = texts.TooLateExpired
 	}
 	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))
 }

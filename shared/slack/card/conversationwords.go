@@ -7,8 +7,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// talkWords are the texts of conversations with agents.
-type talkWords struct {
+// conversationWords are the texts of conversations with agents.
+type conversationWords struct {
 	Action, Asks, AsksText, Header          string
 	Running, Done, Failed, Unknown          string
 	IsApproved                              string
@@ -34,12 +34,12 @@ type talkWords struct {
 	Otherwise                               string // a reason that has no sentence
 }
 
-func talkWordsOf(locale string) *talkWords {
-	return language.InEach(talkJapanese, talkEnglish).In(locale)()
+func conversationWordsOf(locale string) *conversationWords {
+	return language.InEach(conversationJapanese, conversationEnglish).In(locale)()
 }
 
 // reason says why something was not done, and what people can do now.
-func (w *talkWords) reason(r aggregate.Reason, detail string) string {
+func (w *conversationWords) reason(r aggregate.Reason, detail string) string {
 	text := or(w.Reasons[r], w.Otherwise)
 	if detail != "" {
 		text += " (" + detail + ")"
@@ -47,13 +47,13 @@ func (w *talkWords) reason(r aggregate.Reason, detail string) string {
 	return text
 }
 
-// TalkReason says why an action came to nothing, on any surface.
-func TalkReason(locale string, r aggregate.Reason, detail string) string {
-	return talkWordsOf(locale).reason(r, detail)
+// ActionReason says why an action came to nothing, on any surface.
+func ActionReason(locale string, r aggregate.Reason, detail string) string {
+	return conversationWordsOf(locale).reason(r, detail)
 }
 
-func talkJapanese() *talkWords {
-	return &talkWords{
+func conversationJapanese() *conversationWords {
+	return &conversationWords{
 		Action: "🛠️ 操作", Asks: "🛠️ 操作 #{n} の確認", AsksText: "操作 #{n} の確認をお願いします", Header: "🛠️ 操作 #{n}",
 		Running: "🚀 操作 #{n} を実行中", Done: "✅ 操作 #{n} 完了", Failed: "❌ 操作 #{n} 失敗", Unknown: "❓ 操作 #{n} 結果不明",
 		IsApproved: "(承認済み)",
@@ -89,8 +89,8 @@ func talkJapanese() *talkWords {
 	}
 }
 
-func talkEnglish() *talkWords {
-	return &talkWords{
+func conversationEnglish() *conversationWords {
+	return &conversationWords{
 		Action: "🛠️ Action", Asks: "🛠️ Check action #{n}", AsksText: "Please check action #{n}", Header: "🛠️ Action #{n}",
 		Running: "🚀 Running action #{n}", Done: "✅ Action #{n} done", Failed: "❌ Action #{n} failed", Unknown: "❓ Action #{n}: outcome unknown",
 		IsApproved: " (approved)",

@@ -23,18 +23,18 @@ func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string,
 	return under(from, RenderUnder(a, c, s, now))
 }
 
-// TalkCopy is Copy of an action of a session.
-func TalkCopy(t Talk, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
+// ConversationCopy is Copy of an action of a conversation.
+func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf(t.locale(s))
-	return under(contextLine(talkFrom(t.Aggregate, w)+opens(link, w)), RenderTalk(t, c, s, now))
+	return under(contextLine(conversationFrom(t.Aggregate, w)+opens(link, w)), RenderConversation(t, c, s, now))
 }
 
-// talkFrom says of which conversation something is, who began it, and with which agent.
-func talkFrom(a *conversation.Aggregate, w *askWords) string {
-	return fill(w.TalkFrom, "title", talkTitle(a.Session, w), "who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
+// conversationFrom says of which conversation something is, who began it, and with which agent.
+func conversationFrom(a *conversation.Aggregate, w *askWords) string {
+	return fill(w.ConversationFrom, "title", conversationTitle(a.Session, w), "who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
 }
 
-func talkTitle(s *conversation.Session, w *askWords) string {
+func conversationTitle(s *conversation.Session, w *askWords) string {
 	return or(inline(s.Title, maxListTitle), w.Untitled)
 }
 

@@ -18,14 +18,14 @@ import (
 )
 
 // calling waits before a call of a tool: planned is what the step says, resolved what it would be called with.
-func calling(t testing.TB, name, planned, resolved string) *story {
+func calling(t testing.TB, name, planned, resolved string) *scenario {
 	steps := fiveSteps()
 	steps[1].Tool, steps[1].ToolInput, steps[1].RequiresHumanCheck = name, aggregate.JSON(planned), true
 	s := started(t, steps).steps(1)
 	return s.do(s.OpenStepGate(s.Head.Run, 2, aggregate.Blob{JSON: aggregate.JSON(resolved), Bytes: len(resolved)}, aggregate.HashOf(resolved), s.now))
 }
 
-func (s *story) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
+func (s *scenario) gate(t testing.TB) (m card.Message, blocks []slack.Block) {
 	t.Helper()
 	m = card.Render(s.Aggregate, s.card(stepCard), "ja", s.now)
 	for _, m := range []*card.Message{&m, m.Plain} {
@@ -224,7 +224,7 @@ func FuzzGate(f *testing.F) {
 		a.Processes = []*task.Process{new(*base.Process())}
 		a.Processes[0].Steps = slices.Clone(a.Processes[0].Steps)
 		a.Processes[0].Steps[1].ToolInput = g.Arguments.JSON
-		s := &story{Aggregate: &a, TB: t, now: base.now}
+		s := &scenario{Aggregate: &a, TB: t, now: base.now}
 		m, blocks := s.gate(t)
 		all, submits := reviewed(t, s, task.CardStep, g.ID)
 		var v map[string]any

@@ -28,8 +28,8 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
 		for _, s := range states {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
-				story := s.story(t)
-				m := card.Render(story.Aggregate, story.card(s.card), locale, story.now)
+				scenario := s.scenario(t)
+				m := card.Render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
 				if err := cardtest.Check(m); err != nil {
 					t.Error(err)
 				}
@@ -44,7 +44,7 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 func TestACardShowsEachTool(t *testing.T) {
 	shown := map[string]bool{}
 	for _, s := range states {
-		if p := s.story(t).Process(); s.card == processCard && p != nil {
+		if p := s.scenario(t).Process(); s.card == processCard && p != nil {
 			for _, step := range p.Steps {
 				shown[step.Tool] = shown[step.Tool] || step.ToolInput != ""
 			}
@@ -54,7 +54,7 @@ func TestACardShowsEachTool(t *testing.T) {
 		if f, _ := catalog.Of(s.Name); f.Demo != nil && f.Line != nil {
 			input := aggregate.JSON(expect.Value(json.Marshal(f.Demo.Input))(t))
 			steps := []task.Step{{StepID: "step-1", Order: 1, Title: s.Title("ja"), Tool: s.Name, Access: aggregate.Read, ToolInput: input}}
-			st := state{then: func(s *story) *story { return planned(s, steps, defaults) }}.story(t)
+			st := state{then: func(s *scenario) *scenario { return planned(s, steps, defaults) }}.scenario(t)
 			for _, locale := range language.All {
 				m := card.Render(st.Aggregate, st.card(processCard), locale, st.now)
 				said := ""

@@ -17,13 +17,13 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 		set := tenancy.DefaultSettings()
 		set.Locale = locale
 		for name, x := range map[string]struct {
-			s    *story
-			card func(*story) *aggregate.Card
+			s    *scenario
+			card func(*scenario) *aggregate.Card
 		}{
-			"before a first draft":         {received(t).extracted(), func(s *story) *aggregate.Card { return s.card(taskCard) }},
-			"a draft that was begun":       {received(t).extracted().drafting(), func(s *story) *aggregate.Card { return s.card(promptCard) }},
-			"a rejected one":               {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *story) *aggregate.Card { return s.card(promptCard) }},
-			"the steps of an approved one": {received(t).extracted().drafted(set).promptApproved(), func(s *story) *aggregate.Card { return s.card(promptCard) }},
+			"before a first draft":         {received(t).extracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
+			"a draft that was begun":       {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"a rejected one":               {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"the steps of an approved one": {received(t).extracted().drafted(set).promptApproved(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
 		} {
 			x.s.park(task.ReasonNobodyApproves)
 			m := card.RenderUnder(x.s.Aggregate, x.card(x.s), set, x.s.now)

@@ -19,10 +19,10 @@ const HomeCallback = "ringi_home"
 
 // Summary is what concerns one person.
 type Summary struct {
-	Waiting []Waits // for the person's decision, the oldest first
-	Looked  int     // so many of what waits in the workspace were looked at, the oldest; 0: all
-	Mine    []Mine  // what the person asked for, the newest first
-	Talks   []Conversation
+	Waiting       []Waits // for the person's decision, the oldest first
+	Looked        int     // so many of what waits in the workspace were looked at, the oldest; 0: all
+	Mine          []Mine  // what the person asked for, the newest first
+	Conversations []OpenConversation
 }
 
 // Waits is one thing that waits for a decision, and whose it is. Link leads to its card, and may be empty.
@@ -79,15 +79,15 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	for _, x := range in.Mine {
 		blocks = append(blocks, section(mineLine(x, w)))
 	}
-	blocks = append(blocks, w.talksOf(in.Talks)...)
+	blocks = append(blocks, w.conversationsOf(in.Conversations)...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow))
 	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback, Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
 // onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
-	if talk, is := x.Of.(*conversation.Aggregate); is {
-		return talkOnHome(x, talk, s, now), true
+	if texts, is := x.Of.(*conversation.Aggregate); is {
+		return conversationOnHome(x, texts, s, now), true
 	}
 	a, is := x.Of.(*task.Aggregate)
 	if !is {
@@ -184,8 +184,8 @@ func List(locale string, in Summary) string {
 	for _, x := range in.Mine {
 		lines = append(lines, "• "+mineLine(x, w)+fill(w.ListID, "task", code(x.Task.Head.TaskID, maxID)))
 	}
-	if len(in.Talks) > 0 {
-		lines = append(append(lines, "", "*"+w.HomeTalks+"*"), w.talkLines(in.Talks)...)
+	if len(in.Conversations) > 0 {
+		lines = append(append(lines, "", "*"+w.HomeConversations+"*"), w.conversationLines(in.Conversations)...)
 	}
 	return strings.Join(lines, "\n")
 }
@@ -216,7 +216,7 @@ func waitsLine(x Waits, w *askWords) string {
 	case *task.Aggregate:
 		title = titleOf(a, w)
 	case *conversation.Aggregate:
-		title = talkTitle(a.Session, w)
+		title = conversationTitle(a.Session, w)
 	}
 	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
 	if x.Question.DecideBy != nil {

@@ -93,7 +93,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 	for _, st := range states {
 		for name, x := range hostile {
 			t.Run(st.name+"/"+name, func(t *testing.T) {
-				s := st.story(t)
+				s := st.scenario(t)
 				poison(s.Aggregate, x)
 				c := s.card(st.card)
 				for _, locale := range []string{"ja", "en"} {

@@ -28,7 +28,7 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		}
 	}
 	for _, st := range states { // and no text becomes one by itself
-		s := st.story(t)
+		s := st.scenario(t)
 		for _, c := range s.Cards {
 			m := card.Render(s.Aggregate, c, "ja", s.now)
 			for _, a := range m.Attachments {

@@ -15,7 +15,7 @@ func TestNobodyElseWritesOurMarks(t *testing.T) {
 	texts(reflect.ValueOf(*japanese()), "", all)
 	texts(reflect.ValueOf(*english()), "", all)
 	for _, locale := range language.All {
-		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale), "ask": *askWordsOf(locale), "talk": *talkWordsOf(locale)} {
+		for of, words := range map[string]any{"contest": contestWords.In(locale), "end": endWords.In(locale), "ask": *askWordsOf(locale), "talk": *conversationWordsOf(locale)} {
 			texts(reflect.ValueOf(words), locale+"."+of, all)
 		}
 	}

@@ -18,18 +18,18 @@ import (
 // it; nothing else that Slack acts upon becomes what it says.
 func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 	text := "完了したら、<@U0SANDSUZU>に知らせます。<!channel> <!subteam^S0TEAM01> <#C0HR00001> <@u0small00> <@U0SANDSUZU|社長> @here &lt;@U0ESCAPED&gt; <@B0BOT0000>"
-	for name, s := range map[string]func() (*story, string){
-		"policy": func() (*story, string) {
+	for name, s := range map[string]func() (*scenario, string){
+		"policy": func() (*scenario, string) {
 			s := received(t).extracted().drafted(tenancy.DefaultSettings())
 			s.Prompt().Content = text
 			return s, promptCard
 		},
-		"description": func() (*story, string) {
+		"description": func() (*scenario, string) {
 			s := received(t).extracted().drafted(tenancy.DefaultSettings())
 			s.Task.Description = text
 			return s, taskCard
 		},
-		"summary": func() (*story, string) {
+		"summary": func() (*scenario, string) {
 			s := started(t, fiveSteps()).steps(1, 2, 3, 4, 5)
 			s.Execution().Status, s.Execution().Summary = task.ExecutionCompleted, text
 			return s, executionCard

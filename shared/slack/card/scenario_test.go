@@ -15,7 +15,7 @@ import (
 
 // story leads a task through its life by the domain's own decisions, so that a
 // card is tested on rows as they really are.
-type story struct {
+type scenario struct {
 	testing.TB
 	*task.Aggregate
 	now time.Time
@@ -64,9 +64,9 @@ func departmentSteps() []task.Step {
 	}
 }
 
-func received(t testing.TB) *story {
+func received(t testing.TB) *scenario {
 	t.Helper()
-	s := &story{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
+	s := &scenario{TB: t, now: time.Date(2026, 4, 18, 14, 33, 12, 0, time.UTC)}
 	c, ref, err := task.Receive("01TENANT", task.Request{
 		TeamID: "T1", Text: "今月の勤怠をまとめて", User: requester.ID, Channel: "C0HR", ChannelType: "channel",
 		MessageTS: "1776522792.000100", ThreadTS: "1776522792.000100", Source: task.SourceChannel,
@@ -77,7 +77,7 @@ func received(t testing.TB) *story {
 }
 
 // do commits a decision; a second passes with each.
-func (s *story) do(c aggregate.Change, err error) *story {
+func (s *scenario) do(c aggregate.Change, err error) *scenario {
 	s.Helper()
 	if err != nil {
 		s.Fatal(err)
@@ -89,15 +89,15 @@ func (s *story) do(c aggregate.Change, err error) *story {
 	return s
 }
 
-func (s *story) extracted() *story {
+func (s *scenario) extracted() *scenario {
 	return s.do(s.Extracted(1, task.Extract{
 		Title: "今月の勤怠集計", Description: "今月の勤怠を従業員ごとにまとめます。", Priority: task.Medium, TaskType: task.TypeStandard,
 	}, s.now))
 }
 
-func (s *story) drafting() *story { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
+func (s *scenario) drafting() *scenario { return s.do(s.BeginPrompt(s.Head.Run, s.now)) }
 
-func (s *story) drafted(set tenancy.Settings) *story {
+func (s *scenario) drafted(set tenancy.Settings) *scenario {
 	s.drafting()
 	return s.do(s.FinishPrompt(s.Head.Run, content, set, s.now))
 }
@@ -105,22 +105,22 @@ func (s *story) drafted(set tenancy.Settings) *story {
 const otherContent = "勤怠データを集計し、DM だけで知らせます。"
 
 // contesting leaves the policy to a contest.
-func (s *story) contesting() *story {
+func (s *scenario) contesting() *scenario {
 	s.drafting()
 	return s.do(s.AskContest(s.Head.Run, task.Contest{ExecutionID: "execution", Until: s.now.Add(time.Minute)}, s.now))
 }
 
 // contested has what two teams of three drafted.
-func (s *story) contested() *story { return s.contestedFor(aggregate.Usage{}, defaults) }
+func (s *scenario) contested() *scenario { return s.contestedFor(aggregate.Usage{}, defaults) }
 
 // contestedTooDear is contested, of a task that was allowed 3 dollars.
-func (s *story) contestedTooDear() *story {
+func (s *scenario) contestedTooDear() *scenario {
 	set := defaults
 	set.MaxCostUSD = 3
 	return s.contestedFor(aggregate.Usage{ID: "execution", Calls: 1, Cost: aggregate.USD(3.5)}, set)
 }
 
-func (s *story) contestedFor(used aggregate.Usage, set tenancy.Settings) *story {
+func (s *scenario) contestedFor(used aggregate.Usage, set tenancy.Settings) *scenario {
 	s.contesting()
 	s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Usage: used, Summary: &contest.Summary{
 		FailedTeams: []contest.FailedTeam{{TeamID: "c", TeamName: "無言 *c*", ExitReason: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "リーダーが最後まで進めませんでした: AI モデルが回答を断りました。"}}, Places: []contest.Place{
@@ -131,37 +131,37 @@ func (s *story) contestedFor(used aggregate.Usage, set tenancy.Settings) *story 
 }
 
 // picked has the other team's draft in its place.
-func (s *story) picked() *story {
+func (s *scenario) picked() *scenario {
 	return s.do(s.PickDraft(s.contested().Prompt().ID, "b", otherContent, card.PickReason("ja", "迅速"), approver, policy, s.now))
 }
 
-func (s *story) rejectPrompt(reason string) *story {
+func (s *scenario) rejectPrompt(reason string) *scenario {
 	return s.do(s.Reject(s.Prompt().ID, reason, approver, policy, s.now))
 }
 
-func (s *story) promptApproved() *story {
+func (s *scenario) promptApproved() *scenario {
 	return s.do(s.Approve(s.Prompt().ID, approver, policy, s.now))
 }
 
 // planned has a process that waits for its stamp.
-func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *story {
+func planned(t testing.TB, steps []task.Step, set tenancy.Settings) *scenario {
 	s := received(t).extracted().drafted(tenancy.DefaultSettings()).promptApproved()
 	s.do(s.BeginProcess(s.Head.Run, s.now))
 	return s.do(s.FinishProcess(s.Head.Run, steps, "", set, s.now))
 }
 
 // approved has a pending execution, started one that runs.
-func approved(t testing.TB, steps []task.Step) *story {
+func approved(t testing.TB, steps []task.Step) *scenario {
 	s := planned(t, steps, tenancy.DefaultSettings())
 	return s.do(s.Approve(s.Process().ID, approver, policy, s.now))
 }
 
-func started(t testing.TB, steps []task.Step) *story {
+func started(t testing.TB, steps []task.Step) *scenario {
 	s := approved(t, steps)
 	return s.do(s.StartExecution(s.Head.Run, s.now))
 }
 
-func (s *story) claim(order int) *story {
+func (s *scenario) claim(order int) *scenario {
 	s.Helper()
 	return s.do(s.ClaimStep(s.Head.Run, task.Call{
 		Order: order, Arguments: aggregate.Blob{JSON: "{}"}, ArgumentsHash: "h",
@@ -169,59 +169,59 @@ func (s *story) claim(order int) *story {
 	}, s.now))
 }
 
-func (s *story) finish(order int, o task.Outcome) *story {
+func (s *scenario) finish(order int, o task.Outcome) *scenario {
 	e := s.Execution()
 	return s.do(s.FinishStep(task.StepKey(e.ProcessVersion, e.Attempt, order), "i", o, s.now))
 }
 
-func (s *story) steps(orders ...int) *story {
+func (s *scenario) steps(orders ...int) *scenario {
 	for _, o := range orders {
 		s.claim(o).finish(o, task.Outcome{Status: task.StepCompleted})
 	}
 	return s
 }
 
-func (s *story) failedAt(order int, o task.Outcome) *story {
+func (s *scenario) failedAt(order int, o task.Outcome) *scenario {
 	s.claim(order).finish(order, o)
 	return s.do(s.FailExecution(s.Head.Run, o.Reason, o.Detail, s.now))
 }
 
-func (s *story) cancelExecution() *story {
+func (s *scenario) cancelExecution() *scenario {
 	return s.do(s.CancelExecution(s.Execution().ID, approver, policy, s.now))
 }
 
-func (s *story) cancelTask() *story { return s.do(s.CancelTask(requester, policy, s.now)) }
+func (s *scenario) cancelTask() *scenario { return s.do(s.CancelTask(requester, policy, s.now)) }
 
 // park gives up; what was just decided is tried by one more run first.
-func (s *story) park(why aggregate.Reason) *story {
+func (s *scenario) park(why aggregate.Reason) *scenario {
 	for s.Head.Parked == nil {
 		s.do(s.GiveUp(s.Head.Run, why, s.now))
 	}
 	return s
 }
 
-func (s *story) refused(by aggregate.Actor) *story {
+func (s *scenario) refused(by aggregate.Actor) *scenario {
 	return s.do(s.Accept(s.Head.Run, by, tenancy.DefaultSettings(), s.now))
 }
 
-func (s *story) full(why aggregate.Reason, until time.Time) *story {
+func (s *scenario) full(why aggregate.Reason, until time.Time) *scenario {
 	return s.do(s.RefuseFull(s.Head.Run, aggregate.ErrFull{Count: aggregate.Count{Most: 60, Reason: why, Until: until}}, s.now))
 }
 
-func (s *story) expire() *story {
+func (s *scenario) expire() *scenario {
 	s.now = s.now.Add(200 * time.Hour)
 	return s.do(s.Expire(s.now))
 }
 
 // gated waits before the second step.
-func gated(t testing.TB, args aggregate.Blob) *story {
+func gated(t testing.TB, args aggregate.Blob) *scenario {
 	steps := fiveSteps()
 	steps[1].RequiresHumanCheck = true
 	s := started(t, steps).steps(1)
 	return s.do(s.OpenStepGate(s.Head.Run, 2, args, "h", s.now))
 }
 
-func (s *story) card(key string) *aggregate.Card {
+func (s *scenario) card(key string) *aggregate.Card {
 	s.Helper()
 	c := s.Card(key)
 	if c == nil {
@@ -246,7 +246,7 @@ func manySteps(n, width int) []task.Step {
 }
 
 // costLimit stops a task that was allowed 3 dollars.
-func (s *story) costLimit() *story {
+func (s *scenario) costLimit() *scenario {
 	bill := task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(3.5)}, s.now, func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil })
 	s.do(bill(s.Aggregate))
 	return s.do(s.StopForCost(s.Head.Run, aggregate.USD(3), s.now))

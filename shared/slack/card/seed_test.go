@@ -46,15 +46,15 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		{"execution_cancelled", "execution_cancelled", "#888888", "⏹️ 実行中止"},
 	} {
 		t.Run(tc.file, func(t *testing.T) {
-			story := stateOf[tc.state].story(t)
-			m := card.Render(story.Aggregate, story.card(stateOf[tc.state].card), "ja", story.now)
+			scenario := stateOf[tc.state].scenario(t)
+			m := card.Render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
 			if m.Text != tc.text {
 				t.Errorf("text is %q, want %q", m.Text, tc.text)
 			}
 			got := unlinked(decoded(t, m.Attachments)).([]any)
 			attachment := got[0].(map[string]any)
-			attachment["blocks"] = specified(t, tc.file, attachment["blocks"].([]any), story.Head.TaskID)
-			want := sample(t, tc.file, story)
+			attachment["blocks"] = specified(t, tc.file, attachment["blocks"].([]any), scenario.Head.TaskID)
+			want := sample(t, tc.file, scenario)
 			if blocks, ok := want.([]any); ok {
 				want = map[string]any{"attachments": []any{map[string]any{"color": tc.colour, "blocks": blocks}}}
 			}
@@ -98,10 +98,10 @@ func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 }
 
 func TestRejectionModalIsTheSpecifications(t *testing.T) {
-	story := received(t)
+	scenario := received(t)
 	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess} {
-		v := card.RejectionModal(kind, "01RESOURCE", story.Head.TaskID, "ja")
-		want := sample(t, "rejection_modal", story, "prompt|process", string(kind)).(map[string]any)
+		v := card.RejectionModal(kind, "01RESOURCE", scenario.Head.TaskID, "ja")
+		want := sample(t, "rejection_modal", scenario, "prompt|process", string(kind)).(map[string]any)
 		if diff := cmp.Diff(any(want), unlinked(decoded(t, v))); diff != "" {
 			t.Errorf("%s: (-specification +rendered)\n%s", kind, diff)
 		}
@@ -128,7 +128,7 @@ func unlinked(v any) any {
 }
 
 // sample reads a sample with its places filled by the story's values.
-func sample(t *testing.T, name string, s *story, more ...string) any {
+func sample(t *testing.T, name string, s *scenario, more ...string) any {
 	t.Helper()
 	b := expect.Value(os.ReadFile(filepath.Join("testdata", "seed", name+".json")))(t)
 	at := func(at *time.Time) string {

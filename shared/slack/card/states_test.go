@@ -26,10 +26,10 @@ var arguments = aggregate.Blob{JSON: `{"year":2026,"month":4,"departments":["人
 type state struct {
 	name string
 	card string
-	then func(*story) *story // of a request that was received
+	then func(*scenario) *scenario // of a request that was received
 }
 
-func (st state) story(t testing.TB) *story { return st.then(received(t)) }
+func (st state) scenario(t testing.TB) *scenario { return st.then(received(t)) }
 
 // What the states differ in.
 var (
@@ -50,20 +50,22 @@ func settings(edit func(*tenancy.Settings)) tenancy.Settings {
 	return s
 }
 
-func begun(s *story) *story   { return s }
-func prompt(s *story) *story  { return s.extracted().drafted(defaults) }
-func process(s *story) *story { return planned(s, fiveSteps(), defaults) }
+func begun(s *scenario) *scenario   { return s }
+func prompt(s *scenario) *scenario  { return s.extracted().drafted(defaults) }
+func process(s *scenario) *scenario { return planned(s, fiveSteps(), defaults) }
 
-func planning(s *story) *story {
+func planning(s *scenario) *scenario {
 	prompt(s).promptApproved()
 	return s.do(s.BeginProcess(s.Head.Run, s.now))
 }
 
-func rejectProcess(s *story) *story {
+func rejectProcess(s *scenario) *scenario {
 	return s.do(s.Reject(s.Process().ID, "検証を追加してください", approver, policy, s.now))
 }
 
-func retry(s *story) *story { return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now)) }
+func retry(s *scenario) *scenario {
+	return s.do(s.RetryExecution(s.Execution().ID, approver, policy, s.now))
+}
 
 // states are all that a card can be in.
 var states = slices.Concat(taskStates, promptStates, processStates, executionStates, stepStates)
@@ -71,75 +73,77 @@ var states = slices.Concat(taskStates, promptStates, processStates, executionSta
 // taskStates are a request's card.
 var taskStates = []state{
 	{"task_generating", taskCard, begun},
-	{"task_waits_for_model", taskCard, func(s *story) *story {
+	{"task_waits_for_model", taskCard, func(s *scenario) *scenario {
 		s.do(s.Accept(1, requester, defaults, s.now))
 		return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now))
 	}},
-	{"task_waits_for_slack", taskCard, func(s *story) *story { return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now)) }},
-	{"task_parked", taskCard, func(s *story) *story { return s.park(task.ReasonModelUnavailable) }},
-	{"task_cancelled_before_extract", taskCard, func(s *story) *story { return s.cancelTask() }},
-	{"task_refused_guest", taskCard, func(s *story) *story {
+	{"task_waits_for_slack", taskCard, func(s *scenario) *scenario {
+		return s.do(s.WaitUntil(1, s.Generating(), s.now.Add(time.Minute), s.now))
+	}},
+	{"task_parked", taskCard, func(s *scenario) *scenario { return s.park(task.ReasonModelUnavailable) }},
+	{"task_cancelled_before_extract", taskCard, func(s *scenario) *scenario { return s.cancelTask() }},
+	{"task_refused_guest", taskCard, func(s *scenario) *scenario {
 		return s.refused(aggregate.Actor{Type: aggregate.ActorUser, ID: requester.ID, Team: "T1", Guest: true})
 	}},
-	{"task_refused_hour", taskCard, func(s *story) *story {
+	{"task_refused_hour", taskCard, func(s *scenario) *scenario {
 		return s.full(task.ReasonHourPerson, time.Date(2026, 4, 18, 15, 0, 0, 0, time.UTC))
 	}},
-	{"task_refused_open", taskCard, func(s *story) *story { return s.full(task.ReasonOpenTenant, time.Time{}) }},
-	{"task_refused_asked", taskCard, func(s *story) *story { return s.full(task.ReasonAsked, time.Time{}) }},
-	{"task_cost_limit_before_extract", taskCard, func(s *story) *story { return s.costLimit() }},
-	{"task_answered_unsupported", taskCard, func(s *story) *story {
+	{"task_refused_open", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonOpenTenant, time.Time{}) }},
+	{"task_refused_asked", taskCard, func(s *scenario) *scenario { return s.full(task.ReasonAsked, time.Time{}) }},
+	{"task_cost_limit_before_extract", taskCard, func(s *scenario) *scenario { return s.costLimit() }},
+	{"task_answered_unsupported", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: "✅ 承認済み <!channel> 請求書は *作成できません*。"}, s.now))
 	}},
-	{"task_greeting", taskCard, func(s *story) *story { return told(s, task.ReasonGreeting) }},
-	{"task_thread_hint", taskCard, func(s *story) *story { return told(s, task.ReasonThreadHint) }},
-	{"task_choosing", taskCard, func(s *story) *story { return beside(s, task.CardPrompt) }},
-	{"task_choosing_gate_over", taskCard, func(s *story) *story { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
-	{"task_choosing_beside_step", taskCard, func(s *story) *story { return beside(s, task.CardStep) }},
-	{"task_choice_expired", taskCard, func(s *story) *story { return beside(s, task.CardProcess).expire() }},
-	{"task_became_reason", taskCard, func(s *story) *story {
+	{"task_greeting", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonGreeting) }},
+	{"task_thread_hint", taskCard, func(s *scenario) *scenario { return told(s, task.ReasonThreadHint) }},
+	{"task_choosing", taskCard, func(s *scenario) *scenario { return beside(s, task.CardPrompt) }},
+	{"task_choosing_gate_over", taskCard, func(s *scenario) *scenario { beside(s, task.CardPrompt); return s.do(s.GateOver(nil, s.now)) }},
+	{"task_choosing_beside_step", taskCard, func(s *scenario) *scenario { return beside(s, task.CardStep) }},
+	{"task_choice_expired", taskCard, func(s *scenario) *scenario { return beside(s, task.CardProcess).expire() }},
+	{"task_became_reason", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
 		return s.do(s.TakeAsReason(s.Choice.ID, approver, policy, s.now))
 	}},
-	{"task_became_request", taskCard, func(s *story) *story {
+	{"task_became_request", taskCard, func(s *scenario) *scenario {
 		beside(s, task.CardProcess)
 		return s.do(s.TakeAsRequest(s.Choice.ID, requester, policy, s.now))
 	}},
-	{"task_answered_help", taskCard, func(s *story) *story {
+	{"task_answered_help", taskCard, func(s *scenario) *scenario {
 		return s.do(s.Extracted(1, task.Extract{Kind: task.KindHelp, Sentence: "勤怠の集計などを依頼できます。"}, s.now))
 	}},
-	{"task_complete", taskCard, (*story).extracted},
-	{"task_complete_cost_limit", taskCard, func(s *story) *story { return s.extracted().costLimit() }},
-	{"task_complete_parked_before_prompt", taskCard, func(s *story) *story { return s.extracted().park(task.ReasonRunFailed) }},
-	{"task_complete_cancelled_before_prompt", taskCard, func(s *story) *story { return s.extracted().cancelTask() }},
-	{"task_complete_of_cancelled_prompt", taskCard, func(s *story) *story { return prompt(s).cancelTask() }},
-	{"task_complete_of_completed_execution", taskCard, func(s *story) *story {
+	{"task_complete", taskCard, (*scenario).extracted},
+	{"task_complete_cost_limit", taskCard, func(s *scenario) *scenario { return s.extracted().costLimit() }},
+	{"task_complete_parked_before_prompt", taskCard, func(s *scenario) *scenario { return s.extracted().park(task.ReasonRunFailed) }},
+	{"task_complete_cancelled_before_prompt", taskCard, func(s *scenario) *scenario { return s.extracted().cancelTask() }},
+	{"task_complete_of_cancelled_prompt", taskCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
+	{"task_complete_of_completed_execution", taskCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分", s.now))
 	}},
-	{"task_complete_of_failed_execution", taskCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
+	{"task_complete_of_failed_execution", taskCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
 }
 
 // promptStates are a policy's card.
 var promptStates = []state{
-	{"prompt_generating", promptCard, func(s *story) *story { return s.extracted().drafting() }},
-	{"prompt_contesting", promptCard, func(s *story) *story { return s.extracted().contesting() }},
-	{"prompt_contested", promptCard, func(s *story) *story { return s.extracted().contested() }},
-	{"prompt_contested_at_the_cost_limit", promptCard, func(s *story) *story { return s.extracted().contestedTooDear() }},
-	{"prompt_contest_cancelled", promptCard, func(s *story) *story {
+	{"prompt_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting() }},
+	{"prompt_contesting", promptCard, func(s *scenario) *scenario { return s.extracted().contesting() }},
+	{"prompt_contested", promptCard, func(s *scenario) *scenario { return s.extracted().contested() }},
+	{"prompt_contested_at_the_cost_limit", promptCard, func(s *scenario) *scenario { return s.extracted().contestedTooDear() }},
+	{"prompt_contest_cancelled", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting().cancelTask()
 		return s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{}}, s.now))
 	}},
-	{"prompt_contested_in_vain", promptCard, func(s *story) *story {
+	{"prompt_contested_in_vain", promptCard, func(s *scenario) *scenario {
 		s.extracted().contesting()
 		failed := contest.FailedTeam{TeamName: "慎重", ExitReason: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "…"}
 		s.do(s.ContestEnded(task.PromptKey(1), contest.Outcome{Execution: "execution", Summary: &contest.Summary{FailedTeams: slices.Repeat([]contest.FailedTeam{failed}, 7)}}, s.now))
 		return s.do(s.FinishPrompt(s.Head.Run, content, defaults, s.now))
 	}},
-	{"prompt_replaced", promptCard, func(s *story) *story { return s.extracted().picked() }},
-	{"prompt_picked", "CARD#prompt#0002", func(s *story) *story { return s.extracted().picked() }},
-	{"prompt_held", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonNobodyApproves) }},
-	{"prompt_parked", promptCard, func(s *story) *story { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
-	{"prompt_parked_for_good", promptCard, func(s *story) *story {
+	{"prompt_replaced", promptCard, func(s *scenario) *scenario { return s.extracted().picked() }},
+	{"prompt_picked", "CARD#prompt#0002", func(s *scenario) *scenario { return s.extracted().picked() }},
+	{"prompt_held", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().park(task.ReasonNobodyApproves) }},
+	{"prompt_parked", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().park(task.ReasonModelBadOutput) }},
+	{"prompt_parked_for_good", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafting()
 		for range task.MaxRetries {
 			s.park(task.ReasonModelUnavailable)
@@ -147,94 +151,101 @@ var promptStates = []state{
 		}
 		return s.park(task.ReasonModelUnavailable)
 	}},
-	{"prompt_cancelled_while_generating", promptCard, func(s *story) *story { return s.extracted().drafting().cancelTask() }},
-	{"prompt_cost_limit", promptCard, func(s *story) *story { return prompt(s).costLimit() }},
+	{"prompt_cancelled_while_generating", promptCard, func(s *scenario) *scenario { return s.extracted().drafting().cancelTask() }},
+	{"prompt_cost_limit", promptCard, func(s *scenario) *scenario { return prompt(s).costLimit() }},
 	{"prompt_pending", promptCard, prompt},
-	{"prompt_pending_automatic", promptCard, func(s *story) *story { return s.extracted().drafted(automatic) }},
-	{"prompt_pending_automatic_parked", promptCard, func(s *story) *story {
+	{"prompt_pending_automatic", promptCard, func(s *scenario) *scenario { return s.extracted().drafted(automatic) }},
+	{"prompt_pending_automatic_parked", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafted(automatic)
 		for s.Head.Parked == nil {
 			s.do(s.RestartRun(s.Head.Run, s.now))
 		}
 		return s
 	}},
-	{"prompt_approved", promptCard, func(s *story) *story { return prompt(s).promptApproved() }},
-	{"prompt_approved_automatically", promptCard, func(s *story) *story {
+	{"prompt_approved", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved() }},
+	{"prompt_approved_automatically", promptCard, func(s *scenario) *scenario {
 		s.extracted().drafted(automatic)
 		return s.do(s.Approve(s.Prompt().ID, system, policy, s.now))
 	}},
-	{"prompt_approved_parked_before_process", promptCard, func(s *story) *story { return prompt(s).promptApproved().park(task.ReasonModelRefused) }},
-	{"prompt_approved_cancelled_before_process", promptCard, func(s *story) *story { return prompt(s).promptApproved().cancelTask() }},
-	{"prompt_rejected_next_expected", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です") }},
-	{"prompt_rejected_next_generating", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
-	{"prompt_rejected_next_generated", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
-	{"prompt_second_pending", "CARD#prompt#0002", func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
-	{"prompt_rejected_next_parked", promptCard, func(s *story) *story {
+	{"prompt_approved_parked_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().park(task.ReasonModelRefused) }},
+	{"prompt_approved_cancelled_before_process", promptCard, func(s *scenario) *scenario { return prompt(s).promptApproved().cancelTask() }},
+	{"prompt_rejected_next_expected", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です") }},
+	{"prompt_rejected_next_generating", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafting() }},
+	{"prompt_rejected_next_generated", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
+	{"prompt_second_pending", "CARD#prompt#0002", func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").drafted(defaults) }},
+	{"prompt_rejected_next_parked", promptCard, func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 	}},
-	{"prompt_second_parked", "CARD#prompt#0002", func(s *story) *story {
+	{"prompt_second_parked", "CARD#prompt#0002", func(s *scenario) *scenario {
 		return prompt(s).rejectPrompt("DM は不要です").drafting().park(task.ReasonModelDemo)
 	}},
-	{"prompt_rejected_parked_before_next", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").park(task.ReasonRunFailed) }},
-	{"prompt_rejected_then_cancelled", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").cancelTask() }},
-	{"prompt_rejected_next_cancelled", promptCard, func(s *story) *story { return prompt(s).rejectPrompt("DM は不要です").drafting().cancelTask() }},
-	{"prompt_rejected_last", "CARD#prompt#0002", func(s *story) *story {
+	{"prompt_rejected_parked_before_next", promptCard, func(s *scenario) *scenario {
+		return prompt(s).rejectPrompt("DM は不要です").park(task.ReasonRunFailed)
+	}},
+	{"prompt_rejected_then_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).rejectPrompt("DM は不要です").cancelTask() }},
+	{"prompt_rejected_next_cancelled", promptCard, func(s *scenario) *scenario {
+		return prompt(s).rejectPrompt("DM は不要です").drafting().cancelTask()
+	}},
+	{"prompt_rejected_last", "CARD#prompt#0002", func(s *scenario) *scenario {
 		return s.extracted().drafted(twoVersions).rejectPrompt("DM は不要です").drafted(twoVersions).rejectPrompt("まだ DM があります")
 	}},
-	{"prompt_expired", promptCard, func(s *story) *story { return prompt(s).expire() }},
-	{"prompt_cancelled", promptCard, func(s *story) *story { return prompt(s).cancelTask() }},
+	{"prompt_expired", promptCard, func(s *scenario) *scenario { return prompt(s).expire() }},
+	{"prompt_cancelled", promptCard, func(s *scenario) *scenario { return prompt(s).cancelTask() }},
 }
 
 // processStates are the card of planned steps.
 var processStates = []state{
 	{"process_generating", processCard, planning},
-	{"process_parked", processCard, func(s *story) *story { return planning(s).park(task.ReasonModelUnknown) }},
-	{"process_cancelled_while_generating", processCard, func(s *story) *story { return planning(s).cancelTask() }},
+	{"process_parked", processCard, func(s *scenario) *scenario { return planning(s).park(task.ReasonModelUnknown) }},
+	{"process_cancelled_while_generating", processCard, func(s *scenario) *scenario { return planning(s).cancelTask() }},
 	{"process_pending", processCard, process},
-	{"process_pending_attendance", processCard, func(s *story) *story { return planned(s, attendanceSteps(), defaults) }},
-	{"process_pending_departments", processCard, func(s *story) *story { return planned(s, departmentSteps(), defaults) }},
-	{"process_pending_with_check", processCard, func(s *story) *story {
+	{"process_pending_attendance", processCard, func(s *scenario) *scenario { return planned(s, attendanceSteps(), defaults) }},
+	{"process_pending_departments", processCard, func(s *scenario) *scenario { return planned(s, departmentSteps(), defaults) }},
+	{"process_pending_with_check", processCard, func(s *scenario) *scenario {
 		steps := fiveSteps()
 		steps[3].RequiresHumanCheck = true
 		return planned(s, steps, defaults)
 	}},
-	{"process_pending_sixty_steps", processCard, func(s *story) *story { return planned(s, manySteps(60, 200), defaults) }},
-	{"process_pending_automatic", processCard, func(s *story) *story { return planned(s, fiveSteps(), automatic) }},
-	{"process_approved", processCard, func(s *story) *story { return approved(s, fiveSteps()) }},
-	{"process_approved_automatically", processCard, func(s *story) *story {
+	{"process_pending_sixty_steps", processCard, func(s *scenario) *scenario { return planned(s, manySteps(60, 200), defaults) }},
+	{"process_pending_automatic", processCard, func(s *scenario) *scenario { return planned(s, fiveSteps(), automatic) }},
+	{"process_approved", processCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
+	{"process_approved_automatically", processCard, func(s *scenario) *scenario {
 		s = planned(s, fiveSteps(), automatic)
 		return s.do(s.Approve(s.Process().ID, system, policy, s.now))
 	}},
-	{"process_rejected_next_generating", processCard, func(s *story) *story { s = rejectProcess(process(s)); return s.do(s.BeginProcess(s.Head.Run, s.now)) }},
-	{"process_rejected_next_generated", processCard, func(s *story) *story {
+	{"process_rejected_next_generating", processCard, func(s *scenario) *scenario {
+		s = rejectProcess(process(s))
+		return s.do(s.BeginProcess(s.Head.Run, s.now))
+	}},
+	{"process_rejected_next_generated", processCard, func(s *scenario) *scenario {
 		s = rejectProcess(process(s))
 		s.do(s.BeginProcess(s.Head.Run, s.now))
 		return s.do(s.FinishProcess(s.Head.Run, fiveSteps(), "", defaults, s.now))
 	}},
-	{"process_rejected_last", processCard, func(s *story) *story { return rejectProcess(planned(s, fiveSteps(), oneVersion)) }},
-	{"process_expired", processCard, func(s *story) *story { return process(s).expire() }},
-	{"process_cancelled", processCard, func(s *story) *story { return process(s).cancelTask() }},
+	{"process_rejected_last", processCard, func(s *scenario) *scenario { return rejectProcess(planned(s, fiveSteps(), oneVersion)) }},
+	{"process_expired", processCard, func(s *scenario) *scenario { return process(s).expire() }},
+	{"process_cancelled", processCard, func(s *scenario) *scenario { return process(s).cancelTask() }},
 }
 
 // executionStates are a run's card.
 var executionStates = []state{
-	{"execution_cost_limit", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).costLimit() }},
-	{"execution_pending", executionCard, func(s *story) *story { return approved(s, fiveSteps()) }},
-	{"execution_running", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1).claim(2) }},
-	{"execution_running_failed_step", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).claim(3).finish(3, failed) }},
-	{"execution_waits_for_check", executionCard, func(s *story) *story { return gated(s, arguments) }},
-	{"execution_running_sixty_steps", executionCard, func(s *story) *story { return started(s, manySteps(60, 200)).steps(1, 2).claim(3) }},
-	{"execution_completed", executionCard, func(s *story) *story {
+	{"execution_cost_limit", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).costLimit() }},
+	{"execution_pending", executionCard, func(s *scenario) *scenario { return approved(s, fiveSteps()) }},
+	{"execution_running", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1).claim(2) }},
+	{"execution_running_failed_step", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).claim(3).finish(3, failed) }},
+	{"execution_waits_for_check", executionCard, func(s *scenario) *scenario { return gated(s, arguments) }},
+	{"execution_running_sixty_steps", executionCard, func(s *scenario) *scenario { return started(s, manySteps(60, 200)).steps(1, 2).claim(3) }},
+	{"execution_completed", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3, 4, 5)
 		return s.do(s.CompleteExecution(s.Head.Run, "42 名分の勤怠を集計し、シートに書き込みました。", s.now))
 	}},
-	{"execution_completed_rows_below", executionCard, func(s *story) *story {
+	{"execution_completed_rows_below", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3).claim(4)
 		s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: `{"updated_rows":21,"rows_below":21}`}}).steps(5)
 		return s.do(s.CompleteExecution(s.Head.Run, "21 行を書き込みました。", s.now))
 	}},
-	{"execution_failed", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
-	{"execution_failed_for_good", executionCard, func(s *story) *story {
+	{"execution_failed", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).failedAt(3, failed) }},
+	{"execution_failed_for_good", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2).failedAt(3, failed)
 		for range task.MaxAttempts - 1 {
 			s = retry(s)
@@ -242,68 +253,68 @@ var executionStates = []state{
 		}
 		return s
 	}},
-	{"execution_failed_before_call", executionCard, func(s *story) *story {
+	{"execution_failed_before_call", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3)
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolNotAllowed, "write_rows_to_google_sheet", s.now))
 	}},
-	{"execution_failed_constraint", executionCard, func(s *story) *story {
+	{"execution_failed_constraint", executionCard, func(s *scenario) *scenario {
 		s = started(s, fiveSteps()).steps(1, 2, 3)
 		why := failedcall.Sentence("ja", failedcall.ProblemNotListed, "write_rows_to_google_sheet", "spreadsheet_ids", "1aBcD", "1xYz, 2xYz")
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonToolConstraint, why, s.now))
 	}},
-	{"execution_failed_before_start", executionCard, func(s *story) *story {
+	{"execution_failed_before_start", executionCard, func(s *scenario) *scenario {
 		s = approved(s, fiveSteps())
 		return s.do(s.FailExecution(s.Head.Run, task.ReasonRunFailed, "", s.now))
 	}},
-	{"execution_failed_unknown", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown) }},
-	{"execution_failed_unknown_settled", executionCard, func(s *story) *story {
+	{"execution_failed_unknown", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown) }},
+	{"execution_failed_unknown_settled", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).failedAt(4, unknown).finish(4, completed)
 	}},
-	{"execution_retried", executionCard, func(s *story) *story {
+	{"execution_retried", executionCard, func(s *scenario) *scenario {
 		s = retry(started(s, fiveSteps()).steps(1, 2).failedAt(3, failed))
 		return s.do(s.StartExecution(s.Head.Run, s.now)).claim(3)
 	}},
-	{"execution_cancelled", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
-	{"execution_cancelled_in_flight", executionCard, func(s *story) *story { return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution() }},
-	{"execution_cancelled_then_completed", executionCard, func(s *story) *story {
+	{"execution_cancelled", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2).cancelExecution() }},
+	{"execution_cancelled_in_flight", executionCard, func(s *scenario) *scenario { return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution() }},
+	{"execution_cancelled_then_completed", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, completed)
 	}},
-	{"execution_cancelled_then_unknown", executionCard, func(s *story) *story {
+	{"execution_cancelled_then_unknown", executionCard, func(s *scenario) *scenario {
 		return started(s, fiveSteps()).steps(1, 2, 3).claim(4).cancelExecution().finish(4, unknown)
 	}},
-	{"execution_step_rejected", executionCard, func(s *story) *story {
+	{"execution_step_rejected", executionCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
 		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
 	}},
-	{"execution_step_expired", executionCard, func(s *story) *story { return gated(s, arguments).expire() }},
+	{"execution_step_expired", executionCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
 }
 
 // stepStates are the card of a check.
 var stepStates = []state{
-	{"step_pending", stepCard, func(s *story) *story { return gated(s, arguments) }},
-	{"step_pending_arguments_elsewhere", stepCard, func(s *story) *story {
+	{"step_pending", stepCard, func(s *scenario) *scenario { return gated(s, arguments) }},
+	{"step_pending_arguments_elsewhere", stepCard, func(s *scenario) *scenario {
 		return gated(s, aggregate.Blob{S3Key: "k", Bytes: 123456, Preview: `{"rows":[["山田","160:00"],["佐藤"`})
 	}},
-	{"step_approved", stepCard, func(s *story) *story {
+	{"step_approved", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
 		return s.do(s.Approve(s.Gates[0].ID, approver, policy, s.now))
 	}},
-	{"step_rejected", stepCard, func(s *story) *story {
+	{"step_rejected", stepCard, func(s *scenario) *scenario {
 		s = gated(s, arguments)
 		return s.do(s.Reject(s.Gates[0].ID, "対象月が違います", approver, policy, s.now))
 	}},
-	{"step_expired", stepCard, func(s *story) *story { return gated(s, arguments).expire() }},
-	{"step_cancelled", stepCard, func(s *story) *story { return gated(s, arguments).cancelExecution() }},
+	{"step_expired", stepCard, func(s *scenario) *scenario { return gated(s, arguments).expire() }},
+	{"step_cancelled", stepCard, func(s *scenario) *scenario { return gated(s, arguments).cancelExecution() }},
 }
 
 // beside is a message in a thread whose gate of that kind waits.
-func beside(s *story, kind aggregate.CardType) *story {
+func beside(s *scenario, kind aggregate.CardType) *scenario {
 	b := task.Beside{TaskID: "01OTHER", Title: "先月の残業確認", ID: "01GATE", Kind: kind, Version: 2}
 	return s.do(s.Ask(1, b, defaults, s.now))
 }
 
 // told is what is said to a person who asked for nothing.
-func told(s *story, why aggregate.Reason) *story {
+func told(s *scenario, why aggregate.Reason) *scenario {
 	c, ref := task.Tell("01TENANT", *s.Request, why, requester.ID, s.now)
 	s.Aggregate = &task.Aggregate{Head: task.Head{Head: aggregate.Head{TenantID: ref.Tenant, Run: 1, Requester: requester.ID}, TaskID: ref.ID}}
 	return s.do(c, nil)

@@ -66,7 +66,7 @@ func offers(m card.Message, action string) bool {
 }
 
 // reviewed is what all pages of a dialog show, and whether the last one can be submitted.
-func reviewed(t testing.TB, s *story, kind aggregate.CardType, id string) (all string, submits bool) {
+func reviewed(t testing.TB, s *scenario, kind aggregate.CardType, id string) (all string, submits bool) {
 	t.Helper()
 	for page := 0; ; page++ {
 		view, ok := card.ReviewModal(s.Aggregate, card.Review{Type: kind, ID: id, TaskID: s.Head.TaskID, Page: page}, "ja")
