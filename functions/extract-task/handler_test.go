@@ -146,13 +146,13 @@ func TestABudgetThatIsSpent(t *testing.T) {
 }
 
 // talk is a thread, or why it can't be read.
-type talk struct {
+type threadBefore struct {
 	said  []slackapi.Said
 	err   error
 	asked []string
 }
 
-func (t *talk) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
+func (t *threadBefore) Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error) {
 	if deadline, ok := ctx.Deadline(); !ok || time.Until(deadline) > threadWithin {
 		return nil, errors.New("it may take for ever")
 	}
@@ -166,20 +166,20 @@ func TestARequestInAThread(t *testing.T) {
 	}
 	said := []slackapi.Said{{User: "U1", Text: "有給の残りが合わない"}}
 	for _, tt := range []struct {
-		name  string
-		root  string
-		talk  talk
-		want  []model.Said
-		asked []string
+		name         string
+		root         string
+		threadBefore threadBefore
+		want         []model.Said
+		asked        []string
 	}{
-		{"it goes with what was said before", "1700000000.000100", talk{said: said}, []model.Said{{User: "U1", Text: "有給の残りが合わない"}}, []string{"C1 1700000000.000100 1700000000.000200 20"}},
-		{"it does without when Slack does not show it", "1700000000.000100", talk{err: slackapi.Refused{Code: "missing_scope"}}, nil, []string{"C1 1700000000.000100 1700000000.000200 20"}},
-		{"one that begins its thread asks for none", "1700000000.000200", talk{said: said}, nil, nil},
+		{"it goes with what was said before", "1700000000.000100", threadBefore{said: said}, []model.Said{{User: "U1", Text: "有給の残りが合わない"}}, []string{"C1 1700000000.000100 1700000000.000200 20"}},
+		{"it does without when Slack does not show it", "1700000000.000100", threadBefore{err: slackapi.Refused{Code: "missing_scope"}}, nil, []string{"C1 1700000000.000100 1700000000.000200 20"}},
+		{"one that begins its thread asks for none", "1700000000.000200", threadBefore{said: said}, nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			h := &Handler{Threads: &tt.talk}
+			h := &Handler{Threads: &tt.threadBefore}
 			expect.Same(t, tt.want, h.thread(t.Context(), in(tt.root)))
-			expect.Same(t, tt.asked, tt.talk.asked)
+			expect.Same(t, tt.asked, tt.threadBefore.asked)
 		})
 	}
 }

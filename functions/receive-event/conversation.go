@@ -21,8 +21,8 @@ import (
 	"ringi/shared/store"
 )
 
-// Talks keeps what people say to agents, each message with one transaction.
-type Talks interface {
+// Conversations keeps what people say to agents, each message with one transaction.
+type Conversations interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Begin(ctx context.Context, c aggregate.Change) error
 	Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change) error
@@ -46,7 +46,7 @@ type knownSettings struct {
 // mostKnown bounds how many tenants' settings are remembered.
 const mostKnown = 100
 
-func (k *known) settings(ctx context.Context, from Talks, tenant string, now time.Time) (tenancy.Settings, error) {
+func (k *known) settings(ctx context.Context, from Conversations, tenant string, now time.Time) (tenancy.Settings, error) {
 	k.mu.Lock()
 	has, ok := k.of[tenant]
 	k.mu.Unlock()
@@ -66,11 +66,11 @@ func (k *known) settings(ctx context.Context, from Talks, tenant string, now tim
 	return s, nil
 }
 
-// talk keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
-// and a reply in the thread of a session. taken is false for what is none of these.
-func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
+// toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
+// and a reply in the thread of a conversation. taken is false for what is none of these.
+func (h *Handler) toAgent(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
 	tenant := aggregate.TenantID(r.TeamID)
-	s, err := h.known.settings(ctx, h.Talks, tenant, h.Now())
+	s, err := h.known.settings(ctx, h.Conversations, tenant, h.Now())
 	if err != nil {
 		return out, true, unkept(ctx, r, err)
 	}
@@ -81,7 +81,7 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 	if r.Threaded() {
 		c, err := conversation.Tell(in, opening, h.Now())
 		if err == nil {
-			err = h.Talks.Tell(ctx, in.Ref(), c)
+			err = h.Conversations.Tell(ctx, in.Ref(), c)
 		}
 		if errors.Is(err, aggregate.ErrNotFound) {
 			return out, false, nil
@@ -95,12 +95,12 @@ func (h *Handler) talk(ctx context.Context, m message, r task.Request) (out inbo
 	opening.AgentID, in.Text = to, text
 	c, err := conversation.Begin(in, opening, h.Now())
 	if err == nil {
-		err = h.Talks.Begin(ctx, c)
+		err = h.Conversations.Begin(ctx, c)
 	}
 	return inbound.OK(), true, said(ctx, in, to, r, err)
 }
 
-// said is what became of the write. Which agent answers in a thread stands in the session, which is not read here.
+// said is what became of the write. Which agent answers in a thread stands in the conversation, which is not read here.
 func said(ctx context.Context, in conversation.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
@@ -168,7 +168,7 @@ func beginning(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
 }
 
-// stopped ends what a session does, as the person wants who pressed Slack's button. Whoever is not its opener may cancel
+// stopped ends what a conversation does, as the person wants who pressed Slack's button. Whoever is not its opener may cancel
 // actions on their cards.
 func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
 	var stop struct {
@@ -189,7 +189,7 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	}
 	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
-	_, err := h.Talks.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
+	_, err := h.Conversations.Decide(ctx, ref, func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Stop(by, aggregate.Policy{Team: e.team(), Mode: aggregate.ApproversList}, h.Now())
 	})
 	switch class := errorclass.Of(err); {

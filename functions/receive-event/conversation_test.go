@@ -41,7 +41,7 @@ func custom(change func(s *tenancy.Settings)) tenancy.Settings {
 	return s
 }
 
-func TestADirectMessageThatNamesAnAgentOpensASession(t *testing.T) {
+func TestADirectMessageThatNamesAnAgentOpensAConversation(t *testing.T) {
 	task, toAgent := custom(func(*tenancy.Settings) {}), custom(func(s *tenancy.Settings) { s.DMDefault = "agent" })
 	for _, tt := range []struct {
 		name     string
@@ -77,7 +77,7 @@ func TestADirectMessageThatNamesAnAgentOpensASession(t *testing.T) {
 				}
 				return
 			}
-			s := k.talks[conversation.ID("T0TEAM", "D0DM", root)]
+			s := k.opened[conversation.ID("T0TEAM", "D0DM", root)]
 			if s == nil || len(k.changes) != 0 || s.Session.AgentID != tt.agent || k.said()[0].Content != tt.kept || len(s.Inbox) != 1 {
 				t.Errorf("opened %+v, said %v, made %d tasks", s, k.said(), len(k.changes))
 			}
@@ -85,7 +85,7 @@ func TestADirectMessageThatNamesAnAgentOpensASession(t *testing.T) {
 	}
 }
 
-func TestAReplyInASessionsThreadIsTheAgents(t *testing.T) {
+func TestAReplyInAConversationsThreadIsTheAgents(t *testing.T) {
 	k := &kept{}
 	h := handler(k)
 	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
@@ -134,11 +134,11 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	h := handler(k)
 	post(t, h, signed(callback(t, direct("claude: hi", nil), nil)))
 	id := conversation.ID("T0TEAM", "D0DM", root)
-	if got := stop(h, "U0MALLORY", root); got != 200 || len(k.talks[id].Inbox) != 1 {
-		t.Errorf("another person's stop was answered %d and left %d messages", got, len(k.talks[id].Inbox))
+	if got := stop(h, "U0MALLORY", root); got != 200 || len(k.opened[id].Inbox) != 1 {
+		t.Errorf("another person's stop was answered %d and left %d messages", got, len(k.opened[id].Inbox))
 	}
-	if got := stop(h, "U0ALICE", root); got != 200 || len(k.talks[id].Inbox) != 0 || !k.talks[id].Head.Resting {
-		t.Fatalf("answered %d, left %d messages", got, len(k.talks[id].Inbox))
+	if got := stop(h, "U0ALICE", root); got != 200 || len(k.opened[id].Inbox) != 0 || !k.opened[id].Head.Resting {
+		t.Fatalf("answered %d, left %d messages", got, len(k.opened[id].Inbox))
 	}
 	if got := stop(h, "U0ALICE", root); got != 200 {
 		t.Errorf("nothing to stop was answered %d", got)
@@ -154,11 +154,11 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting, Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},
 		Gate: aggregate.Gate{Status: aggregate.Approved},
 	}
-	a := k.talks[id]
+	a := k.opened[id]
 	a.Session.Actions, a.Session.Status, a.Head.Acting = 1, conversation.Executing, x.ActionID
 	a.Add(x)
-	if got := stop(h, "U0ALICE", root); got != 200 || k.talks[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.talks[id].Head.Acting != "" {
-		t.Errorf("answered %d: the action is %+v", got, k.talks[id].Action(x.ActionID))
+	if got := stop(h, "U0ALICE", root); got != 200 || k.opened[id].Action(x.ActionID).Status != conversation.ActionCancelled || k.opened[id].Head.Acting != "" {
+		t.Errorf("answered %d: the action is %+v", got, k.opened[id].Action(x.ActionID))
 	}
 
 	post(t, h, signed(callback(t, direct("claude: again", map[string]any{"ts": "1776675602.000100", "thread_ts": root}), nil)))

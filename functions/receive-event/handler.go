@@ -29,10 +29,10 @@ type Store interface {
 
 // Handler receives Slack's events.
 type Handler struct {
-	Store Store
-	Talks Talks
-	Edge  inbound.Edge
-	Now   func() time.Time
+	Store         Store
+	Conversations Conversations
+	Edge          inbound.Edge
+	Now           func() time.Time
 
 	known known
 }
@@ -105,7 +105,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 		return inbound.Response{}, err
 	}
 	if m.channelType() == "im" {
-		if out, taken, err := h.talk(ctx, m, request); taken {
+		if out, taken, err := h.toAgent(ctx, m, request); taken {
 			return out, err
 		}
 	}

@@ -29,9 +29,9 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	keys := secret.OpenSlack(cfg, env.Slack)
 	keys.Preload(ctx)
 	return &Handler{
-		Store: tasks.Open(cfg, env.Table),
-		Talks: conversations.Open(cfg, env.Table),
-		Edge:  inbound.Edge{Keys: keys, Now: time.Now},
-		Now:   time.Now,
+		Store:         tasks.Open(cfg, env.Table),
+		Conversations: conversations.Open(cfg, env.Table),
+		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
+		Now:           time.Now,
 	}, nil
 }

@@ -18,8 +18,8 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h, now := handler(s), time.Now().UTC().Truncate(time.Millisecond)
-	talks := conversations.New(db.DB, table)
-	h.Talks, h.Now = talks, func() time.Time { now = now.Add(time.Second); return now }
+	opened := conversations.New(db.DB, table)
+	h.Conversations, h.Now = opened, func() time.Time { now = now.Add(time.Second); return now }
 	post(t, h, signed(callback(t, direct("codex: hi", nil), nil)))
 
 	ref := conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))
@@ -29,11 +29,11 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	}
 	do := func(decide conversation.Decision) *conversation.Aggregate {
 		t.Helper()
-		return expect.Value(talks.Decide(t.Context(), ref, decide))(t)
+		return expect.Value(opened.Decide(t.Context(), ref, decide))(t)
 	}
 	answer := func() {
 		t.Helper()
-		if expect.Value(talks.Load(t.Context(), ref))(t).Head.Resting {
+		if expect.Value(opened.Load(t.Context(), ref))(t).Head.Resting {
 			do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(h.Now()) })
 		}
 		do(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -66,8 +66,8 @@ func testStopAfterMany(t *testing.T, db *storetest.Server) {
 	}, nil))); out.StatusCode != 200 {
 		t.Errorf("answered %d %s", out.StatusCode, out.Body)
 	}
-	a := expect.Value(talks.Load(t.Context(), ref))(t)
-	old := expect.Value(talks.Archived(t.Context(), ref.Tenant, ref.ID))(t)
+	a := expect.Value(opened.Load(t.Context(), ref))(t)
+	old := expect.Value(opened.Archived(t.Context(), ref.Tenant, ref.ID))(t)
 	if got := a.Action(x.ActionID); got == nil || got.Status != conversation.ActionCancelled || len(old) == 0 || a.Actions[0].Number == 1 {
 		t.Errorf("the command is %+v, %d old actions have left", got, len(old))
 	}

@@ -103,13 +103,13 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 	}
 }
 
-// testTold: a session's first message, and a reply, delivered several times at once.
+// testTold: a conversation's first message, and a reply, delivered several times at once.
 func testTold(t *testing.T, db *storetest.Server) {
 	t.Helper()
 	s, table := db.Store(t)
 	h := handler(s)
-	talks := conversations.New(dynamodb.New(db.DB.Options()), table)
-	h.Talks, h.Now = talks, time.Now // rows that are not kept for ever would be gone by now
+	opened := conversations.New(dynamodb.New(db.DB.Options()), table)
+	h.Conversations, h.Now = opened, time.Now // rows that are not kept for ever would be gone by now
 	for _, fields := range []map[string]any{direct("claude: hi", nil), direct("and?", map[string]any{"thread_ts": root, "ts": "1776675600.000200"})} {
 		var wg sync.WaitGroup
 		for range 4 {
@@ -121,7 +121,7 @@ func testTold(t *testing.T, db *storetest.Server) {
 		}
 		wg.Wait()
 	}
-	a := expect.Value(talks.Load(t.Context(), conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
+	a := expect.Value(opened.Load(t.Context(), conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
 	if a.Head.Rev != 2 || len(a.Inbox) != 2 || a.Session.AgentID != "claude" {
 		t.Errorf("%+v with %d messages", a.Head, len(a.Inbox))
 	}

@@ -26,7 +26,7 @@ var now = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
 type kept struct {
 	changes  []aggregate.Change
 	settings tenancy.Settings // the zero value: the defaults
-	talks    map[string]*conversation.Aggregate
+	opened   map[string]*conversation.Aggregate
 	told     []aggregate.Change
 	homes    []store.Home
 	ended    []ending
@@ -73,22 +73,22 @@ func (k *kept) Settings(context.Context, string) (tenancy.Settings, error) {
 	return k.settings, nil
 }
 
-// Begin opens a session whose rows are in talks from then on.
+// Begin opens a conversation whose rows are in opened from then on.
 func (k *kept) Begin(_ context.Context, c aggregate.Change) error {
 	a := (&conversation.Aggregate{}).After(c).(*conversation.Aggregate)
-	if k.talks[a.Head.SessionID] != nil {
+	if k.opened[a.Head.SessionID] != nil {
 		return store.ErrExists
 	}
-	if k.talks == nil {
-		k.talks = map[string]*conversation.Aggregate{}
+	if k.opened == nil {
+		k.opened = map[string]*conversation.Aggregate{}
 	}
-	k.talks[a.Head.SessionID] = a
+	k.opened[a.Head.SessionID] = a
 	k.told = append(k.told, c)
 	return k.err
 }
 
 func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) error {
-	if k.talks[ref.ID] == nil {
+	if k.opened[ref.ID] == nil {
 		return aggregate.ErrNotFound
 	}
 	k.told = append(k.told, c)
@@ -96,7 +96,7 @@ func (k *kept) Tell(_ context.Context, ref aggregate.Ref, c aggregate.Change) er
 }
 
 func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error) {
-	a := k.talks[ref.ID]
+	a := k.opened[ref.ID]
 	if a == nil {
 		return nil, aggregate.ErrNotFound
 	}
@@ -105,9 +105,9 @@ func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide conversation.
 		return nil, errors.Join(err, k.err)
 	}
 	if !c.Empty() {
-		k.talks[ref.ID] = a.After(c).(*conversation.Aggregate)
+		k.opened[ref.ID] = a.After(c).(*conversation.Aggregate)
 	}
-	return k.talks[ref.ID], nil
+	return k.opened[ref.ID], nil
 }
 
 func (k *kept) request(t *testing.T) *task.Request {
@@ -126,8 +126,8 @@ func (k *kept) request(t *testing.T) *task.Request {
 
 func handler(s Store) *Handler {
 	clock := func() time.Time { return now }
-	talks, _ := s.(Talks)
-	return &Handler{Store: s, Talks: talks, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
+	opened, _ := s.(Conversations)
+	return &Handler{Store: s, Conversations: opened, Edge: inbound.Edge{Keys: slacktest.Keys{Secret: signingSecret}, Now: clock, Within: time.Minute}, Now: clock}
 }
 
 // signed is a body as API Gateway hands it over.

@@ -31,13 +31,13 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 			break
 		}
 	}
-	talk, talks := v.Of.(*conversation.Aggregate)
-	if talks {
+	a, is := v.Of.(*conversation.Aggregate)
+	if is {
 		c.thread = thread
 	}
 	h.show(ctx, c, v, false, func() (slack.ModalViewRequest, error) {
-		if talks {
-			return card.CloseConversationModal(c.Ref.ID, cmp.Or(talk.Session.Locale, v.Settings.Locale)), nil
+		if is {
+			return card.CloseConversationModal(c.Ref.ID, cmp.Or(a.Session.Locale, v.Settings.Locale)), nil
 		}
 		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "", v.Settings.Locale), nil
 	})
@@ -76,8 +76,8 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// closeTalk is the yes to the dialog that asks whether a conversation shall end.
-func (h *Handler) closeTalk(ctx context.Context, p payload) (inbound.Response, error) {
+// closeConversation is the yes to the dialog that asks whether a conversation shall end.
+func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.ConversationForm
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {
 		return h.malformed(ctx, p)

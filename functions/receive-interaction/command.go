@@ -106,7 +106,7 @@ func (h *Handler) list(ctx context.Context, c command, locale string) inbound.Re
 	s, err := h.Store.Settings(ctx, tenant)
 	if err == nil {
 		var box inbox.Inbox
-		reader := inbox.Reader{Rows: h.Rows, Store: h.Store, Sessions: h.Talks, Slack: h.Slack, Now: h.Now}
+		reader := inbox.Reader{Rows: h.Rows, Store: h.Store, Sessions: h.Conversations, Slack: h.Slack, Now: h.Now}
 		if box, err = reader.Read(ctx, tenant, c.team, c.user, s); err == nil {
 			return ephemeral(card.List(locale, box.Summary(ctx, h.Slack)))
 		}

@@ -18,22 +18,22 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// talk is a session that Sato began in a channel's thread, in which an action waits.
-type talk struct {
+// inConversation is a conversation that Sato began in a channel's thread, in which an action waits.
+type inConversation struct {
 	*world
 	rows *conversations.Store
 	of   aggregate.Ref
 	x    *conversation.Action
 }
 
-func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
+func newConversation(t *testing.T, db *storetest.Server, script string) *inConversation {
 	t.Helper()
 	w := newWorld(t, db)
 	rows := conversations.Of(w.Store.Of.Store)
 	rows.Now = w.Now
-	w.h.Talks = rows
+	w.h.Conversations = rows
 	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: w.root, TS: w.root, User: workspace.Sato, Text: "hi"}
-	k := &talk{world: w, rows: rows, of: in.Ref()}
+	k := &inConversation{world: w, rows: rows, of: in.Ref()}
 	expect.NoError(t, rows.Begin(t.Context(), expect.Value(conversation.Begin(in, conversation.Opening{AgentID: "claude", IsCached: true, Locale: "ja"}, w.Now()))(t)))
 	p := conversation.Payload{Script: script, TimeoutSeconds: 60}.JSON()
 	k.x = k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
@@ -44,18 +44,18 @@ func newTalk(t *testing.T, db *storetest.Server, script string) *talk {
 	return k
 }
 
-func (k *talk) do(decide conversation.Decision) *conversation.Aggregate {
+func (k *inConversation) do(decide conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	k.Later(time.Second)
 	return expect.Value(k.rows.Decide(k.T.Context(), k.of, decide))(k.T)
 }
 
-func (k *talk) action() *conversation.Action {
+func (k *inConversation) action() *conversation.Action {
 	k.T.Helper()
 	return expect.Value(k.rows.Load(k.T.Context(), k.of))(k.T).Action(k.x.ActionID)
 }
 
-func (k *talk) press(user, action, value string) inbound.Response {
+func (k *inConversation) press(user, action, value string) inbound.Response {
 	k.T.Helper()
 	p := k.click(user, action, value)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
@@ -63,21 +63,21 @@ func (k *talk) press(user, action, value string) inbound.Response {
 }
 
 // send submits the dialog that is open for a person.
-func (k *talk) send(user string, values map[string]any) inbound.Response {
+func (k *inConversation) send(user string, values map[string]any) inbound.Response {
 	k.T.Helper()
 	v := k.view(user)
 	k.slack.CloseView(user, v.ID, false)
 	return k.sendView(user, v, values)
 }
 
-func (k *talk) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
+func (k *inConversation) sendView(user string, v workspace.View, values map[string]any) inbound.Response {
 	k.T.Helper()
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": v.ID, "type": "modal", "callback_id": v.CallbackID, "private_metadata": v.PrivateMetadata, "state": map[string]any{"values": values}}
 	return k.post(p)
 }
 
-func (k *talk) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }
+func (k *inConversation) value() string { return k.x.ActionID + "/" + k.x.Payload.Hash() }
 
 func TestPeopleDecideOnActions(t *testing.T) {
 	db := storetest.Start(t)
@@ -89,11 +89,11 @@ func TestPeopleDecideOnActions(t *testing.T) {
 	t.Run("approved and cancelled at the same instant: one of them learns of the other", func(t *testing.T) { testActionAtOnce(t, db) })
 	t.Run("a long one is read page by page and approved at the end", func(t *testing.T) { testActionReadToItsEnd(t, db) })
 	t.Run("a page is turned for those alone who could open it", func(t *testing.T) { testPagesForReaders(t, db) })
-	t.Run("a session that was closed begins anew", func(t *testing.T) { testSessionReopened(t, db) })
+	t.Run("a conversation that was closed begins anew", func(t *testing.T) { testConversationReopened(t, db) })
 	t.Run("on the Home tab, where what is refused is said in a dialog", func(t *testing.T) { testActionOnTheTab(t, db) })
 	t.Run("listed by a command, with the conversations of whoever asks", func(t *testing.T) { testActionListed(t, db) })
 	t.Run("whoever can't be answered in time is told", func(t *testing.T) { testActionNotInTime(t, db) })
-	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfATalk(t, db) })
+	t.Run("strangers decide nothing", func(t *testing.T) { testStrangersOfAConversation(t, db) })
 }
 
 // reason is what the form of a rejection says; nil is an empty one.
@@ -102,7 +102,7 @@ func reason(text any) map[string]any {
 }
 
 func testActionApproved(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
 	if x := k.action(); x.Status != conversation.ActionApproved || x.Gate.ApprovedBy != workspace.Suzuki || x.ApprovedBy != conversation.ApprovedByUser {
 		t.Fatalf("%+v", x)
@@ -111,13 +111,13 @@ func testActionApproved(t *testing.T, db *storetest.Server) {
 }
 
 func testActionNotInTime(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.h.Rows, k.h.Edge.Within = failing{Rows: k.h.Rows, hang: true}, 0
 	k.oneIsTold(func(user string) bool { return k.press(user, card.ApproveAction, k.value()).StatusCode == 200 })
 }
 
 // onHome is a click on the Home tab, where there is no channel.
-func (k *talk) onHome(user, action, value string) inbound.Response {
+func (k *inConversation) onHome(user, action, value string) inbound.Response {
 	k.T.Helper()
 	p := k.onTab(user, action, value)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = k.of.ID
@@ -125,7 +125,7 @@ func (k *talk) onHome(user, action, value string) inbound.Response {
 }
 
 func testActionOnTheTab(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.quiet(k.onHome(workspace.Guest, card.ApproveAction, k.value()), workspace.Guest)
 	if views := k.slack.Views(workspace.Guest); len(views) != 1 || k.action().Status != conversation.ActionPending {
 		t.Errorf("%d dialogs, %s", len(views), k.action().Status)
@@ -144,7 +144,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 }
 
 func testActionListed(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	if said := k.said(k.typed(workspace.Suzuki, workspace.HR, "list")); !strings.Contains(said, "操作 #1 の確認") || strings.Contains(said, "エージェントとの会話") {
 		t.Error(said)
 	}
@@ -163,7 +163,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 }
 
 func testActionChanged(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
 	if x := k.action(); x.Status != conversation.ActionPending {
 		t.Errorf("it is %s", x.Status)
@@ -171,7 +171,7 @@ func testActionChanged(t *testing.T, db *storetest.Server) {
 }
 
 func testActionRejected(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
 	if out := k.send(workspace.Suzuki, reason(nil)); out.Body == "" {
 		t.Error("a form without a reason closes")
@@ -181,7 +181,7 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected || x.ErrorDetail != "本番はだめ" {
 		t.Errorf("%+v", x)
 	}
-	k = newTalk(t, db, "make")
+	k = newConversation(t, db, "make")
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
 		k.quiet(k.press(user, card.RejectAction, k.value()), user)
 	}
@@ -198,7 +198,7 @@ func testActionRejected(t *testing.T, db *storetest.Server) {
 }
 
 func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	root := k.slack.Say(t, workspace.Sato, workspace.HR, "codex: hello")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: root, TS: root, User: workspace.Sato, Text: "hi"}
 	k.of = in.Ref()
@@ -215,7 +215,7 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 }
 
 func testActionCancelled(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Sato, card.CancelAction, k.x.ActionID), workspace.Sato)
 	k.told(k.press(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki, "取り消しています")
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonWithdrawn {
@@ -224,7 +224,7 @@ func testActionCancelled(t *testing.T, db *storetest.Server) {
 }
 
 func testActionAtOnce(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+	k := newConversation(t, db, "make")
 	clicks := []map[string]any{k.click(workspace.Suzuki, card.ApproveAction, k.value()), k.click(workspace.Sato, card.CancelAction, k.x.ActionID)}
 	var wg sync.WaitGroup
 	for _, p := range clicks {
@@ -238,7 +238,7 @@ func testActionAtOnce(t *testing.T, db *storetest.Server) {
 }
 
 func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+	k := newConversation(t, db, strings.Repeat("echo 漢字\n", 1500))
 	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
 	for range 40 {
 		v := k.slack.Views(workspace.Suzuki)[0]
@@ -256,13 +256,13 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 }
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, strings.Repeat("echo 漢字\n", 1500))
+	k := newConversation(t, db, strings.Repeat("echo 漢字\n", 1500))
 	k.quiet(k.press(workspace.Suzuki, card.OpenActionReview, k.x.ActionID), workspace.Suzuki)
 	k.turnsForReadersOnly()
 }
 
-func testSessionReopened(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+func testConversationReopened(t *testing.T, db *storetest.Server) {
+	k := newConversation(t, db, "make")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
@@ -272,8 +272,8 @@ func testSessionReopened(t *testing.T, db *storetest.Server) {
 	}
 }
 
-func testStrangersOfATalk(t *testing.T, db *storetest.Server) {
-	k := newTalk(t, db, "make")
+func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {
+	k := newConversation(t, db, "make")
 	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.OpenActionReview} {
 		k.press("U0NOBODY", action, k.value())
 	}

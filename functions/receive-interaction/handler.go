@@ -76,15 +76,15 @@ type Slack interface {
 
 // Handler receives clicks, shortcuts and forms.
 type Handler struct {
-	Rows     Rows
-	Store    Store
-	Slack    Slack
-	People   *people.People
-	Results  Results
-	Talks    inbox.Sessions
-	Contests Contests
-	Edge     inbound.Edge
-	Now      func() time.Time
+	Rows          Rows
+	Store         Store
+	Slack         Slack
+	People        *people.People
+	Results       Results
+	Conversations inbox.Sessions
+	Contests      Contests
+	Edge          inbound.Edge
+	Now           func() time.Time
 
 	people people.Requesters // whose language is known
 }
@@ -272,7 +272,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	case card.OthersCallback:
 		return h.pick(ctx, p)
 	case card.CloseConversationCallback:
-		return h.closeTalk(ctx, p)
+		return h.closeConversation(ctx, p)
 	}
 	return ignore(ctx, "view")
 }

@@ -40,7 +40,7 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	slack := bots.Open(cfg, keys, env.Credentials, rows, slackTimeout)
 	return &Handler{
-		Rows: all, Store: rows, Results: results, Talks: conversations.Of(all), Contests: contests.Of(all, results),
+		Rows: all, Store: rows, Results: results, Conversations: conversations.Of(all), Contests: contests.Of(all, results),
 		Slack: slack, People: &people.People{Slack: slack, Now: time.Now},
 		Edge: inbound.Edge{Keys: keys, Now: time.Now}, Now: time.Now,
 	}, nil

@@ -15,7 +15,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Said is where what stands beside a session is: what was said, and what its actions print.
+// Said is where what stands beside a conversation is: what was said, and what its actions print.
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
@@ -26,22 +26,22 @@ type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// sessionCards draws the cards of sessions.
-type sessionCards struct {
-	said  Said
-	shelf Payloads
+// conversationCards draws the cards of conversations.
+type conversationCards struct {
+	said    Said
+	results Payloads
 }
 
-// Place is the session's thread.
-func (sessionCards) Place(a aggregate.Aggregate) (Place, bool) {
-	s := talkOf(a).Session
+// Place is the conversation's thread.
+func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
+	s := conversationOf(a).Session
 	if s == nil {
 		return Place{}, false
 	}
 	return Place{Team: s.TeamID, Thread: s.ThreadTS}, true
 }
 
-func talkOf(a aggregate.Aggregate) card.Conversation {
+func conversationOf(a aggregate.Aggregate) card.Conversation {
 	if t, ok := a.(card.Conversation); ok {
 		return t
 	}
@@ -49,13 +49,13 @@ func talkOf(a aggregate.Aggregate) card.Conversation {
 }
 
 // Render draws one card.
-func (sessionCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
-	return card.RenderConversation(talkOf(a), c, s, now)
+func (conversationCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
 // Live has in it the last lines of what an action prints that executes: they come without a commit.
-func (k sessionCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
-	t := talkOf(a)
+func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
+	t := conversationOf(a)
 	x := t.Current()
 	if x == nil || x.Status != conversation.ActionExecuting {
 		return a, nil
@@ -68,8 +68,8 @@ func (k sessionCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregat
 }
 
 // Opened has what the card shows beside its row. What is gone stays away: a card whose message was deleted shows nothing.
-func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
-	t, ref := talkOf(a), a.Ref()
+func (k conversationCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
+	t, ref := conversationOf(a), a.Ref()
 	switch c.CardType {
 	case conversation.CardMessage:
 		key, _ := conversation.OfMessage(c.Subject)
@@ -89,7 +89,7 @@ func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggr
 		}
 		var err error
 		if x.Payload.S3Key != "" {
-			if t.Payload, err = k.shelf.Open(ctx, ref, x.Payload); err != nil {
+			if t.Payload, err = k.results.Open(ctx, ref, x.Payload); err != nil {
 				return nil, fmt.Errorf("open what the action is to do: %w", err)
 			}
 		}
@@ -103,14 +103,14 @@ func (k sessionCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggr
 }
 
 // Suggestions are none: who talks with an agent knows what they want.
-func (sessionCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
+func (conversationCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
 // Urgency is read off the rows.
-func (sessionCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
+func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
 	if c.CardType != conversation.CardAction {
 		return settled
 	}
-	switch x := aggregate.Find(talkOf(a).Actions, c.Subject); {
+	switch x := aggregate.Find(conversationOf(a).Actions, c.Subject); {
 	case x == nil:
 		return settled
 	case x.Status == conversation.ActionPending:
@@ -122,8 +122,8 @@ func (sessionCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
 }
 
 // Status is what Slack shows beside the thread.
-func (sessionCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
-	t := talkOf(a)
+func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string) {
+	t := conversationOf(a)
 	x := t.Current()
 	switch {
 	case t.Session.Status == conversation.Closed:
@@ -152,7 +152,7 @@ func (d *drawing) status(ctx context.Context) {
 		return
 	}
 	st, title := k.Status(d.a)
-	err := d.Slack.SetAgentStatus(ctx, talkOf(d.a).Session.Channel, d.place.Thread, st, title)
+	err := d.Slack.SetAgentStatus(ctx, conversationOf(d.a).Session.Channel, d.place.Thread, st, title)
 	if d.heard(ctx, err); err != nil {
 		slog.WarnContext(ctx, "the status is not shown", d.ref.Log(), "status", st, "err", err)
 	}

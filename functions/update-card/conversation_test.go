@@ -17,8 +17,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// talk is a session that Sato began in direct messages, and a Slack that shows it.
-type talk struct {
+// inConversation is a conversation that Sato began in direct messages, and a Slack that shows it.
+type inConversation struct {
 	*world
 	rows    *conversations.Store
 	ref     aggregate.Ref
@@ -27,7 +27,7 @@ type talk struct {
 	policy  aggregate.Policy
 }
 
-func newTalk(t *testing.T, db *storetest.Server) *talk {
+func newConversation(t *testing.T, db *storetest.Server) *inConversation {
 	t.Helper()
 	w := newWorld(t, db)
 	_, table := db.Store(t)
@@ -36,8 +36,8 @@ func newTalk(t *testing.T, db *storetest.Server) *talk {
 	rows.Now = w.Now
 	w.h = w.handler()
 	w.h.Store, w.h.Rows = s, s
-	w.h.Kinds = map[string]Kind{conversation.Kind.Name: sessionCards{rows, w.bucket}}
-	k := &talk{world: w, rows: rows, policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
+	w.h.Kinds = map[string]Kind{conversation.Kind.Name: conversationCards{rows, w.bucket}}
+	k := &inConversation{world: w, rows: rows, policy: aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}}
 	k.channel = expect.Value(w.slack.Client.OpenDM(t.Context(), workspace.Sato))(t)
 	k.thread = w.slack.Say(t, workspace.Sato, k.channel, "claude: テストを直して")
 	in := conversation.Inbound{Team: slacktest.Team, Channel: k.channel, ChannelType: "im", Thread: k.thread, TS: k.thread, User: workspace.Sato, Text: "テストを直して"}
@@ -46,13 +46,13 @@ func newTalk(t *testing.T, db *storetest.Server) *talk {
 	return k
 }
 
-func (k *talk) do(decide conversation.Decision) *conversation.Aggregate {
+func (k *inConversation) do(decide conversation.Decision) *conversation.Aggregate {
 	k.T.Helper()
 	k.Later(time.Second)
 	return expect.Value(k.rows.Decide(k.T.Context(), k.ref, decide))(k.T)
 }
 
-func (k *talk) says(text string, p *conversation.Proposal) *conversation.Aggregate {
+func (k *inConversation) says(text string, p *conversation.Proposal) *conversation.Aggregate {
 	k.T.Helper()
 	return k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Answered(a.Head.Run, a.Waiting(), conversation.Answer{Text: text, Proposal: p}, k.Now())
@@ -60,7 +60,7 @@ func (k *talk) says(text string, p *conversation.Proposal) *conversation.Aggrega
 }
 
 // drawn draws and wants these texts in the thread, in this order, and Slack to show the agent's status.
-func (k *talk) drawn(status string, texts ...string) {
+func (k *inConversation) drawn(status string, texts ...string) {
 	k.T.Helper()
 	if !k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)) {
 		k.T.Fatalf("given back for %v s", k.queue.hidden)
@@ -87,7 +87,7 @@ func (k *talk) drawn(status string, texts ...string) {
 
 // A conversation from its first message to its end: what is said comes before what asks, and nothing is said twice.
 func TestAConversationIsDrawn(t *testing.T) {
-	k := newTalk(t, storetest.Start(t))
+	k := newConversation(t, storetest.Start(t))
 	k.drawn("processing")
 	p := conversation.Payload{Script: "make test", TimeoutSeconds: 60}
 	x := k.says("**まず** 試します。", &conversation.Proposal{

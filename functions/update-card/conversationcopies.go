@@ -10,8 +10,8 @@ import (
 )
 
 // Asks is the action that waits.
-func (sessionCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
-	x := talkOf(a).Pending()
+func (conversationCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
+	x := conversationOf(a).Pending()
 	if x == nil || !x.Gate.Terms.ApprovalRequired {
 		return aggregate.Question{}, false
 	}
@@ -19,27 +19,27 @@ func (sessionCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
 }
 
 // Approves asks what a click asks.
-func (sessionCards) Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	return talkOf(a).Approves(id, by, p, now)
+func (conversationCards) Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	return conversationOf(a).Approves(id, by, p, now)
 }
 
-// Origin is where the session was opened.
-func (sessionCards) Origin(a aggregate.Aggregate) aggregate.Origin {
-	return talkOf(a).Session.Origin()
+// Origin is where the conversation was opened.
+func (conversationCards) Origin(a aggregate.Aggregate) aggregate.Origin {
+	return conversationOf(a).Session.Origin()
 }
 
 // Beginning is the head of its thread.
-func (sessionCards) Beginning(a aggregate.Aggregate) (ts, thread string) {
-	s := talkOf(a).Session
+func (conversationCards) Beginning(a aggregate.Aggregate) (ts, thread string) {
+	s := conversationOf(a).Session
 	return s.ThreadTS, s.ThreadTS
 }
 
 // Outcome is none: whoever talks with an agent has the answer in the thread.
-func (sessionCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
+func (conversationCards) Outcome(aggregate.Aggregate, time.Time) *aggregate.Card { return nil }
 
-// Copy draws a copy. One whose action has left the session stays as it is.
-func (sessionCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool) {
-	t := talkOf(a)
+// Copy draws a copy. One whose action has left the conversation stays as it is.
+func (conversationCards) Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (card.Message, bool) {
+	t := conversationOf(a)
 	x := aggregate.Find(t.Actions, c.Subject)
 	if x == nil {
 		return card.Message{}, false

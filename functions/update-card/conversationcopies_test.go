@@ -16,7 +16,7 @@ import (
 )
 
 // listing makes these people the approvers.
-func (k *talk) listing(change func(*tenancy.Settings), users ...string) {
+func (k *inConversation) listing(change func(*tenancy.Settings), users ...string) {
 	k.T.Helper()
 	ctx, s := k.T.Context(), k.rows.Of.Store
 	expect.Value(s.Bootstrap(ctx, tenancy.Tenant{ID: k.ref.Tenant, Name: "x", Slug: "default", TeamID: slacktest.Team, Admins: []string{}}, k.Now()))(k.T)
@@ -30,7 +30,7 @@ func (k *talk) listing(change func(*tenancy.Settings), users ...string) {
 }
 
 // proposes brings it to an action that waits.
-func (k *talk) proposes(script string) *conversation.Action {
+func (k *inConversation) proposes(script string) *conversation.Action {
 	k.T.Helper()
 	if a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T); len(a.Actions) > 0 {
 		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.StartRun(k.Now()) })
@@ -44,7 +44,7 @@ func (k *talk) proposes(script string) *conversation.Action {
 }
 
 // shown draws the cards, and the copies if they were asked for; it reports whether they were.
-func (k *talk) shown() (asked bool) {
+func (k *inConversation) shown() (asked bool) {
 	k.T.Helper()
 	k.queue.sent = nil
 	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
@@ -63,7 +63,7 @@ func (k *talk) shown() (asked bool) {
 }
 
 // sees wants one message of the bot's in a person's direct messages, with all of these and none of those.
-func (k *talk) sees(user string, want, not []string) {
+func (k *inConversation) sees(user string, want, not []string) {
 	k.T.Helper()
 	got := k.direct(user)
 	if len(got) != 1 {
@@ -83,17 +83,17 @@ func (k *talk) sees(user string, want, not []string) {
 
 func TestCopiesOfActions(t *testing.T) {
 	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *talk){
+	for name, run := range map[string]func(*testing.T, *inConversation){
 		"go to listed approvers and follow the decision and the run":      testActionCopiesFollow,
 		"follow what ends an action before anybody decides":               testActionCopiesEnd,
 		"aren't for whoever may not approve, and none go out when so set": testActionCopiesOfEligible,
 		"leave with the old actions of a long conversation":               testActionCopiesLeave,
 	} {
-		t.Run(name, func(t *testing.T) { run(t, newTalk(t, db)) })
+		t.Run(name, func(t *testing.T) { run(t, newConversation(t, db)) })
 	}
 }
 
-func testActionCopiesFollow(t *testing.T, k *talk) {
+func testActionCopiesFollow(t *testing.T, k *inConversation) {
 	k.listing(nil, workspace.Sato, workspace.Suzuki, workspace.Tanaka)
 	x := k.proposes("make test")
 	if k.shown(); k.shown() {
@@ -129,7 +129,7 @@ func testActionCopiesFollow(t *testing.T, k *talk) {
 	}
 }
 
-func testActionCopiesEnd(t *testing.T, k *talk) {
+func testActionCopiesEnd(t *testing.T, k *inConversation) {
 	k.listing(nil, workspace.Suzuki)
 	k.proposes("make test")
 	k.shown()
@@ -138,7 +138,7 @@ func testActionCopiesEnd(t *testing.T, k *talk) {
 	k.sees(workspace.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
 }
 
-func testActionCopiesOfEligible(t *testing.T, k *talk) {
+func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
 	x := k.proposes("make test")
 	if k.shown() || len(k.direct(workspace.Suzuki)) != 0 {
@@ -155,7 +155,7 @@ func testActionCopiesOfEligible(t *testing.T, k *talk) {
 	}
 }
 
-func testActionCopiesLeave(t *testing.T, k *talk) {
+func testActionCopiesLeave(t *testing.T, k *inConversation) {
 	k.listing(nil, workspace.Suzuki)
 	for range 23 {
 		x := k.proposes("make test")

@@ -29,7 +29,7 @@ func TestUpdateCard(t *testing.T) {
 	}{
 		{"arguments that are kept elsewhere", testLargeArguments},
 		{"a card is posted once and follows its rows", testFollows},
-		{"cards are posted in the order of the story", testOrder},
+		{"cards are posted in the order of the work", testOrder},
 		{"repeated, late and parallel messages are harmless", testRepeated},
 		{"the language of the settings", testLocale},
 		{"a rate limit is waited out, with no claim left behind", testRateLimit},

@@ -16,20 +16,20 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-func (k *talk) withHomes() {
+func (k *inConversation) withHomes() {
 	s := k.rows.Of.Store
 	k.h.Homes = &Homes{Rows: s, Slack: k.slack.Client, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: k.rows, Slack: k.slack.Client, Now: k.Now}}
 }
 
 // opens is a person opening the tab.
-func (k *talk) opens(user string) string {
+func (k *inConversation) opens(user string) string {
 	k.T.Helper()
 	expect.NoError(k.T, k.rows.Of.Store.HomeOpened(k.T.Context(), k.ref.Tenant, store.Home{Team: slacktest.Team, User: user, OpenedAt: k.Now()}))
 	return k.publish(fmt.Sprintf(`{"tenant":%q,"kind":"home","id":%q}`, k.ref.Tenant, user), user)
 }
 
 // wants holds a tab to these texts, and to none of those.
-func (k *talk) wants(tab string, want, not []string) {
+func (k *inConversation) wants(tab string, want, not []string) {
 	k.T.Helper()
 	for _, text := range want {
 		if !strings.Contains(tab, text) {
@@ -44,7 +44,7 @@ func (k *talk) wants(tab string, want, not []string) {
 }
 
 // inChannel begins a conversation of Sato's in a channel's thread, of which all members may decide.
-func (k *talk) inChannel(n int, script string) {
+func (k *inConversation) inChannel(n int, script string) {
 	k.T.Helper()
 	ts := fmt.Sprintf("1776675700.%06d", n)
 	in := conversation.Inbound{Team: slacktest.Team, Channel: workspace.HR, ChannelType: "channel", Thread: ts, TS: ts, User: workspace.Sato, Text: "テストを直して"}
@@ -58,22 +58,22 @@ func (k *talk) inChannel(n int, script string) {
 
 func TestConversationsOnHomeTabs(t *testing.T) {
 	db := storetest.Start(t)
-	for name, run := range map[string]func(*testing.T, *talk){
+	for name, run := range map[string]func(*testing.T, *inConversation){
 		"show what an agent wants to do with its buttons":   testHomeAction,
 		"show a long one in short, to be read":              testHomeLongAction,
-		"show who began them their open ones":               testHomeTalks,
+		"show who began them their open ones":               testHomeConversations,
 		"lead to the copy where the thread can't be opened": testHomeLeadsToTheCopy,
 		"hold sixty within Slack's limits":                  testHomeSixtyActions,
 	} {
 		t.Run(name, func(t *testing.T) {
-			k := newTalk(t, db)
+			k := newConversation(t, db)
 			k.withHomes()
 			run(t, k)
 		})
 	}
 }
 
-func testHomeAction(t *testing.T, k *talk) {
+func testHomeAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, "make test")
 	k.wants(k.opens(workspace.Suzuki), []string{"approve_action", "reject_action", "cancel_action", k.ref.ID, "make test", "あなたの承認待ち (1 件)"}, []string{"エージェントとの会話"})
 	k.wants(k.opens(workspace.Guest), nil, []string{"approve_action", k.ref.ID})
@@ -84,19 +84,19 @@ func testHomeAction(t *testing.T, k *talk) {
 	k.wants(k.opens(workspace.Suzuki), []string{"あなたの承認待ち (0 件)"}, []string{"approve_action"})
 }
 
-func testHomeLongAction(t *testing.T, k *talk) {
+func testHomeLongAction(t *testing.T, k *inConversation) {
 	k.inChannel(1, strings.Repeat("echo a long line\n", 900))
 	k.wants(k.opens(workspace.Suzuki), []string{"review_action", "reject_action", "シェルコマンドの実行"}, []string{"approve_action", "echo a long line"})
 }
 
-func testHomeTalks(t *testing.T, k *talk) {
+func testHomeConversations(t *testing.T, k *inConversation) {
 	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
 	k.wants(k.opens(workspace.Suzuki), nil, []string{"エージェントとの会話"})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 	k.wants(k.opens(workspace.Sato), nil, []string{"エージェントとの会話"})
 }
 
-func testHomeLeadsToTheCopy(t *testing.T, k *talk) {
+func testHomeLeadsToTheCopy(t *testing.T, k *inConversation) {
 	k.listing(nil, workspace.Suzuki)
 	k.proposes("make test")
 	k.wants(k.opens(workspace.Suzuki), []string{"approve_action"}, []string{"/archives/"})
@@ -104,7 +104,7 @@ func testHomeLeadsToTheCopy(t *testing.T, k *talk) {
 	k.wants(k.opens(workspace.Suzuki), []string{"/archives/" + workspace.DirectMessage(workspace.Suzuki)}, []string{"/archives/" + k.channel})
 }
 
-func testHomeSixtyActions(t *testing.T, k *talk) {
+func testHomeSixtyActions(t *testing.T, k *inConversation) {
 	for i := range 60 {
 		k.inChannel(i, fmt.Sprintf("echo %d", i))
 	}

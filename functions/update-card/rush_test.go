@@ -22,7 +22,7 @@ import (
 type asked struct {
 	ref           aggregate.Ref
 	root, channel string
-	next          int       // move of the story
+	next          int       // of its moves
 	at            time.Time // when that is made; zero: when the gate's card has been seen for a while
 	messages      int       // in its group of the queue
 	hidden        time.Time // until when the first of them is
@@ -107,7 +107,7 @@ func (r *rush) ask(channel string) {
 // thinking is how long a gate's card is looked at before its stamp.
 const thinking = 15 * time.Second
 
-// move does what comes next in a request's story, when it is time.
+// move does what comes next in a request, when it is time.
 func (r *rush) move(x *asked) {
 	r.T.Helper()
 	if x.at.IsZero() && len(x.shown) == len(x.opened) {

@@ -31,8 +31,8 @@ type withLeftover interface {
 }
 
 // Leftover is a message that grew with an answer which nobody makes any more.
-func (sessionCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
-	t := talkOf(a)
+func (conversationCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
+	t := conversationOf(a)
 	return t.Leftover(), t.Session.Channel
 }
 

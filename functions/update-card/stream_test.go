@@ -15,7 +15,7 @@ import (
 )
 
 // grows has a message grow with the beginning of an answer, as whoever answers does.
-func (k *talk) grows() *conversation.Stream {
+func (k *inConversation) grows() *conversation.Stream {
 	k.T.Helper()
 	a := expect.Value(k.rows.Load(k.T.Context(), k.ref))(k.T)
 	row := conversation.NewStream(a.Waiting()[0], k.Now())
@@ -26,10 +26,10 @@ func (k *talk) grows() *conversation.Stream {
 
 func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	db := storetest.Start(t)
-	run := func(name string, test func(t *testing.T, k *talk)) {
-		t.Run(name, func(t *testing.T) { test(t, newTalk(t, db)) })
+	run := func(name string, test func(t *testing.T, k *inConversation)) {
+		t.Run(name, func(t *testing.T) { test(t, newConversation(t, db)) })
 	}
-	run("whoever answered crashed before its end", func(t *testing.T, k *talk) {
+	run("whoever answered crashed before its end", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		k.says("**The beginning**, and the end.", nil)
 		k.drawn("active", "*The beginning*, and the end.")
@@ -40,11 +40,11 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 			t.Errorf("%d messages are posted", n)
 		}
 	})
-	run("while its answer is made it stays", func(t *testing.T, k *talk) {
+	run("while its answer is made it stays", func(t *testing.T, k *inConversation) {
 		k.grows()
 		k.drawn("processing", "The beginning")
 	})
-	run("its answer never came", func(t *testing.T, k *talk) {
+	run("its answer never came", func(t *testing.T, k *inConversation) {
 		k.grows()
 		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
 		k.drawn("closed", "reopen_session")
@@ -52,14 +52,14 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 			t.Errorf("%+v", a.Stream)
 		}
 	})
-	run("nobody knows whether there is one", func(t *testing.T, k *talk) {
+	run("nobody knows whether there is one", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		row.TS = ""
 		expect.NoError(t, k.rows.Of.PutNote(t.Context(), k.ref, row, row.Of, false))
 		k.says(strings.Repeat("The end. ", 9), nil)
 		k.drawn("active", "The end.")
 	})
-	run("Slack can't put the card in its place", func(t *testing.T, k *talk) {
+	run("Slack can't put the card in its place", func(t *testing.T, k *inConversation) {
 		row := k.grows()
 		k.slack.Faults.Add(webapi.Fault{Method: "chat.update", Kind: webapi.Refused, Code: "block_mismatch"})
 		expect.NoError(t, k.slack.Client.StopStream(t.Context(), k.channel, row.TS))
@@ -70,7 +70,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 
 // What is of another message by now is not deleted, and a row that is gone does not come back.
 func TestTheRowOfAMessageThatGrows(t *testing.T) {
-	k := newTalk(t, storetest.Start(t))
+	k := newConversation(t, storetest.Start(t))
 	row := k.grows()
 	other := conversation.NewStream(&conversation.Inbox{Message: "another"}, time.Now())
 	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, other, other.Of))

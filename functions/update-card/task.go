@@ -17,7 +17,7 @@ type Results interface {
 }
 
 // taskCards draws the cards of tasks.
-type taskCards struct{ shelf Results }
+type taskCards struct{ results Results }
 
 // Place is the thread of the request.
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
@@ -38,7 +38,7 @@ func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggrega
 	if c.CardType != task.CardStep {
 		return a, nil
 	}
-	opened, err := k.shelf.Opened(ctx, a.(*task.Aggregate), c.Subject)
+	opened, err := k.results.Opened(ctx, a.(*task.Aggregate), c.Subject)
 	if err != nil {
 		return nil, fmt.Errorf("open the arguments of a step: %w", err)
 	}
