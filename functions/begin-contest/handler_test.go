@@ -99,9 +99,7 @@ func TestContestsOfTheFilesAreListedWithTheirMistakes(t *testing.T) {
 		t.Errorf("listed: %q", wrong)
 	}
 	for _, d := range got.Contests {
-		if d.File == samples.File && (len(d.Teams) < 2 || d.MaxRounds < 1 || d.TeamSeconds < 10) {
-			t.Errorf("%+v", d)
-		}
+		expect.That(t, d.File != samples.File || len(d.Teams) >= 2 && d.MaxRounds >= 1 && d.TeamSeconds >= 10, "%+v", d)
 	}
 	h.Workspace = func(context.Context, string) (teamconfig.Workspace, error) { return teamconfig.Open("", nil) }
 	if got := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: alone().Tenant}))(t); !got.NotSet {
@@ -136,9 +134,7 @@ func TestAContestBeginsOnceWhatTheFileAndThePersonSay(t *testing.T) {
 			t.Errorf("%s: %+v, %v", file, got, err)
 		}
 	}
-	if len(k.orders) != 1 {
-		t.Errorf("%d began", len(k.orders))
-	}
+	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }
 
 // Whoever asks, or begins, has the files of their own workspace.
@@ -156,13 +152,9 @@ func TestTheFilesAreThoseOfWhoAsks(t *testing.T) {
 		x.Tenant, x.Execution = aggregate.TenantID(team), contest.NewID()
 		listed := expect.Value(h.Handle(t.Context(), contests.Asked{Tenant: x.Tenant}))(t)
 		began := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
-		if (len(listed.Contests) > 0) != want || began.Begun != want {
-			t.Errorf("%s: %+v, %+v", team, listed, began)
-		}
+		expect.That(t, (len(listed.Contests) > 0) == want && began.Begun == want, "%s: %+v, %+v", team, listed, began)
 	}
-	if len(k.orders) != 1 {
-		t.Errorf("%d began", len(k.orders))
-	}
+	expect.That(t, len(k.orders) == 1, "%d began", len(k.orders))
 }
 
 func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
@@ -204,9 +196,7 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 	}
-	if len(k.orders) > 0 {
-		t.Error("it began")
-	}
+	expect.That(t, len(k.orders) == 0, "it began")
 }
 
 func TestAContestOfBedrocksModelsBegins(t *testing.T) {
@@ -217,9 +207,7 @@ func TestAContestOfBedrocksModelsBegins(t *testing.T) {
 	x := alone()
 	x.File = "bedrock.toml"
 	got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
-	if !got.Begun || len(k.orders) != 1 {
-		t.Errorf("%+v", got)
-	}
+	expect.That(t, got.Begun && len(k.orders) == 1, "%+v", got)
 }
 
 func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {

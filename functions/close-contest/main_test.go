@@ -9,6 +9,7 @@ import (
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 )
 
@@ -49,8 +50,6 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 				}
 			}
 		})
-		if !strings.Contains(out, tt.want) || strings.Count(out, "TeamPlayed\":") != 1 {
-			t.Errorf("%s: %s", name, out)
-		}
+		expect.That(t, strings.Contains(out, tt.want) && strings.Count(out, "TeamPlayed\":") == 1, "%s: %s", name, out)
 	}
 }

@@ -37,9 +37,7 @@ func done(t *testing.T, w *pipelinetest.World, in pipeline.Input, caught string)
 }
 
 func testParks(t *testing.T, w *pipelinetest.World) {
-	if next := done(t, w, w.In(), pipeline.ModelUnavailable); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
 	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L1 || p.Sentence != task.ReasonModelUnavailable {
 		t.Errorf("%+v", p)
 	}
@@ -58,9 +56,7 @@ func executing(w *pipelinetest.World) {
 
 func testFails(t *testing.T, w *pipelinetest.World) {
 	executing(w)
-	if next := done(t, w, w.In(), pipeline.ModelUnavailable); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
 	if e := w.Load().Execution(); e.Status != task.ExecutionFailed || e.Error != task.ReasonRunFailed {
 		t.Errorf("%s for %s", e.Status, e.Error)
 	}
@@ -71,9 +67,7 @@ func testWaits(t *testing.T, w *pipelinetest.World) {
 	if next := done(t, w, w.In(), pipeline.Unavailable); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
 		t.Errorf("%+v", next)
 	}
-	if h := w.Load().Head; h.Rev != before {
-		t.Errorf("something was written: %+v", h)
-	}
+	expect.Same(t, before, w.Load().Head.Rev)
 }
 
 func testAsksNobody(t *testing.T, w *pipelinetest.World) {
@@ -113,9 +107,7 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%+v, want to wait for the lease's end", next)
 	}
 	w.Later(61 * time.Second)
-	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.Internal).State)
 	a := w.Load()
 	if a.Steps[0].Status != task.StepFailed || a.Execution().Status != task.ExecutionFailed {
 		t.Errorf("step %s, execution %s", a.Steps[0].Status, a.Execution().Status)
@@ -137,9 +129,7 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropAnswers("TransactWriteItems", 3) // all that the client tries
 	in := w.In()
 	done(t, w, in, pipeline.Internal)
-	if next := done(t, w, in, pipeline.Internal); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateFail, done(t, w, in, pipeline.Internal).State)
 	if h := w.Load().Head; h.Rev != 2 {
 		t.Errorf("%d commits, want one after the task's first", h.Rev-1)
 	}

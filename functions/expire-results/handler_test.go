@@ -10,6 +10,7 @@ import (
 	"ringi/shared/decide/pipeline/pipelinetest"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/store/large"
 )
@@ -18,17 +19,11 @@ func TestPromptsOfAParkedTaskExpire(t *testing.T) {
 	w := pipelinetest.Start(t).World(t)
 	s := large.Store{S3: w.S3(), Bucket: w.Bucket}
 	prompt, err := s.Prompts(w.Ref)(t.Context(), []byte(`{"what":"people wrote"}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, err)
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.GiveUp(1, "restarts", w.Now()) })
-	if w.Load().Head.Parked == nil {
-		t.Fatal("not parked")
-	}
+	expect.Must(t, w.Load().Head.Parked != nil, "not parked")
 	h := &Handler{Results: large.Retention{Results: s, Rows: w.Store, Now: func() time.Time { return time.Now().AddDate(3, 0, 0) }}}
-	if err := h.Handle(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	expect.NoError(t, h.Handle(t.Context()))
 	if _, err := s.Open(t.Context(), w.Ref, prompt); !errors.Is(err, large.ErrExpired) {
 		t.Errorf("three years after it was parked its prompt is there: %v", err)
 	}

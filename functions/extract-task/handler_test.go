@@ -133,9 +133,7 @@ func TestABudgetThatIsSpent(t *testing.T) {
 			expect.NoError(t, err)
 			a := w.Load()
 			if tt.want == "" {
-				if next.State != task.StateDraftPrompt || g.Calls != 1 {
-					t.Errorf("%+v after %d calls", next, g.Calls)
-				}
+				expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
 				return
 			}
 			if g.Calls != 0 || a.Head.Parked == nil || a.Head.Parked.Sentence != tt.want {

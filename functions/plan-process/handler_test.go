@@ -145,9 +145,7 @@ func testLateSteps(t *testing.T, server *pipelinetest.Server) {
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginProcess(a.Head.Run, w.Now()) })
 		}
-		if next := handle(t, w, slow); next.State != task.StatePlanProcess {
-			t.Errorf("%+v", next)
-		}
+		expect.Same(t, task.StatePlanProcess, handle(t, w, slow).State)
 		if p := w.Load().Process(); p.Version != 2 || p.Status != aggregate.Generating || len(p.Steps) != 0 {
 			t.Errorf("version %d is %s with %d steps", p.Version, p.Status, len(p.Steps))
 		}

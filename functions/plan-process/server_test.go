@@ -43,15 +43,9 @@ func TestToolsOfServersAreOfferedAsTheyWereAllowed(t *testing.T) {
 			}
 			handle(t, w, g)
 			asked := g.Asked[0]
-			if strings.Contains(asked, `"name": "rooms.book_room"`) != test.offered {
-				t.Errorf("the model was asked %s", asked)
-			}
-			if !strings.Contains(asked, "send_slack_dm") {
-				t.Error("Ringi's own tools are gone")
-			}
-			if strings.Contains(asked, "Books a </data>") {
-				t.Error("a description ends the fence")
-			}
+			expect.That(t, strings.Contains(asked, `"name": "rooms.book_room"`) == test.offered, "the model was asked %s", asked)
+			expect.That(t, strings.Contains(asked, "send_slack_dm"), "Ringi's own tools are gone")
+			expect.That(t, !strings.Contains(asked, "Books a </data>"), "a description ends the fence")
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 const root = "1776675599.000100"
@@ -115,9 +116,7 @@ func TestWhatAnAgentIsToldMayBeDeliveredAgain(t *testing.T) {
 			t.Fatal(out.StatusCode, out.Body)
 		}
 	}
-	if len(k.told) != 1 || len(k.changes) != 0 {
-		t.Errorf("%d sessions, %d tasks", len(k.told), len(k.changes))
-	}
+	expect.That(t, len(k.told) == 1 && len(k.changes) == 0, "%d sessions, %d tasks", len(k.told), len(k.changes))
 	k = &kept{err: errors.New("the table is away")}
 	if out := post(t, handler(k), signed(callback(t, direct("claude: hi", nil), nil))); out.StatusCode != 503 {
 		t.Errorf("answered %d, so that Slack sends it never again", out.StatusCode)
@@ -143,12 +142,8 @@ func TestTheStopButtonEndsWhatTheAgentDoes(t *testing.T) {
 	if got := stop(h, "U0ALICE", root); got != 200 {
 		t.Errorf("nothing to stop was answered %d", got)
 	}
-	if got := stop(h, "U0ALICE", "1.000001"); got != 200 {
-		t.Errorf("no session was answered %d", got)
-	}
-	if got := stop(h, "U0ALICE", "soon"); got != 400 {
-		t.Errorf("no timestamp was answered %d", got)
-	}
+	expect.Same(t, 200, stop(h, "U0ALICE", "1.000001"))
+	expect.Same(t, 400, stop(h, "U0ALICE", "soon"))
 
 	x := &conversation.Action{
 		Number: 1, ActionID: aggregate.Derive(now, "x"), Status: conversation.ActionExecuting, Claim: &conversation.Claim{Invocation: "i", LeaseUntil: now.Add(time.Minute)},

@@ -71,15 +71,11 @@ func TestMessagesBecomeOneWrite(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
 			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))
-			if out.StatusCode != 200 || out.Body != "" {
-				t.Fatalf("answered %d %s", out.StatusCode, out.Body)
-			}
+			expect.Must(t, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 			want := base
 			tt.want(&want)
 			expect.Same(t, &want, s.request(t))
-			if c := s.changes[0]; c.Head.(*task.Head).TenantID != aggregate.TenantID("T0TEAM") {
-				t.Errorf("tenant %s", c.Head.(*task.Head).TenantID)
-			}
+			expect.Same(t, aggregate.TenantID("T0TEAM"), s.changes[0].Head.(*task.Head).TenantID)
 		})
 	}
 }
@@ -166,9 +162,7 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 func TestURLVerificationRepeatsTheChallenge(t *testing.T) {
 	body := `{"token":"x","challenge":"abc","type":"url_verification"}`
 	out := post(t, handler(&kept{}), signed(body))
-	if out.StatusCode != 200 || out.Body != `{"challenge":"abc"}` {
-		t.Errorf("%d %s", out.StatusCode, out.Body)
-	}
+	expect.That(t, out.StatusCode == 200 && out.Body == `{"challenge":"abc"}`, "%d %s", out.StatusCode, out.Body)
 	unsigned := signed(body)
 	delete(unsigned.Headers, "x-slack-signature")
 	if out := post(t, handler(&kept{}), unsigned); out.StatusCode != 401 {
@@ -247,9 +241,7 @@ func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
 			if out := post(t, handler(s), signed(callback(t, nil, nil))); out.StatusCode != tt.status {
 				t.Errorf("answered %d %s", out.StatusCode, out.Body)
 			}
-			if len(s.changes) != 1 {
-				t.Errorf("%d calls, want 1", len(s.changes))
-			}
+			expect.That(t, len(s.changes) == 1, "%d calls, want 1", len(s.changes))
 		})
 	}
 }

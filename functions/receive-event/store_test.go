@@ -56,9 +56,7 @@ func testOneCall(t *testing.T, db *storetest.Server) {
 	if out := post(t, h, signed(body)); out.StatusCode != 200 {
 		t.Fatal(out.StatusCode, out.Body)
 	}
-	if !slices.Equal(c.ops, []string{"TransactWriteItems"}) {
-		t.Errorf("calls: %v", c.ops)
-	}
+	expect.That(t, slices.Equal(c.ops, []string{"TransactWriteItems"}), "calls: %v", c.ops)
 
 	var wg sync.WaitGroup
 	for range 5 {
@@ -93,9 +91,7 @@ func testAtOnce(t *testing.T, db *storetest.Server) {
 		}()
 	}
 	for range cap(statuses) {
-		if status := <-statuses; status != 200 {
-			t.Errorf("answered %d", status)
-		}
+		expect.Same(t, 200, <-statuses)
 	}
 	id := expect.Value(task.ID("T0TEAM", "C0HR", "1776675599.000100"))(t)
 	if a, err := s.Load(t.Context(), task.RefOf(aggregate.TenantID("T0TEAM"), id)); err != nil || a.Head.Rev != 1 {

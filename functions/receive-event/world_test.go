@@ -112,9 +112,7 @@ func (k *kept) Decide(_ context.Context, ref aggregate.Ref, decide conversation.
 
 func (k *kept) request(t *testing.T) *task.Request {
 	t.Helper()
-	if len(k.changes) != 1 {
-		t.Fatalf("wrote %d times, want once", len(k.changes))
-	}
+	expect.Must(t, len(k.changes) == 1, "wrote %d times, want once", len(k.changes))
 	for _, r := range k.changes[0].Rows {
 		if r, ok := r.(*task.Request); ok {
 			return r

@@ -132,9 +132,7 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != aggregate.PendingApproval {
 		t.Errorf("run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
 	}
-	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 {
-		t.Errorf("told %+v", told)
-	}
+	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
 }
 
 // A rejection with a message's very words, by the form or of an earlier release that died

@@ -80,9 +80,7 @@ func TestCommandMakesARequest(t *testing.T) {
 					t.Errorf("%s: %s", user, said)
 				}
 			}
-			if n := w.messages(workspace.HR, "ゲストの投稿"); n != 0 {
-				t.Errorf("%d messages", n)
-			}
+			expect.Same(t, 0, w.messages(workspace.HR, "ゲストの投稿"))
 		},
 		"in direct messages where Ringi can't post": func(t *testing.T, w *world) {
 			if said := w.said(w.typed(workspace.Sato, "C0ELSEWHERE", "残業を確認して")); !strings.HasPrefix(said, card.NoteElsewhere.Told("ja", "")) {
@@ -100,9 +98,7 @@ func TestCommandMakesARequest(t *testing.T) {
 				all.Go(func() { w.said(form) })
 			}
 			all.Wait()
-			if n := w.messages(workspace.HR, "一度だけ頼む"); n != 1 {
-				t.Errorf("%d messages for one command", n)
-			}
+			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ頼む"))
 			if said := w.said(form); !strings.HasPrefix(said, card.NoteRepeated.Told("ja", "")) {
 				t.Error(said)
 			}
@@ -110,9 +106,7 @@ func TestCommandMakesARequest(t *testing.T) {
 		"again, after nothing came of it": func(t *testing.T, w *world) {
 			form := w.typed(workspace.Sato, workspace.HR, "もう一度頼む")
 			w.slack.Faults.Add(webapi.Fault{Kind: webapi.Refused, Method: "chat.postMessage", Code: "ekm_access_denied", Times: 1})
-			if said := w.said(form); said != card.NoteFailed.Told("ja", "") {
-				t.Error(said)
-			}
+			expect.Same(t, card.NoteFailed.Told("ja", ""), w.said(form))
 			w.said(form)
 			w.asks(workspace.HR, "もう一度頼む")
 		},
@@ -154,16 +148,12 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 		"list": func(t *testing.T, w *world) {
 			w.prompted()
 			mine := w.said(w.typed(workspace.Sato, workspace.HR, "list"))
-			if !strings.Contains(mine, w.Ref.ID) || !strings.Contains(mine, "承認待ち") {
-				t.Error(mine)
-			}
+			expect.That(t, strings.Contains(mine, w.Ref.ID) && strings.Contains(mine, "承認待ち"), "%v", mine)
 			if other := w.said(w.typed(workspace.Suzuki, workspace.HR, "list")); strings.Contains(other, w.Ref.ID) || !strings.Contains(other, "実行方針 v1") {
 				t.Error(other)
 			}
 			outsider := w.said(w.typed(workspace.Guest, workspace.HR, "list"))
-			if strings.Contains(outsider, "実行方針 v1") {
-				t.Errorf("a guest sees what waits: %s", outsider)
-			}
+			expect.That(t, !strings.Contains(outsider, "実行方針 v1"), "a guest sees what waits: %s", outsider)
 		},
 		"cancel": func(t *testing.T, w *world) {
 			w.prompted()
@@ -177,9 +167,7 @@ func TestCommandsThatAreNoRequests(t *testing.T) {
 				t.Errorf("ended %+v", e)
 			}
 			unknown := aggregate.Derive(time.Time{}, "none")
-			if said := w.said(w.typed(workspace.Sato, workspace.HR, "cancel "+unknown)); said != card.NoteNoSuchTask.Told("ja", "") {
-				t.Error(said)
-			}
+			expect.Same(t, card.NoteNoSuchTask.Told("ja", ""), w.said(w.typed(workspace.Sato, workspace.HR, "cancel "+unknown)))
 		},
 	})
 }

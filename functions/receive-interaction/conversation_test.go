@@ -135,9 +135,7 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 		t.Errorf("%+v", views)
 	}
 	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
-	if x := k.action(); x.Gate.ApprovedBy != workspace.Suzuki {
-		t.Errorf("%+v", x)
-	}
+	expect.Same(t, workspace.Suzuki, k.action().Gate.ApprovedBy)
 	if h := expect.Value(k.Store.OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t); h.Team != slacktest.Team {
 		t.Errorf("the tab is not published again: %+v", h)
 	}
@@ -165,9 +163,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 func testActionChanged(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.press(workspace.Suzuki, card.ApproveAction, k.x.ActionID+"/"+strings.Repeat("0", 64))
-	if x := k.action(); x.Status != conversation.ActionPending {
-		t.Errorf("it is %s", x.Status)
-	}
+	expect.Same(t, conversation.ActionPending, k.action().Status)
 }
 
 func testActionRejected(t *testing.T, db *storetest.Server) {
@@ -250,9 +246,7 @@ func testActionReadToItsEnd(t *testing.T, db *storetest.Server) {
 		k.quiet(k.post(page(workspace.Suzuki, v, r.Page+1)), workspace.Suzuki)
 	}
 	k.quiet(k.send(workspace.Suzuki, map[string]any{}), workspace.Suzuki)
-	if x := k.action(); x.Status != conversation.ActionApproved {
-		t.Errorf("it is %s", x.Status)
-	}
+	expect.Same(t, conversation.ActionApproved, k.action().Status)
 }
 
 func testPagesForReaders(t *testing.T, db *storetest.Server) {
@@ -267,9 +261,7 @@ func testConversationReopened(t *testing.T, db *storetest.Server) {
 		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
 	k.quiet(k.press(workspace.Sato, card.ReopenConversation, k.of.ID), workspace.Sato)
-	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != conversation.Open {
-		t.Errorf("it is %s", a.Session.Status)
-	}
+	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Session.Status)
 }
 
 func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {

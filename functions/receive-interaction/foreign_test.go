@@ -39,9 +39,7 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 		}
 	}
 	for _, c := range w.slack.Calls() {
-		if c != "auth.test" {
-			t.Errorf("called %s", c)
-		}
+		expect.That(t, c == "auth.test", "called %s", c)
 	}
 	w.connected("T0CONNECTED")
 	w.post(of("T0CONNECTED", w.click(workspace.Tanaka, "approve_prompt", id)))
@@ -63,7 +61,5 @@ func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
 	click := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	click["team"], click["enterprise"], click["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
 	w.quiet(w.post(click), workspace.Suzuki)
-	if w.Load().Prompt().Status != aggregate.PendingApproval {
-		t.Error("it was decided")
-	}
+	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
 }

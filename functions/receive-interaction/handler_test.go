@@ -85,9 +85,7 @@ func testApproveProcess(t *testing.T, w *world) {
 func testApproveStep(t *testing.T, w *world) {
 	g := w.gated()
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_step", g.ID)), workspace.Tanaka)
-	if got := w.Load().Gates[0]; got.ApprovedBy != workspace.Tanaka {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, workspace.Tanaka, w.Load().Gates[0].ApprovedBy)
 }
 
 func testReject(t *testing.T, w *world) {
@@ -142,9 +140,7 @@ func testBadReason(t *testing.T, w *world) {
 		t.Fatalf("%+v", got)
 	}
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), workspace.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.Rejected {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, aggregate.Rejected, w.Load().Prompt().Status)
 }
 
 func testRejectLate(t *testing.T, w *world) {
@@ -153,9 +149,7 @@ func testRejectLate(t *testing.T, w *world) {
 	w.shown()
 	w.told(w.post(w.click(workspace.Tanaka, "reject_prompt", p.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+"> が <!date^")
 	w.healed()
-	if n := len(w.slack.Views(workspace.Tanaka)); n != 0 {
-		t.Errorf("%d forms", n)
-	}
+	expect.Same(t, 0, len(w.slack.Views(workspace.Tanaka)))
 }
 
 func testSubmitLate(t *testing.T, w *world) {
@@ -165,9 +159,7 @@ func testSubmitLate(t *testing.T, w *world) {
 	w.shown()
 	w.told(w.post(w.form(workspace.Tanaka, "prompt", p.ID, "遅い")), workspace.Tanaka, "承認済みです。\n入力した却下理由は、反映されていません。")
 	w.healed()
-	if got := w.Load().Prompt(); got.Status != aggregate.Approved {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, aggregate.Approved, w.Load().Prompt().Status)
 }
 
 // Of two reasons the first is taken, and whoever gave the second learns it, also the same person; what is sent again is quiet.
@@ -193,9 +185,7 @@ func testTwice(t *testing.T, w *world) {
 	before := w.Load().Head.Rev
 	w.shown()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if rev := w.Load().Head.Rev; rev != before {
-		t.Errorf("rev %d, then %d", before, rev)
-	}
+	expect.Same(t, before, w.Load().Head.Rev)
 	w.healed()
 }
 
@@ -225,13 +215,9 @@ func testOldVersion(t *testing.T, w *world) {
 	first := w.prompted()
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", first.ID, "もう一度")), workspace.Suzuki)
 	second := w.draft()
-	if second.Version != 2 {
-		t.Fatalf("version %d", second.Version)
-	}
+	expect.Must(t, second.Version == 2, "version %d", second.Version)
 	w.told(w.post(w.click(workspace.Tanaka, "approve_prompt", first.ID)), workspace.Tanaka, "<@"+workspace.Suzuki+">")
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testCancelExecution(t *testing.T, w *world) {
@@ -256,9 +242,7 @@ func testRetryExecution(t *testing.T, w *world) {
 		t.Fatalf("%+v", a.Execution())
 	}
 	w.quiet(w.post(w.click(workspace.Sato, "retry_execution", e.ID)), workspace.Sato)
-	if n := len(w.Load().Executions); n != 2 {
-		t.Errorf("%d attempts", n)
-	}
+	expect.Same(t, 2, len(w.Load().Executions))
 }
 
 func testRetryGeneration(t *testing.T, w *world) {
@@ -280,13 +264,9 @@ func testShortcutOnCard(t *testing.T, w *world) {
 		map[string]any{"blocks": []any{map[string]any{"type": "header", "block_id": "Xy7"}, map[string]any{"type": "actions", "block_id": w.Ref.ID}}},
 	}}
 	w.told(w.post(w.shortcut(workspace.Guest, button)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleNotParty}))
-	if w.Load().Head.Ended != nil {
-		t.Fatal("a guest cancelled it")
-	}
+	expect.Must(t, w.Load().Head.Ended == nil, "a guest cancelled it")
 	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
-	if w.Load().Head.Ended != nil {
-		t.Fatal("it was cancelled before anybody said yes")
-	}
+	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
 	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
 	if ended := w.Load().Head.Ended; ended == nil || ended.By != workspace.Sato {
 		t.Errorf("%+v", ended)
@@ -319,15 +299,11 @@ func testShortcutElsewhere(t *testing.T, w *world) {
 	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", aggregate.ErrNotFound) {
 		t.Errorf("%+v", told)
 	}
-	if w.Load().Head.Ended != nil {
-		t.Error("it was cancelled")
-	}
+	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	// A reply in the request's thread means the request.
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))
 	w.confirm(workspace.Sato)
-	if w.Load().Head.Ended == nil {
-		t.Error("it was not cancelled")
-	}
+	expect.That(t, w.Load().Head.Ended != nil, "it was not cancelled")
 }
 
 func testUnsaved(t *testing.T, w *world) {
@@ -347,9 +323,7 @@ func testUnsaved(t *testing.T, w *world) {
 	// Slack opened the form, and only its answer was lost.
 	w.slack.Faults.Add(webapi.Fault{Method: "views.open", Kind: webapi.Lost})
 	w.quiet(w.post(w.click(workspace.Sato, "reject_prompt", p.ID)), workspace.Sato)
-	if n := len(w.slack.Views(workspace.Sato)); n != 1 {
-		t.Errorf("%d forms", n)
-	}
+	expect.Same(t, 1, len(w.slack.Views(workspace.Sato)))
 }
 
 // oneIsTold wants somebody who does something to be told that nothing was saved: a busy machine may be too slow for the

@@ -31,9 +31,7 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 			if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
 				t.Errorf("%+v", got.Gate)
 			}
-			if h := expect.Value(w.Store.OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t); h.Team != slacktest.Team {
-				t.Errorf("%+v", h)
-			}
+			expect.Same(t, slacktest.Team, expect.Value(w.Store.OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t).Team)
 		},
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
 			p := w.prompted()
@@ -86,7 +84,5 @@ func testClicksInThreePlaces(t *testing.T, w *world) {
 			n++
 		}
 	}
-	if n != 1 {
-		t.Errorf("%d entries of one approval", n)
-	}
+	expect.That(t, n == 1, "%d entries of one approval", n)
 }

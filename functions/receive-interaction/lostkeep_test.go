@@ -9,6 +9,7 @@ import (
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -49,15 +50,9 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 		"one that nobody knows of is not begun again": func(t *testing.T, w *world) {
 			form := w.typed(workspace.Sato, workspace.HR, "一度だけ払う")
 			w.h.Store = &unanswered{w.h.Store, 2, false}
-			if said := w.said(form); said != card.NoteUnsure.Told("ja", "") {
-				t.Error(said)
-			}
-			if said := w.said(form); said != card.NoteBegun.Told("ja", "") {
-				t.Errorf("asked again: %s", said)
-			}
-			if n := w.messages(workspace.HR, "一度だけ払う"); n != 1 {
-				t.Errorf("%d messages", n)
-			}
+			expect.Same(t, card.NoteUnsure.Told("ja", ""), w.said(form))
+			expect.Same(t, card.NoteBegun.Told("ja", ""), w.said(form))
+			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))
 		},
 		"nor by a second click in the dialog, which stays open": func(t *testing.T, w *world) {
 			form := w.global(workspace.Sato, "一度だけ払う", workspace.HR)
@@ -66,9 +61,7 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 			if out := w.post(form); !strings.Contains(out.Body, card.RequestTextBlock) || !strings.Contains(out.Body, card.NoteBegun.Told("ja", "")) {
 				t.Errorf("%d %s", out.StatusCode, out.Body)
 			}
-			if n := w.messages(workspace.HR, "一度だけ払う"); n != 1 {
-				t.Errorf("%d messages", n)
-			}
+			expect.Same(t, 1, w.messages(workspace.HR, "一度だけ払う"))
 		},
 		"a second click while the first is under way is told what became of it": func(t *testing.T, w *world) {
 			form := w.global(workspace.Sato, "一度だけ頼む", workspace.HR)

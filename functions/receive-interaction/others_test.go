@@ -109,9 +109,7 @@ func testDraftOfItsAuthor(t *testing.T, w *world) {
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
 	mine := w.Load().Prompt()
 	w.told(w.post(w.click(workspace.Suzuki, "approve_prompt", mine.ID)), workspace.Suzuki, "<@"+workspace.Suzuki+">")
-	if w.Load().Prompt().Status != aggregate.PendingApproval {
-		t.Error("its author approved it")
-	}
+	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "its author approved it")
 }
 
 func testDraftsTurned(t *testing.T, w *world) {
@@ -127,9 +125,7 @@ func testDraftOfOneWhoLeft(t *testing.T, w *world) {
 	w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki)))
 	w.waits("taken by somebody who had left")
 	w.post(w.click(workspace.Suzuki, card.OthersAction, p.ID))
-	if n := len(w.slack.Views(workspace.Suzuki)); n != 1 {
-		t.Errorf("%d dialogs are open", n)
-	}
+	expect.Same(t, 1, len(w.slack.Views(workspace.Suzuki)))
 }
 
 func testDraftsForReading(t *testing.T, w *world) {

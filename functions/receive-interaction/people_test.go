@@ -51,14 +51,10 @@ func testPolicy(t *testing.T, w *world) {
 		w.post(click)
 		status := w.Load().Prompt().Status
 		if tt.rule == "" {
-			if status != aggregate.Approved {
-				t.Errorf("%s: %s", tt.name, status)
-			}
+			expect.That(t, status == aggregate.Approved, "%s: %s", tt.name, status)
 			continue
 		}
-		if status != aggregate.PendingApproval {
-			t.Fatalf("%s: %s", tt.name, status)
-		}
+		expect.Must(t, status == aggregate.PendingApproval, "%s: %s", tt.name, status)
 		if calls := len(w.slack.Calls("chat.postEphemeral")); calls != 1 {
 			t.Errorf("%s: told %d times", tt.name, calls)
 		}
@@ -93,9 +89,7 @@ func testUnverified(t *testing.T, w *world) {
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnverified))
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testUnknownMethod(t *testing.T, w *world) {
@@ -110,9 +104,7 @@ func testUnknownMethod(t *testing.T, w *world) {
 		t.Fatal("a click in another channel counts")
 	}
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
-	if got := w.Load().Prompt(); got.ApprovedBy != workspace.Tanaka {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, workspace.Tanaka, w.Load().Prompt().ApprovedBy)
 }
 
 // testGuestRetries: a guest's own request from before guests were refused, or somebody who became one.
@@ -126,18 +118,14 @@ func testGuestRetries(t *testing.T, w *world) {
 	w.told(w.post(w.click(workspace.Guest, "retry_execution", e.ID)), workspace.Guest, card.Note("ja", aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}))
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.post(w.click(workspace.Guest, "retry_execution", e.ID))
-	if n := len(w.Load().Executions); n != 1 {
-		t.Errorf("%d attempts", n)
-	}
+	expect.Same(t, 1, len(w.Load().Executions))
 }
 
 func testWithdrawUnverified(t *testing.T, w *world) {
 	e := w.running()
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Unavailable, Times: -1})
 	w.quiet(w.post(w.click(workspace.Sato, "cancel_execution", e.ID)), workspace.Sato)
-	if got := w.Load().Execution(); got.Status != task.ExecutionCancelled {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, task.ExecutionCancelled, w.Load().Execution().Status)
 }
 
 func testDirectMessage(t *testing.T, w *world) {
@@ -152,9 +140,7 @@ func testDirectMessage(t *testing.T, w *world) {
 	}
 	w.slack.Calls()
 	w.quiet(w.post(w.click(workspace.Sato, "approve_prompt", p.ID)), workspace.Sato)
-	if got := w.Load().Prompt(); got.ApprovedBy != workspace.Sato {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, workspace.Sato, w.Load().Prompt().ApprovedBy)
 	if n := len(w.slack.Calls("users.conversations")); n != 0 {
 		t.Errorf("a conversation of two was looked for")
 	}

@@ -126,9 +126,7 @@ func (w *world) turnsForReadersOnly() {
 	})
 	stays("who is no member of it, where approvers are listed", page(workspace.Alex, was, 1))
 	w.quiet(w.post(page(workspace.Suzuki, was, 1)), workspace.Suzuki)
-	if w.view(workspace.Suzuki).Hash == was.Hash {
-		w.T.Error("whoever may read can't turn the page")
-	}
+	expect.That(w.T, w.view(workspace.Suzuki).Hash != was.Hash, "whoever may read can't turn the page")
 }
 
 func testReviewTurned(t *testing.T, w *world) {
@@ -207,9 +205,7 @@ func testReadOnly(t *testing.T, w *world) {
 	for w.turn(workspace.Sato, card.ReviewTurn+"on") {
 	}
 	v := w.view(workspace.Sato)
-	if v.Submit != nil || !strings.Contains(text(v), "最後の行") {
-		t.Errorf("the last page can be submitted: %v", v.Submit)
-	}
+	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "the last page can be submitted: %v", v.Submit)
 	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
 	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
 	if len(w.slack.Views(workspace.Guest)) != 0 || w.Load().Prompt().Status != aggregate.PendingApproval {
@@ -224,9 +220,7 @@ func testReadSomethingElse(t *testing.T, w *world) {
 	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
 		t.Errorf("%d %s", out.StatusCode, out.Body)
 	}
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Errorf("%+v", got)
-	}
+	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 
 func testReviewLate(t *testing.T, w *world) {

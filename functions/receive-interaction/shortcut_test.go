@@ -26,9 +26,7 @@ func (w *world) shows(user, channel string, message map[string]any) (text string
 	w.T.Helper()
 	w.quiet(w.post(w.chosen(user, channel, message)), user)
 	views := w.slack.Views(user)
-	if len(views) != 1 || views[0].CallbackID != card.RequestCallback {
-		w.T.Fatalf("%d dialogs", len(views))
-	}
+	expect.Must(w.T, len(views) == 1 && views[0].CallbackID == card.RequestCallback, "%d dialogs", len(views))
 	w.slack.CloseView(user, views[0].ID, false)
 	return card.RequestTyped(func(block string) string {
 		for _, x := range views[0].Blocks {
@@ -121,9 +119,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 				"blocks": []any{map[string]any{"type": "section", "text": map[string]any{"type": "mrkdwn", "text": "今月の勤怠 &amp; 残業を集計してください"}}},
 			}
 			text, v := w.shows(workspace.Sato, workspace.HR, message)
-			if text != "今月の勤怠 & 残業を集計してください" {
-				t.Fatalf("the dialog shows %q", text)
-			}
+			expect.Must(t, text == "今月の勤怠 & 残業を集計してください", "the dialog shows %q", text)
 			w.hears(w.post(w.submits(workspace.Sato, v, text)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
 			if r := w.ofMessage(workspace.HR, ts).Request; r.Text != text || r.User != workspace.Sato {
 				t.Errorf("%+v", r)
@@ -143,9 +139,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 				t.Fatalf("%d lines, the last %q", len(lines), lines[len(lines)-1])
 			}
 			w.hears(w.post(w.submits(workspace.Sato, v, evil)), workspace.Sato, card.NoteAccepted.Told("ja", ""))
-			if r := w.ofMessage(workspace.HR, ts).Request; r.Text != text {
-				t.Errorf("asked for is %q", r.Text)
-			}
+			expect.Same(t, text, w.ofMessage(workspace.HR, ts).Request.Text)
 		},
 		"as the person changed it, and nothing until it is sent": func(t *testing.T, w *world) {
 			ts := w.slack.Say(t, workspace.Tanaka, workspace.HR, "残業を確認したい")
@@ -167,9 +161,7 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 				t.Error("cards stand below a message that says something else")
 			}
 			w.hears(w.post(w.submits(workspace.Suzuki, v, "残業を確認したい\n")), workspace.Suzuki, card.NoteAccepted.Told("ja", ""))
-			if r := w.ofMessage(workspace.HR, ts).Request; r.Text != "残業を確認したい" {
-				t.Errorf("%+v", r)
-			}
+			expect.Same(t, "残業を確認したい", w.ofMessage(workspace.HR, ts).Request.Text)
 			forged := v
 			forged.PrivateMetadata = `{"channel":"C0 <x>","ts":"1"}`
 			if out := w.post(w.submits(workspace.Sato, forged, "x")); !strings.Contains(out.Body, card.RequestTextBlock) {
@@ -197,9 +189,7 @@ func (w *world) global(user, text string, at any) map[string]any {
 	p["callback_id"], p["trigger_id"] = shortcutNew, w.slack.NewTrigger(workspace.Hand{User: user})
 	w.quiet(w.post(p), user)
 	views := w.slack.Views(user)
-	if len(views) != 1 {
-		w.T.Fatalf("%d dialogs", len(views))
-	}
+	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
 	s := person("view_submission", user, slacktest.Team)
 	s["view"] = map[string]any{
 		"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": "", "state": map[string]any{"values": map[string]any{
@@ -219,9 +209,7 @@ func TestTheDialogMakesARequest(t *testing.T) {
 				all.Go(func() { w.quiet(w.post(form), workspace.Sato) })
 			}
 			all.Wait()
-			if n := w.messages(workspace.HR, "有給の一覧がほしい"); n != 1 {
-				t.Errorf("%d messages", n)
-			}
+			expect.Same(t, 1, w.messages(workspace.HR, "有給の一覧がほしい"))
 			w.asks(workspace.HR, "有給の一覧がほしい")
 		},
 		"in direct messages, without a channel": func(t *testing.T, w *world) {
@@ -241,9 +229,7 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			if out := w.post(w.global(workspace.Alex, "有給の一覧がほしい", workspace.HR)); !strings.Contains(out.Body, card.RequestAtBlock) {
 				t.Errorf("%d %s", out.StatusCode, out.Body)
 			}
-			if n := w.messages(workspace.HR, "有給の一覧がほしい"); n != 0 {
-				t.Errorf("%d messages", n)
-			}
+			expect.Same(t, 0, w.messages(workspace.HR, "有給の一覧がほしい"))
 		},
 		"not of nothing": func(t *testing.T, w *world) {
 			if out := w.post(w.global(workspace.Sato, " ", workspace.HR)); !strings.Contains(out.Body, card.RequestTextBlock) {

@@ -180,9 +180,7 @@ func (w *world) shortcut(user string, message map[string]any) map[string]any {
 func (w *world) confirm(user string) inbound.Response {
 	w.T.Helper()
 	views := w.slack.Views(user)
-	if len(views) != 1 {
-		w.T.Fatalf("%d dialogs", len(views))
-	}
+	expect.Must(w.T, len(views) == 1, "%d dialogs", len(views))
 	w.slack.CloseView(user, views[0].ID, false)
 	p := person("view_submission", user, slacktest.Team)
 	p["view"] = map[string]any{"id": views[0].ID, "type": "modal", "callback_id": views[0].CallbackID, "private_metadata": views[0].PrivateMetadata, "state": map[string]any{"values": map[string]any{}}}
@@ -192,9 +190,7 @@ func (w *world) confirm(user string) inbound.Response {
 // quiet wants an empty 200 and nobody told anything more.
 func (w *world) quiet(out inbound.Response, user string) {
 	w.T.Helper()
-	if out.StatusCode != 200 || out.Body != "" {
-		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
-	}
+	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	if told := w.slack.Ephemerals(user)[w.heard[user]:]; len(told) != 0 {
 		w.T.Errorf("told: %s", told[0].Text)
 	}
@@ -203,9 +199,7 @@ func (w *world) quiet(out inbound.Response, user string) {
 // told wants an empty 200, and the person told this and nothing else in the card's thread.
 func (w *world) told(out inbound.Response, user, want string) {
 	w.T.Helper()
-	if out.StatusCode != 200 || out.Body != "" {
-		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
-	}
+	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	told := w.slack.Ephemerals(user)[w.heard[user]:]
 	if len(told) != 1 || !strings.Contains(told[0].Text, want) || told[0].ThreadTS != w.root {
 		w.T.Fatalf("told %+v, want %q", told, want)

@@ -49,9 +49,7 @@ func testNewTask(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("gave back %v", back)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 }
 
 func testTwice(t *testing.T, w *pipelinetest.World) {
@@ -61,12 +59,8 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	for range 3 {
 		handle(t, w, batch...)
 	}
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
-	if h := w.Load().Head; h.Run != 1 {
-		t.Errorf("run %d", h.Run)
-	}
+	expect.Same(t, 1, w.Drawn())
+	expect.Same(t, 1, w.Load().Head.Run)
 }
 
 // The second task's first record comes before the first task's last one: what is
@@ -78,9 +72,7 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 		moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")),
 	)
-	if len(back) != 1 || back[0].ItemIdentifier != "s2" {
-		t.Fatalf("gave back %v, want from s2", back)
-	}
+	expect.Must(t, len(back) == 1 && back[0].ItemIdentifier == "s2", "gave back %v, want from s2", back)
 	w.Transport.ClearFaults()
 	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
@@ -93,9 +85,7 @@ func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	other := w.Another()
 	w.Transport.DropCalls("SendMessage", 99)
 	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", "")))
-	if len(back) != 1 || back[0].ItemIdentifier != "s1" {
-		t.Errorf("gave back %v, want all", back)
-	}
+	expect.That(t, len(back) == 1 && back[0].ItemIdentifier == "s1", "gave back %v, want all", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
 	if n := w.Transport.Count("SendMessage"); n > 3 {
@@ -109,18 +99,14 @@ func testTriesAgain(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("gave back %v", back)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 }
 
 func testReadsAgain(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropCalls("Query", 3)
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 }
 
 // A slow first task takes all of the time: it is left to the sweeper, the others come again.
@@ -134,9 +120,7 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "s2" {
 		t.Fatalf("gave back %v, %v; want from s2", out.BatchItemFailures, err)
 	}
-	if ctx.Err() != nil {
-		t.Error("the invocation would have timed out")
-	}
+	expect.That(t, ctx.Err() == nil, "the invocation would have timed out")
 	handle(t, w, batch[1])
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
 }
@@ -165,9 +149,7 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
 	panics.Effects.Runs = nil
 	out, err := panics.Handle(t.Context(), events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{moved(3, w.Ref, head("1", "1", ""), head("2", "2", ""))}})
-	if err != nil || out.BatchItemFailures != nil {
-		t.Errorf("a panic gave back %v, %v", out.BatchItemFailures, err)
-	}
+	expect.That(t, err == nil && out.BatchItemFailures == nil, "a panic gave back %v, %v", out.BatchItemFailures, err)
 }
 
 func testLateToken(t *testing.T, w *pipelinetest.World) {
@@ -179,9 +161,7 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 	r.Change.Keys["PK"] = events.NewStringAttribute("TASK#" + w.Ref.Tenant + "#" + w.Ref.ID)
 	handle(t, w, r)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if n := w.Drawn(); n != 0 {
-		t.Errorf("%d messages for a token", n)
-	}
+	expect.Same(t, 0, w.Drawn())
 }
 
 func testShown(t *testing.T, w *pipelinetest.World) {

@@ -50,34 +50,26 @@ func handle(t *testing.T, w *pipelinetest.World, in pipeline.Input) aggregate.Ne
 
 func noWait(t *testing.T, w *pipelinetest.World) {
 	t.Helper()
-	if waits := w.Load().Waits; len(waits) != 0 {
-		t.Errorf("%d tokens are left", len(waits))
-	}
+	expect.Same(t, 0, len(w.Load().Waits))
 }
 
 func testWaits(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	next := handle(t, w, in)
-	if next.State != task.StateAwaitPromptApproval || next.Gate != in.Gate {
-		t.Errorf("%+v", next)
-	}
+	expect.That(t, next.State == task.StateAwaitPromptApproval && next.Gate == in.Gate, "%+v", next)
 	want := aggregate.Wait{Gate: in.Gate, Token: in.TaskToken, Run: 1, Entered: in.Entered}
 	if got := w.Load().Waits; len(got) != 1 || !got[0].Entered.Equal(want.Entered) || got[0].Token != want.Token || got[0].Run != want.Run {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
-		t.Errorf("the run is %s", s)
-	}
+	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
 func testDecidedBefore(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Approve()
-	if next := handle(t, w, in); next.State != task.StatePlanProcess {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	noWait(t, w)
 }
@@ -86,9 +78,7 @@ func testDecidedBetween(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := input(w, w.Open())
 	w.Transport.Before("PutItem", func() { w.Approve() }) // the relay has been and gone when the token arrives
-	if next := handle(t, w, in); next.State != task.StatePlanProcess {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	noWait(t, w)
 }
@@ -99,9 +89,7 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(s)
 	in := input(w, w.Open())
 	for range 2 { // the second time it was delivered again
-		if next := handle(t, w, in); next.State != task.StatePlanProcess {
-			t.Errorf("%+v", next)
-		}
+		expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	}
 	if p := w.Load().Prompt(); p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
 		t.Errorf("%+v", p)
@@ -120,9 +108,7 @@ func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("%+v", next)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if p := w.Load().Prompt(); p.Status != aggregate.Cancelled {
-		t.Errorf("the prompt is %s", p.Status)
-	}
+	expect.Same(t, aggregate.Cancelled, w.Load().Prompt().Status)
 }
 
 func testSuperseded(t *testing.T, w *pipelinetest.World) {
@@ -170,9 +156,7 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != second.TaskToken {
 		t.Errorf("%+v, want the second try's", waits)
 	}
-	if s := w.Status(1); s != sfntypes.ExecutionStatusRunning {
-		t.Errorf("the run is %s", s)
-	}
+	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
 func testLostAnswer(t *testing.T, w *pipelinetest.World) {

@@ -44,9 +44,7 @@ func TestWhoeverMayNotAskCostsNothing(t *testing.T) {
 			next := expect.Value(h.Handle(t.Context(), w.In()))(t)
 			ended := w.Load().Head.Ended
 			if tt.reason == "" {
-				if next.State != task.StateExtractTask || ended != nil {
-					t.Errorf("%+v, ended %+v", next, ended)
-				}
+				expect.That(t, next.State == task.StateExtractTask && ended == nil, "%+v, ended %+v", next, ended)
 				return
 			}
 			if next.State != task.StateFinish || next.Outcome != "refused" || ended == nil || ended.As != task.TaskRefused || ended.Reason != tt.reason {
@@ -102,9 +100,7 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 			})
 			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 			if tt.reason == "" {
-				if next.State != task.StateExtractTask || w.Load().Head.AcceptedAt == nil {
-					t.Errorf("%+v", next)
-				}
+				expect.That(t, next.State == task.StateExtractTask && w.Load().Head.AcceptedAt != nil, "%+v", next)
 				return
 			}
 			a := w.Load()
@@ -151,9 +147,7 @@ func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 			w.Settings(tt.change)
 			next := expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 			if tt.parked == "" {
-				if next.State != tt.state {
-					t.Errorf("%+v, want %s", next, tt.state)
-				}
+				expect.That(t, next.State == tt.state, "%+v, want %s", next, tt.state)
 				return
 			}
 			p := w.Load().Head.Parked
@@ -171,9 +165,7 @@ func TestWhatNobodyCouldApproveAnyMoreIsParked(t *testing.T) {
 				t.Errorf("tried again under the same settings: %+v", next)
 			}
 			w.Settings(func(s *tenancy.Settings) { s.Approvers.Users = append(s.Approvers.Users, "U0OTHER") })
-			if next := again(); next.State != tt.state {
-				t.Errorf("another was listed: %+v", next)
-			}
+			expect.Same(t, tt.state, again().State)
 		})
 	}
 }
@@ -195,9 +187,7 @@ func TestATaskThatWasAcceptedDoesNotWaitForSlack(t *testing.T) {
 	})
 	h := handler(w)
 	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateDraftPrompt {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateDraftPrompt, expect.Value(h.Handle(t.Context(), w.In()))(t).State)
 }
 
 // TestATaskTooManyIsRefused and costs nothing; another gets its place when one ends.
@@ -220,16 +210,12 @@ func TestATaskTooManyIsRefused(t *testing.T) {
 	second := w.Another()
 	var next aggregate.Next
 	out := metrictest.Printed(t, func() { next = resume(second) })
-	if !strings.Contains(out, `"PersonFull":1`) || strings.Contains(out, "TenantFull") {
-		t.Errorf("counted %s", out)
-	}
+	expect.That(t, strings.Contains(out, `"PersonFull":1`) && !strings.Contains(out, "TenantFull"), "counted %s", out)
 	if next.Outcome != "refused" || second.Load().Head.Ended.Reason != task.ReasonOpenPerson || second.Load().Head.Ended.Detail != "1" {
 		t.Fatalf("%+v, %+v", next, second.Load().Head.Ended)
 	}
 	w.Cancel()
-	if next := resume(w.Another()); next.State != task.StateExtractTask {
-		t.Errorf("%+v", next)
-	}
+	expect.Same(t, task.StateExtractTask, resume(w.Another()).State)
 }
 
 // TestAWorkspaceThatIsFullIsCounted: nobody of it is served, and whoever runs it is woken,

@@ -73,9 +73,7 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 		}
 	}
 	a := reply.Load()
-	if (a.Choosing() != nil) != asks {
-		t.Fatalf("%+v", a.Choice)
-	}
+	expect.Must(t, (a.Choosing() != nil) == asks, "%+v", a.Choice)
 	if b, _ := waits.Load().OpenGateBeside(); asks && a.Choice.Beside != b {
 		t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
 	}
@@ -114,9 +112,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 			w.Prompted(settings)
 			reply := w.Reply()
 			a := resume(handler(reply), reply, "asked")
-			if a.Head.AcceptedAt != nil {
-				t.Error("it has a place before anybody said that it is a request")
-			}
+			expect.That(t, a.Head.AcceptedAt == nil, "it has a place before anybody said that it is a request")
 			choice := a.Choice.ID
 			reply.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 				if as == task.AsReason {
@@ -125,9 +121,7 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 				return a.TakeAsRequest(choice, pipelinetest.Approver(), pipelinetest.Policy(), reply.Now())
 			})
 			if as == task.AsReason {
-				if e := reply.Load().Head.Ended; e.As != task.TaskAnswered {
-					t.Errorf("ended %+v", e)
-				}
+				expect.Same(t, task.TaskAnswered, reply.Load().Head.Ended.As)
 				return
 			}
 			if a := resume(handler(reply), reply, "refused"); a.Head.Ended.Reason != task.ReasonOpenPerson || a.Head.Ended.Detail != "1" {

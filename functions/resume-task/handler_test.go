@@ -35,9 +35,7 @@ func TestResumeTask(t *testing.T) {
 			w := server.World(t)
 			tt.bring(w)
 			next, err := handler(w).Handle(t.Context(), w.In())
-			if err != nil || next.State != tt.want {
-				t.Errorf("%+v, %v, want %s", next, err, tt.want)
-			}
+			expect.That(t, err == nil && next.State == tt.want, "%+v, %v, want %s", next, err, tt.want)
 		})
 	}
 }

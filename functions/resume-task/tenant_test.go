@@ -117,9 +117,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	named := func(w *pipelinetest.World, want string) {
 		t.Helper()
 		is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-		if err != nil || is.Name != want {
-			t.Errorf("called %q, want %q: %v", is.Name, want, err)
-		}
+		expect.That(t, err == nil && is.Name == want, "called %q, want %q: %v", is.Name, want, err)
 	}
 	for said, want := range map[string]string{
 		"株式会社りんぎ": "株式会社りんぎ", " two\nlines\u202e ": "two lines", "\u200b": pipelinetest.Team, "": pipelinetest.Team,
@@ -153,9 +151,7 @@ func TestATenantIsCalledWhatItsWorkspaceIs(t *testing.T) {
 	begins(w.Another())
 	named(w, "株式会社りんぎ")
 	is, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-	if err != nil || !is.UpdatedAt.After(is.CreatedAt) {
-		t.Errorf("%+v, %v", is, err)
-	}
+	expect.That(t, err == nil && is.UpdatedAt.After(is.CreatedAt), "%+v, %v", is, err)
 	told.name = "別の名前" // an administrator's name for it is not Slack's to change
 	h.Slack = told
 	begins(w.Another())

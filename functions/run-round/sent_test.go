@@ -48,18 +48,12 @@ func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
 		team := expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(ref.Tenant, ref.ID, "a")))(t)
 		whose := map[string]bool{}
 		for _, u := range team.Uses {
-			if (u.Sent == nil) != (full != nil) {
-				t.Errorf("%s: %s was sent %+v", name, u.Made, u.Sent)
-			}
+			expect.That(t, (u.Sent == nil) == (full != nil), "%s: %s was sent %+v", name, u.Made, u.Sent)
 			whose[strings.Split(u.Prompt, ".")[0]] = true
 		}
 		for _, want := range []string{"leader", "member-plain", "metric-Coverage", "judge"} {
-			if !whose[want] {
-				t.Errorf("%s: nothing of the %s in %v", name, want, whose)
-			}
+			expect.That(t, whose[want], "%s: nothing of the %s in %v", name, want, whose)
 		}
-		if of[ref] != len(team.Uses) || len(of) != 1 {
-			t.Errorf("%s: %d calls, kept %v", name, len(team.Uses), of)
-		}
+		expect.That(t, of[ref] == len(team.Uses) && len(of) == 1, "%s: %d calls, kept %v", name, len(team.Uses), of)
 	}
 }

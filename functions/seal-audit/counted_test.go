@@ -42,9 +42,7 @@ func testTeamCounted(t *testing.T, w *world) {
 	if out := w.handle(events.DynamoDBEvent{Records: records}); len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
 		t.Errorf("gave back %v", out.BatchItemFailures)
 	}
-	if away.asked != 1 {
-		t.Errorf("one row of a batch is counted %d times", away.asked)
-	}
+	expect.That(t, away.asked == 1, "one row of a batch is counted %d times", away.asked)
 	w.Store = w.store
 	for _, batch := range [][]events.DynamoDBEventRecord{records, records[1:], records[:1], records} {
 		if out := w.handle(events.DynamoDBEvent{Records: batch}); out.BatchItemFailures != nil {

@@ -92,7 +92,5 @@ func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
 		}
 		met++
 	}
-	if met < 8 {
-		t.Errorf("only %d calls were met", met)
-	}
+	expect.That(t, met >= 8, "only %d calls were met", met)
 }

@@ -251,15 +251,11 @@ func testGivesBack(t *testing.T, w *world) {
 
 func testHeads(t *testing.T, w *world) {
 	w.seals(w.written(tenant, 2)...)
-	if got := w.verified(tenant); len(got.Behind) != 2 {
-		t.Errorf("before the minute: %+v", got)
-	}
+	expect.Same(t, 2, len(w.verified(tenant).Behind))
 	w.tick()
 	w.tick()
 	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
-	if len(out.Versions) != 1 {
-		t.Fatalf("%d heads of a chain that moved once", len(out.Versions))
-	}
+	expect.Must(t, len(out.Versions) == 1, "%d heads of a chain that moved once", len(out.Versions))
 	if _, err := w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId}); err == nil {
 		t.Error("the head is deleted in its time")
 	}

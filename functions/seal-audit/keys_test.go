@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // The function has little memory, and a busy workspace's day many rows.
@@ -24,12 +26,8 @@ func TestTheKeysOfALongDayAreSmall(t *testing.T) {
 	}
 	per := (used() - before) / n
 	for i := range 2 * n {
-		if k.has(key(i)) != (i < n) {
-			t.Fatalf("key %d of %d is taken for the contrary", i, n)
-		}
+		expect.Must(t, k.has(key(i)) == (i < n), "key %d of %d is taken for the contrary", i, n)
 	}
 	t.Logf("%d bytes for each of %d keys", per, n)
-	if per > most {
-		t.Errorf("a key takes %d bytes", per)
-	}
+	expect.That(t, per <= most, "a key takes %d bytes", per)
 }

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 type hanging struct {
@@ -40,9 +41,7 @@ func TestWhatIsBesideDelaysNoExpiry(t *testing.T) {
 			h.Store = hanging{h.Store, w.Ref}
 			w.Later(reply.Load().Choice.Terms.DecideBy.Sub(w.Now()) + time.Second)
 			_, err := h.sweep(t.Context(), reply.Ref)
-			if reply.Load().Head.Ended == nil {
-				t.Errorf("the choice did not expire: %v", err)
-			}
+			expect.That(t, reply.Load().Head.Ended != nil, "the choice did not expire: %v", err)
 		},
 		"put off past decide_by": func(t *testing.T, w *pipelinetest.World) {
 			h, reply := setup(t, w)

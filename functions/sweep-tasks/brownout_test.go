@@ -285,7 +285,5 @@ func TestOnlyServicesAreLeftAlone(t *testing.T) {
 	for range 9 {
 		_ = s.call(ctx, func(ctx context.Context) error { return ctx.Err() })
 	}
-	if s.leftAlone() {
-		t.Error("a task whose time is over says something of a service")
-	}
+	expect.That(t, !s.leftAlone(), "a task whose time is over says something of a service")
 }

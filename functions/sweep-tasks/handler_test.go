@@ -62,9 +62,7 @@ func show(t *testing.T, w *pipelinetest.World) {
 func testMissed(t *testing.T, w *pipelinetest.World) {
 	a := sweep(t, w, soon)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 	if want := w.Now().Add(5 * time.Minute); a.Head.DueAt == nil || !a.Head.DueAt.Equal(want) {
 		t.Errorf("due at %v, want %v", a.Head.DueAt, want)
 	}
@@ -83,9 +81,7 @@ func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
 	w.Approve()
 	w.Later(soon)
 	repairs, err := handler(w).sweep(t.Context(), w.Ref)
-	if repairs != 1 || err != nil {
-		t.Errorf("%d repairs, %v, want 1", repairs, err)
-	}
+	expect.That(t, repairs == 1 && err == nil, "%d repairs, %v, want 1", repairs, err)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	// And the run, were it gone altogether:
 	w.Later(soon)
@@ -111,9 +107,7 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 		t.Errorf("ended %+v, prompt %s", a.Head.Ended, a.Prompt().Status)
 	}
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 }
 
 func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
@@ -122,9 +116,7 @@ func testEndedUnshown(t *testing.T, w *pipelinetest.World) {
 		if a := sweep(t, w, 6*time.Minute); a.Head.DueAt == nil {
 			t.Fatal("not due any more, and nobody saw it")
 		}
-		if n := w.Drawn(); n != 1 {
-			t.Errorf("%d messages, want 1", n)
-		}
+		expect.Same(t, 1, w.Drawn())
 	}
 	if sweep(t, w, 6*time.Minute); w.Drawn() != 0 {
 		t.Error("messages about a task that can't be drawn don't grow apart")
@@ -189,9 +181,7 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 
 func testStuck(t *testing.T, w *pipelinetest.World) {
 	w.Open()
-	if a := sweep(t, w, 19*time.Minute); a.Head.Run != 1 {
-		t.Errorf("run %d after 19 minutes", a.Head.Run)
-	}
+	expect.Same(t, 1, sweep(t, w, 19*time.Minute).Head.Run)
 	if a := sweep(t, w, 5*time.Minute); a.Head.Run != 2 || a.Head.Restarts != 1 {
 		t.Errorf("run %d, %d restarts", a.Head.Run, a.Head.Restarts)
 	}
@@ -279,9 +269,7 @@ func testBesideUnread(t *testing.T, w *pipelinetest.World) {
 	if _, err := h.sweep(t.Context(), reply.Ref); !errors.Is(err, errPoison) || reply.Load().Choice.GateOver {
 		t.Errorf("%v, and the gate is taken for: %+v", err, reply.Load().Choice)
 	}
-	if n := w.Drawn(); n != 1 {
-		t.Errorf("%d messages meanwhile, want 1", n)
-	}
+	expect.Same(t, 1, w.Drawn())
 	w.Later(reply.Load().Choice.Terms.DecideBy.Sub(w.Now()) + time.Second)
 	if _, err := h.sweep(t.Context(), reply.Ref); err != nil || reply.Load().Head.Ended == nil {
 		t.Errorf("after its time: %v, ended %+v", err, reply.Load().Head.Ended)

@@ -50,8 +50,6 @@ func TestAContestThatDoesNotEndIsHeardOf(t *testing.T) {
 		out := metrictest.Printed(t, func() {
 			_, _ = h.sweep(t.Context(), a.Ref())
 		})
-		if strings.Count(out, `"ContestLate":1`) != want {
-			t.Errorf("after %v: %s", after, out)
-		}
+		expect.That(t, strings.Count(out, `"ContestLate":1`) == want, "after %v: %s", after, out)
 	}
 }

@@ -92,9 +92,7 @@ func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []ag
 	t.Helper()
 	var out []aggregate.Ref
 	for ref, err := range w.Store.Due(t.Context(), shard, now) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		out = append(out, ref)
 	}
 	return out
@@ -105,9 +103,7 @@ func testPanic(t *testing.T, w *pipelinetest.World) {
 	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store, ref: w.Ref, panics: true}
 	w.Later(soon)
 	expect.NoError(t, h.Handle(t.Context()))
-	if head := w.Load().Head; head.SweepFailures != 1 {
-		t.Errorf("%d failures noted", head.SweepFailures)
-	}
+	expect.Same(t, 1, w.Load().Head.SweepFailures)
 }
 
 func testNoTime(t *testing.T, w *pipelinetest.World) {
@@ -115,7 +111,5 @@ func testNoTime(t *testing.T, w *pipelinetest.World) {
 	ctx, cancel := context.WithTimeout(t.Context(), spare-time.Second)
 	defer cancel()
 	expect.NoError(t, handler(w).Handle(ctx))
-	if s := w.Status(1); s != "" {
-		t.Errorf("the run is %s", s)
-	}
+	expect.That(t, w.Status(1) == "", "a run was started")
 }

@@ -66,9 +66,7 @@ func (k *inConversation) drawn(status string, texts ...string) {
 		k.T.Fatalf("given back for %v s", k.queue.hidden)
 	}
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
-	if len(thread) != len(texts) {
-		k.T.Fatalf("the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
-	}
+	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {
 		if text := string(expect.Value(json.Marshal(m))(k.T)); !strings.Contains(text, texts[i]) {
 			k.T.Errorf("message %d is %s, want %q", i, text, texts[i])
@@ -80,9 +78,7 @@ func (k *inConversation) drawn(status string, texts ...string) {
 			got = s.Status
 		}
 	}
-	if got != status {
-		k.T.Errorf("the agent is %q, want %q", got, status)
-	}
+	expect.That(k.T, got == status, "the agent is %q, want %q", got, status)
 }
 
 // A conversation from its first message to its end: what is said comes before what asks, and nothing is said twice.

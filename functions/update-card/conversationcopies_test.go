@@ -48,9 +48,7 @@ func (k *inConversation) shown() (asked bool) {
 	k.T.Helper()
 	k.queue.sent = nil
 	body := fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)
-	if !k.send(body) {
-		k.T.Fatalf("given back for %v s", k.queue.hidden)
-	}
+	expect.Must(k.T, k.send(body), "given back for %v s", k.queue.hidden)
 	for _, m := range k.queue.sent {
 		if strings.Contains(*m.MessageBody, `"copies":true`) {
 			asked = true
@@ -66,9 +64,7 @@ func (k *inConversation) shown() (asked bool) {
 func (k *inConversation) sees(user string, want, not []string) {
 	k.T.Helper()
 	got := k.direct(user)
-	if len(got) != 1 {
-		k.T.Fatalf("%s has %d messages: %v", user, len(got), got)
-	}
+	expect.Must(k.T, len(got) == 1, "%s has %d messages: %v", user, len(got), got)
 	for _, text := range want {
 		if !strings.Contains(got[0], text) {
 			k.T.Errorf("%s doesn't see %q: %s", user, text, got[0])
@@ -115,18 +111,14 @@ func testActionCopiesFollow(t *testing.T, k *inConversation) {
 	line := conversation.LogEntry{LogID: "0", ActionID: x.ActionID, Text: "it prints", CreatedAt: k.Now(), DeleteAfter: time.Now().Add(time.Hour).Unix()}
 	expect.NoError(t, k.rows.AppendLog(t.Context(), k.ref.Tenant, x.ActionID, []conversation.LogEntry{line}))
 	expect.NoError(t, k.rows.Redraw(t.Context(), k.ref))
-	if k.shown() {
-		t.Error("copies follow each line that an action prints")
-	}
+	expect.That(t, !k.shown(), "copies follow each line that an action prints")
 	k.sees(workspace.Tanaka, []string{"実行中"}, []string{"it prints"})
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Finish(x.ActionID, "i1", conversation.Result{Status: conversation.ActionSucceeded, Lines: 1}, k.Now())
 	})
 	k.shown()
 	k.sees(workspace.Tanaka, []string{"完了", "it prints"}, []string{"cancel_action"})
-	if k.shown() {
-		t.Error("copies are asked for, and nothing changed")
-	}
+	expect.That(t, !k.shown(), "copies are asked for, and nothing changed")
 }
 
 func testActionCopiesEnd(t *testing.T, k *inConversation) {
@@ -141,9 +133,7 @@ func testActionCopiesEnd(t *testing.T, k *inConversation) {
 func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
 	x := k.proposes("make test")
-	if k.shown() || len(k.direct(workspace.Suzuki)) != 0 {
-		t.Error("copies go out, and none are wanted")
-	}
+	expect.That(t, !k.shown() && len(k.direct(workspace.Suzuki)) == 0, "copies go out, and none are wanted")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
 		return a.Cancel(x.ActionID, k.By, k.policy, k.Now())
 	})

@@ -33,9 +33,7 @@ func (w *world) drawn() {
 	w.done()
 	for _, m := range w.queue.sent {
 		if strings.Contains(*m.MessageBody, `"copies":true`) {
-			if *m.MessageGroupId == w.Ref.ID {
-				w.T.Error("copies hold the cards up")
-			}
+			expect.That(w.T, *m.MessageGroupId != w.Ref.ID, "copies hold the cards up")
 			w.send(*m.MessageBody)
 		}
 	}
@@ -100,9 +98,7 @@ func testNoCopies(t *testing.T, w *world) {
 	w.listing([]string{workspace.Suzuki}, nil)
 	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
 	w.drawn()
-	if got := w.direct(workspace.Suzuki); len(got) != 0 {
-		t.Errorf("got %v", got)
-	}
+	expect.Same(t, 0, len(w.direct(workspace.Suzuki)))
 }
 
 func testCopiesOfEligible(t *testing.T, w *world) {
@@ -122,9 +118,7 @@ func testCopiesUnreachable(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.open", Kind: webapi.Refused, Code: "user_disabled"})
 	w.drawn()
 	for _, c := range w.Load().Copies {
-		if c.State != aggregate.CardUnreachable || c.Refusal != "user_disabled" {
-			t.Errorf("%+v", c)
-		}
+		expect.That(t, c.State == aggregate.CardUnreachable && c.Refusal == "user_disabled", "%+v", c)
 	}
 	w.Approve()
 	w.drawn()
@@ -142,9 +136,7 @@ func testCopiesLost(t *testing.T, w *world) {
 	w.send(copies)
 	w.Later(time.Minute)
 	w.send(copies)
-	if got := w.direct(workspace.Suzuki); len(got) != 1 {
-		t.Errorf("%d messages", len(got))
-	}
+	expect.Same(t, 1, len(w.direct(workspace.Suzuki)))
 	if c := w.Load().Copies[0]; c.State != aggregate.CardPosted || c.MessageTS == "" {
 		t.Errorf("%+v", c)
 	}
@@ -177,9 +169,7 @@ func testOutcome(t *testing.T, w *world) {
 		w.drawn()
 	}
 	got := w.direct(workspace.Sato)
-	if len(got) != 1 || !strings.Contains(got[0], "キャンセル") {
-		t.Errorf("%v", got)
-	}
+	expect.That(t, len(got) == 1 && strings.Contains(got[0], "キャンセル"), "%v", got)
 }
 
 func testOwnEnd(t *testing.T, w *world) {
@@ -187,7 +177,5 @@ func testOwnEnd(t *testing.T, w *world) {
 	w.By = w.requester()
 	w.Cancel()
 	w.drawn()
-	if got := w.direct(workspace.Sato); len(got) != 0 {
-		t.Errorf("%v", got)
-	}
+	expect.Same(t, 0, len(w.direct(workspace.Sato)))
 }

@@ -63,9 +63,7 @@ func TestCopiesThatWait(t *testing.T) {
 				}
 				w.Later(time.Duration(w.queue.hidden[0]) * time.Second)
 			}
-			if len(w.direct(workspace.Suzuki)) != 1 {
-				t.Error("no copy")
-			}
+			expect.That(t, len(w.direct(workspace.Suzuki)) == 1, "no copy")
 		},
 	} {
 		t.Run(name, func(t *testing.T) { run(t, newWorld(t, db)) })

@@ -74,9 +74,7 @@ func testFollows(t *testing.T, w *world) {
 	}
 	w.slack.Calls()
 	w.done()
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("nothing changed, yet: %v", calls)
-	}
+	expect.Same(t, 0, len(w.slack.Calls()))
 	w.Extracted()
 	w.done()
 	if now := w.shows("勤怠"); now[0].TS != first[0].TS {
@@ -111,9 +109,7 @@ func testRepeated(t *testing.T, w *world) {
 			done++
 		}
 	}
-	if done == 0 {
-		t.Error("nobody came through")
-	}
+	expect.That(t, done != 0, "nobody came through")
 	w.h.NewID = aggregate.NewID
 	w.done()
 	w.shows("受け付けました")
@@ -154,9 +150,7 @@ func testArchived(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.SetArchived(workspace.HR, true))
 	w.done()
 	c := w.Load().Card("CARD#task")
-	if c.State != aggregate.CardUnreachable || c.Refusal != "is_archived" || c.TriedRev != 1 {
-		t.Fatalf("%+v", c)
-	}
+	expect.Must(t, c.State == aggregate.CardUnreachable && c.Refusal == "is_archived" && c.TriedRev == 1, "%+v", c)
 	dm := func() int {
 		all := expect.Value(w.slack.Everything(workspace.DirectMessage(workspace.Sato)))(t)
 		return len(all)

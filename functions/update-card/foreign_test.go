@@ -32,9 +32,7 @@ func testForeign(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(1, w.Now()) })
 	w.done()
 	for _, c := range w.slack.Calls() {
-		if c != "auth.test" {
-			t.Errorf("called %s", c)
-		}
+		expect.That(t, c == "auth.test", "called %s", c)
 	}
 	w.shows()
 	if head := w.Load().Head; head.ShownRev != head.Rev {

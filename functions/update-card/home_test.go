@@ -74,9 +74,7 @@ func testHomeShows(t *testing.T, w *world) {
 	p := w.Prompted(tenancy.DefaultSettings()).Prompt()
 	shown := w.opens(workspace.Suzuki)
 	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの承認待ち (1 件)"} {
-		if !strings.Contains(shown, want) {
-			t.Errorf("%s is missing in %s", want, shown)
-		}
+		expect.That(t, strings.Contains(shown, want), "%s is missing in %s", want, shown)
 	}
 	if mine := w.opens(workspace.Sato); !strings.Contains(mine, "承認待ち") || !strings.Contains(mine, "あなたの依頼") {
 		t.Error(mine)
@@ -108,9 +106,7 @@ func (w *world) each() string {
 
 func testHomeFollows(t *testing.T, w *world) {
 	w.done()
-	if len(w.queue.sent) != 0 {
-		t.Errorf("asked for %d tabs, and nobody looks", len(w.queue.sent))
-	}
+	expect.That(t, len(w.queue.sent) == 0, "asked for %d tabs, and nobody looks", len(w.queue.sent))
 	w.Later(store.HomeEvery)
 	w.opens(workspace.Suzuki)
 	w.queue.sent = nil
@@ -120,9 +116,7 @@ func testHomeFollows(t *testing.T, w *world) {
 	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != w.Ref.Tenant+"-homes" {
 		t.Fatalf("asked for %+v", w.queue.sent)
 	}
-	if w.send(*w.queue.sent[0].MessageBody) {
-		t.Error("published more often than every 30 s")
-	}
+	expect.That(t, !w.send(*w.queue.sent[0].MessageBody), "published more often than every 30 s")
 	body := w.each()
 	if got := w.publish(body, workspace.Suzuki); !strings.Contains(got, "approve_prompt") {
 		t.Error(got)
@@ -173,9 +167,7 @@ func testHomeThirty(t *testing.T, w *world) {
 		t.Errorf("%d blocks: %s", len(v.Blocks), shown)
 	}
 	whole, rest := strings.Count(shown, "approve_prompt"), strings.Count(shown, "• ")
-	if whole == 0 || whole == 30 || rest == 0 {
-		t.Errorf("%d with buttons, %d lines", whole, rest)
-	}
+	expect.That(t, whole != 0 && whole != 30 && rest != 0, "%d with buttons, %d lines", whole, rest)
 	if calls := w.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
 		t.Errorf("Slack was asked about people %d times: %v", len(calls), calls)
 	}

@@ -32,14 +32,10 @@ func (k *inConversation) opens(user string) string {
 func (k *inConversation) wants(tab string, want, not []string) {
 	k.T.Helper()
 	for _, text := range want {
-		if !strings.Contains(tab, text) {
-			k.T.Errorf("%q is missing in %s", text, tab)
-		}
+		expect.That(k.T, strings.Contains(tab, text), "%q is missing in %s", text, tab)
 	}
 	for _, text := range not {
-		if strings.Contains(tab, text) {
-			k.T.Errorf("%q stands in %s", text, tab)
-		}
+		expect.That(k.T, !strings.Contains(tab, text), "%q stands in %s", text, tab)
 	}
 }
 
@@ -111,9 +107,7 @@ func testHomeSixtyActions(t *testing.T, k *inConversation) {
 	k.slack.Calls()
 	shown := k.opens(workspace.Suzuki)
 	v, _ := k.slack.Home(workspace.Suzuki)
-	if len(v.Blocks) > 100 {
-		t.Errorf("%d blocks", len(v.Blocks))
-	}
+	expect.That(t, len(v.Blocks) <= 100, "%d blocks", len(v.Blocks))
 	k.wants(shown, []string{"あなたの承認待ち (50 件以上)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
 	if calls := k.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
 		t.Errorf("Slack was asked about people %d times", len(calls))

@@ -28,9 +28,7 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	may := func(kept int) bool {
 		var waits later
 		err := h.mayPublish(t.Context(), store.Home{Team: slacktest.Team, User: "U1"}, kept, now.Add(time.Second))
-		if err != nil && !errors.As(err, &waits) {
-			t.Fatal(err)
-		}
+		expect.Must(t, err == nil || errors.As(err, &waits), "%v", err)
 		return err == nil
 	}
 	b := store.Budget{Workspace: slacktest.Team, Name: methodPublish, Calls: publishes, Window: publishingWindow}
@@ -39,17 +37,11 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 			t.Fatalf("call %d waits until %v", n+1, until)
 		}
 	}
-	if may(publishesKept) {
-		t.Error("a tab that follows takes what is kept for those that are opened")
-	}
+	expect.That(t, !may(publishesKept), "a tab that follows takes what is kept for those that are opened")
 	for range publishesKept {
-		if !may(0) {
-			t.Error("a tab that was opened waits")
-		}
+		expect.That(t, may(0), "a tab that was opened waits")
 	}
-	if may(0) {
-		t.Error("one more is published at once")
-	}
+	expect.That(t, !may(0), "one more is published at once")
 }
 
 // A tab that fails again and again holds up the others of its tenant no longer.
@@ -87,9 +79,7 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 		w.queue.sent = nil
 		receives := 0
 		for left := false; !left; receives++ {
-			if receives == 10 {
-				t.Fatal("it is given back for ever")
-			}
+			expect.Must(t, receives != 10, "it is given back for ever")
 			r := events.SQSMessage{MessageId: "1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives + 1)}}
 			left = len(expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{r}}))(t).BatchItemFailures) == 0
 		}
@@ -229,14 +219,8 @@ func TestCardsDontWaitBehindTheTabsOfManyPeople(t *testing.T) {
 		if most := int(5*time.Minute/stretch+1) * (1 + (people+9)/10); l.calls > most {
 			t.Errorf("%d people look: tabs were asked for by %d calls, more than %d", people, l.calls, most)
 		}
-		if l.behind > 2*stretch {
-			t.Errorf("%d people look: a tab was %s behind", people, l.behind)
-		}
-		if l.slowest > 500*time.Millisecond {
-			t.Errorf("%d people look: a card waited %s", people, l.slowest)
-		}
-		if len(l.queue) > 2*people {
-			t.Errorf("%d people look: %d tabs wait, more than a round", people, len(l.queue))
-		}
+		expect.That(t, l.behind <= 2*stretch, "%d people look: a tab was %s behind", people, l.behind)
+		expect.That(t, l.slowest <= 500*time.Millisecond, "%d people look: a card waited %s", people, l.slowest)
+		expect.That(t, len(l.queue) <= 2*people, "%d people look: %d tabs wait, more than a round", people, len(l.queue))
 	}
 }

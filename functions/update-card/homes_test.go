@@ -43,9 +43,7 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 		out := expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{all}}))(t)
 		return len(out.BatchItemFailures) == 0
 	}
-	if handled() {
-		t.Error("each tab is asked for at once")
-	}
+	expect.That(t, !handled(), "each tab is asked for at once")
 	w.Later(5 * time.Minute)
 	w.queue.sent, w.queue.calls = nil, 0
 	if !handled() || !handled() || w.queue.calls != 20 {
@@ -58,13 +56,9 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 			t.Errorf("a tab waits in the group %s", *m.MessageGroupId)
 		}
 	}
-	if len(tabs) != mostHomes {
-		t.Errorf("%d tabs are published", len(tabs))
-	}
+	expect.That(t, len(tabs) == mostHomes, "%d tabs are published", len(tabs))
 	w.queue.err = errors.New("no queue")
-	if handled() {
-		t.Error("tabs that could not be asked for are forgotten")
-	}
+	expect.That(t, !handled(), "tabs that could not be asked for are forgotten")
 	if all.Attributes["ApproximateReceiveCount"] = fmt.Sprint(homeTries); !handled() {
 		t.Error("tabs that can't be asked for hold up those that follow")
 	}

@@ -91,15 +91,9 @@ func testBacklog(t *testing.T, hangs, within time.Duration) {
 		}
 	}
 	t.Logf("all within %s, by %d receives, %d of one message; the other workspace's cards within %s; %d calls hung", took, b.received, most, slowest, b.hung)
-	if most >= receives {
-		t.Errorf("a message was received %d times", most)
-	}
-	if slowest > 5*time.Second {
-		t.Errorf("another workspace's card waited %s", slowest)
-	}
-	if took > within {
-		t.Errorf("it took %s", took)
-	}
+	expect.That(t, most < receives, "a message was received %d times", most)
+	expect.That(t, slowest <= 5*time.Second, "another workspace's card waited %s", slowest)
+	expect.That(t, took <= within, "it took %s", took)
 }
 
 // waiting is a task whose only card has the button to try again, which Slack does not show yet.

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store"
 )
@@ -46,9 +47,7 @@ func testProgressIsLeftOut(t *testing.T, w *world) {
 	w.paced(5) // of ten: progress leaves half to others
 	w.slack.Calls()
 	w.done()
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("progress was shown: %v", calls)
-	}
+	expect.Same(t, 0, len(w.slack.Calls()))
 	if head := w.Load().Head; head.ShownRev == head.Rev {
 		t.Error("the sweeper does not learn that something is behind")
 	}
@@ -96,9 +95,7 @@ func testPostedPending(t *testing.T, w *world) {
 	w.slack.Calls()
 	w.done()
 	w.shows("勤怠", "approve_prompt")
-	if calls := w.slack.Calls("chat.postMessage", "chat.update"); len(calls) != 1 {
-		t.Errorf("%v, want one post", calls)
-	}
+	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage", "chat.update")))
 }
 
 // Without a call left the message waits, but never longer than a gate of the same task may.

@@ -27,9 +27,7 @@ func testRateLimit(t *testing.T, w *world) {
 	w.shows("受け付けました")
 	w.done()
 	w.shows("勤怠")
-	if n := len(w.slack.Calls("conversations.replies", "conversations.open")); n != 0 {
-		t.Errorf("%d needless calls", n)
-	}
+	expect.Same(t, 0, len(w.slack.Calls("conversations.replies", "conversations.open")))
 }
 
 func testLostAnswer(t *testing.T, w *world) {
@@ -50,9 +48,7 @@ func testNeverArrived(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Unavailable})
 	w.back(31, 39)
 	w.back(3, 4) // too early: whoever posted may still be at it
-	if n := len(w.slack.Calls("chat.postMessage")); n != 1 {
-		t.Errorf("posted %d times", n)
-	}
+	expect.Same(t, 1, len(w.slack.Calls("chat.postMessage")))
 	w.Later(31 * time.Second)
 	w.done()
 	w.shows("受け付けました")
@@ -98,9 +94,7 @@ func testHangsAndShowsLate(t *testing.T, w *world) {
 	w.Later(time.Second)
 	w.done()
 	w.shows("受け付けました")
-	if s.posts != 1 {
-		t.Errorf("posted %d times", s.posts)
-	}
+	expect.That(t, s.posts == 1, "posted %d times", s.posts)
 }
 
 func testHangsAfterASlowSearch(_ *testing.T, w *world) {
@@ -206,9 +200,7 @@ func testNoSearch(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
 	w.done()
 	w.shows("受け付けました", "受け付けました")
-	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted {
-		t.Errorf("%+v", c)
-	}
+	expect.Same(t, aggregate.CardPosted, w.Load().Card("CARD#task").State)
 }
 
 // slow is a Slack whose post takes so long that others come in between.

@@ -58,9 +58,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 			r.deliverTo(x)
 			done = done && !x.seen.IsZero()
 		}
-		if w.Now().Sub(began) > 10*time.Minute {
-			t.Fatal("not all is shown within ten minutes")
-		}
+		expect.Must(t, w.Now().Sub(began) <= 10*time.Minute, "not all is shown within ten minutes")
 	}
 	var gates, ends []time.Duration
 	for _, x := range r.all {
@@ -82,9 +80,7 @@ func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
 			limited++
 		}
 	}
-	if limited > 5 {
-		t.Errorf("Slack had to say %d times that it is too much", limited)
-	}
+	expect.That(t, limited <= 5, "Slack had to say %d times that it is too much", limited)
 }
 
 func (r *rush) ask(channel string) {
@@ -144,9 +140,7 @@ func (r *rush) move(x *asked) {
 		}
 		return a.FailExecution(a.Head.Run, task.ReasonRunFailed, "", now)
 	})
-	if err != nil {
-		r.T.Fatalf("move %d: %v", x.next, err)
-	}
+	expect.Must(r.T, err == nil, "move %d: %v", x.next, err)
 	x.messages++
 	x.at = time.Time{}
 	switch {

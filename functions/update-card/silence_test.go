@@ -6,6 +6,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -63,12 +64,8 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
 	w.use("answers", 1, probeEvery)
-	if err := w.Store.NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)); err != nil {
-		t.Fatal(err)
-	}
-	if n := w.calls(true); n != 0 {
-		t.Errorf("%d calls", n)
-	}
+	expect.NoError(t, w.Store.NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
+	expect.Same(t, 0, w.calls(true))
 	w.Later(time.Hour) // nobody noted that it is still silent
 	if n := w.calls(false); n == 0 {
 		t.Error("it is silent for ever")

@@ -36,9 +36,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 		if m := k.slack.Thread(t, k.channel, k.thread)[0]; m.TS != row.TS || m.Metadata == nil {
 			t.Errorf("%+v", m)
 		}
-		if n := len(k.slack.Calls("chat.postMessage")); n != 0 {
-			t.Errorf("%d messages are posted", n)
-		}
+		expect.Same(t, 0, len(k.slack.Calls("chat.postMessage")))
 	})
 	run("while its answer is made it stays", func(t *testing.T, k *inConversation) {
 		k.grows()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
 )
 
@@ -13,21 +14,15 @@ func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
 	w := newWorld(t, storetest.Start(t))
 	client, calls := w.slack.ByTenant(t)
 	w.h.Slack = client
-	if !w.deliver() {
-		t.Fatal("it was given back")
-	}
+	expect.Must(t, w.deliver(), "it was given back")
 	ours(t, calls(), w.Ref.Tenant, "chat.postMessage")
 }
 
 // ours fails for a call that is not for a tenant, but for the question whose the deployment's token is.
 func ours(t *testing.T, calls []string, tenant, want string) {
 	t.Helper()
-	if !slices.Contains(calls, want+" "+tenant) {
-		t.Errorf("%s was not called for %s: %q", want, tenant, calls)
-	}
+	expect.That(t, slices.Contains(calls, want+" "+tenant), "%s was not called for %s: %q", want, tenant, calls)
 	for _, c := range calls {
-		if !strings.HasSuffix(c, " "+tenant) && c != "auth.test " {
-			t.Errorf("called %q, for %s", c, tenant)
-		}
+		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
 	}
 }

@@ -105,18 +105,14 @@ func (w *world) send(body string) bool {
 // done delivers and wants the message dealt with.
 func (w *world) done() {
 	w.T.Helper()
-	if !w.deliver() {
-		w.T.Fatalf("given back for %v s", w.queue.hidden)
-	}
+	expect.Must(w.T, w.deliver(), "given back for %v s", w.queue.hidden)
 }
 
 // back delivers and wants the message given back for between min and max seconds.
 func (w *world) back(min, max int32) {
 	w.T.Helper()
 	w.queue.hidden = nil
-	if w.deliver() {
-		w.T.Fatal("the message was dealt with")
-	}
+	expect.Must(w.T, !w.deliver(), "the message was dealt with")
 	if len(w.queue.hidden) != 1 || w.queue.hidden[0] < min || w.queue.hidden[0] > max {
 		w.T.Fatalf("given back for %v s, want %d to %d", w.queue.hidden, min, max)
 	}

@@ -2,6 +2,7 @@
 package expect
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -36,6 +37,22 @@ func Same(t T, a, b any, options ...cmp.Option) {
 	t.Helper()
 	if diff := cmp.Diff(a, b, options...); diff != "" {
 		t.Errorf("%s", diff)
+	}
+}
+
+// That fails the test unless a claim holds, and lets it go on. format and args say what was found instead.
+func That(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf(format, args...)
+	}
+}
+
+// Must is That for a claim without which the rest of the test makes no sense: it ends the test.
+func Must(t T, holds bool, format string, args ...any) {
+	t.Helper()
+	if !holds {
+		t.Fatal(fmt.Sprintf(format, args...))
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -127,9 +128,7 @@ func TestWhatCanBeDoneIsOffered(t *testing.T) {
 					t.Errorf("%s is offered %d times", b, offered[b])
 				}
 			}
-			if len(offered) != len(want) {
-				t.Errorf("offered %v, want %v", offered, want)
-			}
+			expect.That(t, len(offered) == len(want), "offered %v, want %v", offered, want)
 		})
 	}
 }
@@ -157,13 +156,9 @@ func TestAnEndedTaskSaysSo(t *testing.T) {
 			}
 			switch e := s.Head.Ended; {
 			case e == nil || e.As == task.TaskCompleted || e.As == task.TaskAnswered:
-				if grey > 0 {
-					t.Errorf("%d grey cards of a task that was not cancelled", grey)
-				}
+				expect.That(t, grey <= 0, "%d grey cards of a task that was not cancelled", grey)
 			case e.Reason == task.ReasonMaxVersions || e.As == task.TaskFailed:
-				if failed == 0 {
-					t.Errorf("no card is red, and the task ended as %s: %s", e.As, e.Reason)
-				}
+				expect.That(t, failed != 0, "no card is red, and the task ended as %s: %s", e.As, e.Reason)
 			case grey == 0:
 				t.Errorf("no card is grey, and the task ended as %s: %s", e.As, e.Reason)
 			}

@@ -51,9 +51,7 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 		if err := json.Unmarshal(b, &back); err != nil {
 			t.Fatalf("%s: %v", st.name, err)
 		}
-		if card.Hash(back) != card.Hash(m) {
-			t.Errorf("%s: the hash changes over the wire", st.name)
-		}
+		expect.That(t, card.Hash(back) == card.Hash(m), "%s: the hash changes over the wire", st.name)
 	}
 }
 

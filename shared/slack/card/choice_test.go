@@ -37,9 +37,7 @@ func TestAChoiceShowsAllOfTheReason(t *testing.T) {
 				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) || strings.Contains(text, says) == tc.offers {
 					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)
 				}
-				if tc.offers && !strings.Contains(text, "U0EVIL001") {
-					t.Errorf("the reason's end is not on the card: %s", text)
-				}
+				expect.That(t, !tc.offers || strings.Contains(text, "U0EVIL001"), "the reason's end is not on the card: %s", text)
 			}
 		})
 	}

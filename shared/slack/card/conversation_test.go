@@ -227,22 +227,16 @@ func TestAnActionThatIsNotShownWholeIsApprovedInItsDialog(t *testing.T) {
 	for page := 0; ; page++ {
 		last.Page = page
 		view, ok := card.ActionReviewModal(c.Conversation, last, s)
-		if !ok {
-			t.Fatal("no dialog")
-		}
+		expect.Must(t, ok, "no dialog")
 		text := string(expect.Value(json.Marshal(view.Blocks))(t))
 		seen += text
 		if view.Submit != nil {
 			break
 		}
-		if page > 50 {
-			t.Fatal("the dialog has no end")
-		}
+		expect.Must(t, page <= 50, "the dialog has no end")
 	}
 	for _, i := range []int{0, 599, 1199} {
-		if !strings.Contains(seen, fmt.Sprintf("echo %d\\n", i)) {
-			t.Errorf("line %d is nowhere", i)
-		}
+		expect.That(t, strings.Contains(seen, fmt.Sprintf("echo %d\\n", i)), "line %d is nowhere", i)
 	}
 }
 
@@ -251,9 +245,7 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 	c := begunConversation(t).says("", shell("make")).executing()
 	before := card.Hash(c.shown(conversation.CardAction, "ja"))
 	c.Log = append(c.Log, conversation.LogEntry{Order: 612, Text: "more"})
-	if card.Hash(c.shown(conversation.CardAction, "ja")) == before {
-		t.Error("a new line of output changes nothing")
-	}
+	expect.That(t, card.Hash(c.shown(conversation.CardAction, "ja")) != before, "a new line of output changes nothing")
 }
 
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {

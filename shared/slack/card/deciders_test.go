@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 )
@@ -103,9 +104,7 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			}
 			shown := drawn(m.Attachments[0].Blocks.BlockSet)
 			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
-				if !strings.Contains(shown, says) {
-					t.Errorf("%s: %q lacks %q", tt.name, shown, says)
-				}
+				expect.That(t, strings.Contains(shown, says), "%s: %q lacks %q", tt.name, shown, says)
 			}
 			if strings.Contains(shown, "承認・却下できる人") || strings.Contains(shown, "Can approve or reject") || len(says) == 1 && strings.Contains(shown, "Can make it the reason") {
 				t.Errorf("%s: it says who may approve, or make a reason of what can be none: %s", tt.name, shown)

@@ -99,7 +99,5 @@ func TestWhatBecameOfReasonsStandsAboveTheSteps(t *testing.T) {
 			t.Errorf("above the steps stands %q", got)
 		}
 	}
-	if card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)) {
-		t.Error("remarks that no card shows fit")
-	}
+	expect.That(t, !card.StepsFit(manySteps(60, 100), strings.Repeat("&\n", 1000)), "remarks that no card shows fit")
 }

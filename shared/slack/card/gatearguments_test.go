@@ -91,17 +91,13 @@ func TestEveryPlannedValueIsShown(t *testing.T) {
 			s := calling(t, "rooms.book", tt.arguments, tt.arguments)
 			m, blocks := s.gate(t)
 			for _, want := range tt.want {
-				if !strings.Contains(strings.ReplaceAll(drawn(blocks), "\n", ""), want) {
-					t.Errorf("the card lacks %s", want)
-				}
+				expect.That(t, strings.Contains(strings.ReplaceAll(drawn(blocks), "\n", ""), want), "the card lacks %s", want)
 			}
 			if offers(m, "approve_step") != tt.approves || offers(m, "review_step") == tt.approves {
 				t.Errorf("approve %v, review %v", offers(m, "approve_step"), offers(m, "review_step"))
 			}
 			all, submits := reviewed(t, s, task.CardStep, s.Gates[0].ID)
-			if !submits || !strings.Contains(all, tt.want[len(tt.want)-1]) {
-				t.Errorf("the dialog can be submitted: %v", submits)
-			}
+			expect.That(t, submits && strings.Contains(all, tt.want[len(tt.want)-1]), "the dialog can be submitted: %v", submits)
 			if name == "a thousand rows" && (!strings.Contains(all, "社員999") || !strings.Contains(drawn(blocks), "…ほか ")) {
 				t.Error("the last row is not in the dialog, or the card does not count what it leaves out")
 			}
@@ -123,13 +119,9 @@ func TestOnlyWhatCameFromAResultIsMasked(t *testing.T) {
 	_, blocks := calling(t, "send_slack_dm", planned, resolved).gate(t)
 	got := drawn(blocks)
 	for _, want := range []string{"hanako@example.com", "090-1234-5678", "jiro@example.com", "***-****-**21", "🔒 *明細* のうち、前のステップの結果から入った個人情報は * で伏せて"} {
-		if !strings.Contains(got, want) {
-			t.Errorf("the card lacks %s: %s", want, got)
-		}
+		expect.That(t, strings.Contains(got, want), "the card lacks %s: %s", want, got)
 	}
-	if strings.Contains(got, "080-8765") {
-		t.Errorf("the card shows what a result held: %s", got)
-	}
+	expect.That(t, !strings.Contains(got, "080-8765"), "the card shows what a result held: %s", got)
 	_, blocks = calling(t, "send_slack_dm", resolved, resolved).gate(t)
 	if strings.Contains(drawn(blocks), "*****") {
 		t.Errorf("what was planned is masked: %s", drawn(blocks))
@@ -165,9 +157,7 @@ func TestRowsAreATable(t *testing.T) {
 	})
 	m, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)
 	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
-	if at < 0 {
-		t.Fatal("there is no table")
-	}
+	expect.Must(t, at >= 0, "there is no table")
 	table := blocks[at].(*slack.TableBlock)
 	header := jsonOf(table.Rows[0])
 	if len(table.Rows) != 43 || header != jsonOf([]any{raw("氏名"), raw("合計")}) {
@@ -176,9 +166,7 @@ func TestRowsAreATable(t *testing.T) {
 	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") || !offers(*m.Plain, "approve_step") {
 		t.Error("there is no form without a table")
 	}
-	if card.Hash(m) == card.Hash(*m.Plain) {
-		t.Error("both forms are the same")
-	}
+	expect.That(t, card.Hash(m) != card.Hash(*m.Plain), "both forms are the same")
 }
 
 func raw(s string) any { return slack.NewTableRawTextCell(s) }
@@ -194,9 +182,7 @@ func TestEveryArgumentOfRingisToolsHasAName(t *testing.T) {
 		for name := range input.Properties {
 			arguments := jsonOf(map[string]any{name: "x", "zz": "y"})
 			_, blocks := calling(t, s.Name, arguments, arguments).gate(t)
-			if strings.Contains(drawn(blocks), "`"+name+"`") {
-				t.Errorf("%s: %s has no name for people", s.Name, name)
-			}
+			expect.That(t, !strings.Contains(drawn(blocks), "`"+name+"`"), "%s: %s has no name for people", s.Name, name)
 			first := blocks[2].(*slack.SectionBlock).Text.Text
 			if slices.Contains(s.Destination, name) != !strings.Contains(first, "zz") {
 				t.Errorf("%s: %s is said to be where it goes: %v", s.Name, name, !strings.Contains(first, "zz"))
@@ -233,9 +219,7 @@ func FuzzGate(f *testing.F) {
 		if d.Decode(&v) != nil || d.More() {
 			return
 		}
-		if !submits {
-			t.Errorf("%q can't be approved at all", arguments)
-		}
+		expect.That(t, submits, "%q can't be approved at all", arguments)
 		on, in := bare(drawn(blocks)), bare(all)
 		for _, leaf := range leaves(nil, v) {
 			if offers(m, "approve_step") && !strings.Contains(on, bare(leaf)) {
@@ -244,9 +228,7 @@ func FuzzGate(f *testing.F) {
 			if m.Plain != nil && offers(*m.Plain, "approve_step") && !strings.Contains(bare(drawn(m.Plain.Attachments[0].Blocks.BlockSet)), bare(leaf)) {
 				t.Errorf("the plain card can be approved and lacks %q of %q", leaf, arguments)
 			}
-			if !strings.Contains(in, bare(leaf)) {
-				t.Errorf("the dialog lacks %q of %q", leaf, arguments)
-			}
+			expect.That(t, strings.Contains(in, bare(leaf)), "the dialog lacks %q of %q", leaf, arguments)
 		}
 	})
 }

@@ -86,9 +86,7 @@ func golden(t *testing.T, path string, v any) {
 		expect.NoError(t, os.WriteFile(path, b.Bytes(), 0o644))
 	}
 	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatalf("%v; run the test with -update", err)
-	}
+	expect.Must(t, err == nil, "%v; run the test with -update", err)
 	var want any
 	expect.NoError(t, json.Unmarshal(b, &want))
 	if diff := cmp.Diff(want, decoded(t, v)); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -33,9 +34,7 @@ func TestASummaryCountsOnlyWhatWasLookedAt(t *testing.T) {
 			home := jsonOf(card.HomeView(x.in, tenancy.DefaultSettings(), locale, time.Now()))
 			for where, said := range map[string]string{"Home": home, "the list": card.List(locale, x.in)} {
 				for _, want := range says {
-					if !strings.Contains(said, want) {
-						t.Errorf("%s, %s, %s lacks %q: %.400s", x.name, locale, where, want, said)
-					}
+					expect.That(t, strings.Contains(said, want), "%s, %s, %s lacks %q: %.400s", x.name, locale, where, want, said)
 				}
 				for _, no := range flat[locale] {
 					if !x.whole && strings.Contains(strings.ReplaceAll(said, "その中に、あなたの承認を待っているものはありません。", ""), no) {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -68,10 +69,6 @@ func TestTextsThatShowNothingAreNone(t *testing.T) {
 			t.Errorf("%+q is shown as %+q", s, got)
 		}
 	}
-	if got := inline("a\u3164\u3164b\u034fc\u200d\ufe0f\ufe0f", 100); got != "a bc" {
-		t.Errorf("%+q", got)
-	}
-	if got := inline("𐤀 x", 100); got != isolate+"𐤀 x"+endIsolate {
-		t.Errorf("Phoenician turns what follows: %+q", got)
-	}
+	expect.Same(t, "a bc", inline("a\u3164\u3164b\u034fc\u200d\ufe0f\ufe0f", 100))
+	expect.Same(t, isolate+"𐤀 x"+endIsolate, inline("𐤀 x", 100))
 }

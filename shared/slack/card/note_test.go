@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -58,9 +59,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			for locale, want := range map[string]string{"ja": tc.ja, "en": tc.en} {
 				got := card.Note(locale, tc.err)
-				if !strings.Contains(got, want) {
-					t.Errorf("%s: got %q, want it to contain %q", locale, got, want)
-				}
+				expect.That(t, strings.Contains(got, want), "%s: got %q, want it to contain %q", locale, got, want)
 				if strings.Contains(got, "secret") || strings.Contains(got, "{who}") || strings.Contains(got, "{why}") || strings.Contains(got, "{when}") {
 					t.Errorf("%s: %q", locale, got)
 				}
@@ -87,9 +86,7 @@ func TestANoteInEveryLanguage(t *testing.T) {
 
 func TestOtherNotes(t *testing.T) {
 	for _, locale := range []string{"ja", "en"} {
-		if card.CancelAccepted(locale) == "" {
-			t.Errorf("%s: an empty note", locale)
-		}
+		expect.That(t, card.CancelAccepted(locale) != "", "%s: an empty note", locale)
 		got := card.Unreachable(locale, "C0HR", "is_archived")
 		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
 			t.Errorf("%s: %q", locale, got)

@@ -42,12 +42,8 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 					lines, last = lines+len(all), all[len(all)-1]
 				}
 			}
-			if pages != tc.pages {
-				t.Errorf("%d sections, want %d", pages, tc.pages)
-			}
-			if tc.countLine == "" && lines != tc.n {
-				t.Errorf("%d lines for %d steps", lines, tc.n)
-			}
+			expect.That(t, pages == tc.pages, "%d sections, want %d", pages, tc.pages)
+			expect.That(t, tc.countLine != "" || lines == tc.n, "%d lines for %d steps", lines, tc.n)
 			if tc.countLine != "" && last != fmt.Sprintf("…ほか %d 件", tc.n-(lines-1)) {
 				t.Errorf("the last of %d lines is %q", lines, last)
 			}

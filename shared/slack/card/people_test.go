@@ -40,13 +40,9 @@ func TestPeopleAreDrawnByNameWithTheirIDs(t *testing.T) {
 			m := card.Render(s.Aggregate, s.card(kind), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
 			got := drawn(m.Attachments[0].Blocks.BlockSet)
-			if !strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。") {
-				t.Errorf("the person has no name: %s", got)
-			}
+			expect.That(t, strings.Contains(got, "完了したら、<@U0SANDSUZU> (U0SANDSUZU)に知らせます。"), "the person has no name: %s", got)
 			for _, marks := range []string{"<!channel", "<!subteam", "<#C0HR00001", "<@u", "|社長>", "@here", "<@U0ESCAPED", "<@B0"} {
-				if strings.Contains(got, marks) {
-					t.Errorf("%s works: %s", marks, got)
-				}
+				expect.That(t, !strings.Contains(got, marks), "%s works: %s", marks, got)
 			}
 		})
 	}
@@ -81,9 +77,7 @@ func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 func TestManyPeopleStillFit(t *testing.T) {
 	for n, whole := range map[int]bool{200: true, 900: false} {
 		text := strings.Repeat("<@U0SANDSUZU>\u3001", n) + "<@U0LAST0000>"
-		if card.PromptFits(text) != whole {
-			t.Errorf("%d people fit: %v", n, !whole)
-		}
+		expect.That(t, card.PromptFits(text) == whole, "%d people fit: %v", n, !whole)
 		s := received(t).extracted().drafted(tenancy.DefaultSettings())
 		s.Prompt().Content = text
 		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)

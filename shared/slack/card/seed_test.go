@@ -48,9 +48,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 		t.Run(tc.file, func(t *testing.T) {
 			scenario := stateOf[tc.state].scenario(t)
 			m := card.Render(scenario.Aggregate, scenario.card(stateOf[tc.state].card), "ja", scenario.now)
-			if m.Text != tc.text {
-				t.Errorf("text is %q, want %q", m.Text, tc.text)
-			}
+			expect.That(t, m.Text == tc.text, "text is %q, want %q", m.Text, tc.text)
 			got := unlinked(decoded(t, m.Attachments)).([]any)
 			attachment := got[0].(map[string]any)
 			attachment["blocks"] = specified(t, tc.file, attachment["blocks"].([]any), scenario.Head.TaskID)
@@ -58,9 +56,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 			if blocks, ok := want.([]any); ok {
 				want = map[string]any{"attachments": []any{map[string]any{"color": tc.colour, "blocks": blocks}}}
 			}
-			if diff := cmp.Diff(want.(map[string]any)["attachments"], any(got)); diff != "" {
-				t.Errorf("(-specification +rendered)\n%s", diff)
-			}
+			expect.Same(t, "", cmp.Diff(want.(map[string]any)["attachments"], any(got)))
 		})
 	}
 }

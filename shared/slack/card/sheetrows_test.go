@@ -27,21 +27,15 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 	s := calling(t, "write_rows_to_google_sheet", planned, sheetCall)
 	m, blocks := s.gate(t)
 	at := slices.IndexFunc(blocks, func(b slack.Block) bool { return b.BlockType() == slack.MBTTable })
-	if at < 0 {
-		t.Fatal("there is no table")
-	}
+	expect.Must(t, at >= 0, "there is no table")
 	want := jsonOf([]any{
 		[]any{raw("残業時間"), raw("社員番号"), raw("備考")}, []any{raw("25.5"), raw("E001"), raw(" ")}, []any{raw(" "), raw("E002"), raw(" ")},
 	})
-	if got := jsonOf(blocks[at].(*slack.TableBlock).Rows); got != want {
-		t.Errorf("the table is %s, want %s", got, want)
-	}
+	expect.Same(t, want, jsonOf(blocks[at].(*slack.TableBlock).Rows))
 	dialog, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 	for where, text := range map[string]string{"card": drawn(blocks), "plain card": drawn(m.Plain.Attachments[0].Blocks.BlockSet), "dialog": dialog} {
 		for _, line := range []string{"*列*: `残業時間`, `社員番号`, `備考`", "書き込まれない項目: `average_hours`, `note`"} {
-			if !strings.Contains(text, line) {
-				t.Errorf("the %s lacks %s: %s", where, line, text)
-			}
+			expect.That(t, strings.Contains(text, line), "the %s lacks %s: %s", where, line, text)
 		}
 		if strings.Contains(text, "null") || strings.Contains(text, "`{}`") || strings.Contains(text, `""`) {
 			t.Errorf("the %s shows an empty cell as JSON: %s", where, text)

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -24,12 +25,8 @@ func TestNoLinkHidesWhereItLeadsWhileAnAnswerGrows(t *testing.T) {
 	} {
 		got := card.Streamed(text)
 		for _, link := range []string{"](", "][", "]:", "://"} {
-			if strings.Contains(got, link) {
-				t.Errorf("%s: %q is a link", about, got)
-			}
+			expect.That(t, !strings.Contains(got, link), "%s: %q is a link", about, got)
 		}
-		if !strings.Contains(got, "https: //example.com/") {
-			t.Errorf("%s: the address is gone from %q", about, got)
-		}
+		expect.That(t, strings.Contains(got, "https: //example.com/"), "%s: the address is gone from %q", about, got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
@@ -30,13 +31,9 @@ func TestEveryEndOfATeamHasASentence(t *testing.T) {
 
 func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
 	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの持ち時間が終わりました。"}
-	if s := late.In("ja"); s != "持ち時間が終わったため、それまでの最良の案で終えました。" {
-		t.Error(s)
-	}
+	expect.Same(t, "持ち時間が終わったため、それまでの最良の案で終えました。", late.In("ja"))
 	late.Failed = true
-	if s := late.In("ja"); s != "最初の採点の前に持ち時間が終わりました。" {
-		t.Error(s)
-	}
+	expect.Same(t, "最初の採点の前に持ち時間が終わりました。", late.In("ja"))
 	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
 	if s := refused.In("en"); !strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer.") {
 		t.Error(s)

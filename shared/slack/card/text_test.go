@@ -6,6 +6,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestInlineCannotForge(t *testing.T) {
@@ -37,9 +39,7 @@ func TestInlineCannotForge(t *testing.T) {
 func TestParagraphKeepsItsLinesAndMarks(t *testing.T) {
 	got := paragraph("  # 方針\n- **集計** <!here> @here\r\n\u202e1 < 2  ", 1000)
 	want := "# 方針\n- **集計** &lt;!here&gt; @\u2060here\n1 &lt; 2"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	expect.Same(t, want, got)
 }
 
 func TestCut(t *testing.T) {
@@ -89,9 +89,7 @@ func TestTextsStayInBounds(t *testing.T) {
 				t.Fatalf("%s speaks with our marks: %q", name, out)
 			}
 			bare := strings.NewReplacer("&amp;", "", "&lt;", "", "&gt;", "").Replace(out)
-			if strings.Contains(bare, "&") {
-				t.Fatalf("%s cuts an entity: %q", name, out)
-			}
+			expect.Must(t, !strings.Contains(bare, "&"), "%s cuts an entity: %q", name, out)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -36,12 +37,8 @@ func tellsApart(t testing.TB, tool, a, b string) {
 	}
 	card, dialog := atTheGate(t, tool, a)
 	otherCard, otherDialog := atTheGate(t, tool, b)
-	if card == otherCard {
-		t.Errorf("the gate draws %s as %s: %s", a, b, card)
-	}
-	if dialog == otherDialog {
-		t.Errorf("the dialog draws %s as %s: %s", a, b, dialog)
-	}
+	expect.That(t, card != otherCard, "the gate draws %s as %s: %s", a, b, card)
+	expect.That(t, dialog != otherDialog, "the dialog draws %s as %s: %s", a, b, dialog)
 }
 
 // alike are pairs of arguments of which one looks much like the other.
@@ -142,9 +139,7 @@ func TestATableIsAsHighAsItsRows(t *testing.T) {
 	}
 	args := jsonOf(map[string]any{"items": items, "text": strings.Repeat("a\n", 150)})
 	m, blocks := calling(t, "rooms.book", args, args).gate(t)
-	if offers(m, "approve_step") {
-		t.Errorf("%d blocks can be approved", len(blocks))
-	}
+	expect.That(t, !offers(m, "approve_step"), "%d blocks can be approved", len(blocks))
 }
 
 // FuzzTwoCallsAreDrawnDifferently: of one kind of tool, two arguments that differ have two cards.

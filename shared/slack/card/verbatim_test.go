@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"ringi/shared/runtime/expect"
 )
 
 // FuzzFences: a text in code blocks is there sign by sign, or it is said that some is left out.
@@ -19,9 +21,7 @@ func FuzzFences(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		pages, rest := fenced(visible(pretty(s)), maxSection, maxPages)
-		if len(pages) == 0 || len(pages) > maxPages {
-			t.Fatalf("%d pages", len(pages))
-		}
+		expect.Must(t, len(pages) != 0 && len(pages) <= maxPages, "%d pages", len(pages))
 		var all []string
 		for _, p := range pages {
 			inner, opened := strings.CutPrefix(p, "```\n")

@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // texts collects every text of a language by its field's path.
@@ -36,9 +37,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 	ja, en := map[string]string{}, map[string]string{}
 	texts(reflect.ValueOf(*japanese()), "", ja)
 	texts(reflect.ValueOf(*english()), "", en)
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))); diff != "" {
-		t.Errorf("fields differ (-ja +en)\n%s", diff)
-	}
+	expect.Same(t, "", cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))))
 	for field, text := range ja {
 		if text == "" || en[field] == "" {
 			t.Errorf("%s is empty: ja %q, en %q", field, text, en[field])

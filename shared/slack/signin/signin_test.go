@@ -72,12 +72,8 @@ func TestAPersonIsBelievedOnlyByTheirOwnToken(t *testing.T) {
 			defer s.Close()
 			x := &Slack{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
 			p, err := x.Person(t.Context(), "code", "https://ringi.example/console/signin", "n")
-			if (err == nil) != tt.ok || err != nil && !errors.Is(err, ErrRefused) {
-				t.Fatalf("%+v, %v", p, err)
-			}
-			if tt.ok && p != (Person{User: "U0R7MFMJM", Team: "T0R7GR", Name: "鈴木"}) {
-				t.Errorf("the person is %+v", p)
-			}
+			expect.Must(t, (err == nil) == tt.ok && (err == nil || errors.Is(err, ErrRefused)), "%+v, %v", p, err)
+			expect.That(t, !tt.ok || p == (Person{User: "U0R7MFMJM", Team: "T0R7GR", Name: "鈴木"}), "the person is %+v", p)
 			if sent.Get("client_secret") != "s3cret" || sent.Get("code") != "code" || sent.Get("redirect_uri") != "https://ringi.example/console/signin" {
 				t.Errorf("Slack was sent %v", sent)
 			}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )
@@ -118,7 +119,5 @@ func TestAnotherTokenIsAnotherBot(t *testing.T) {
 			t.Errorf("as %s: %v, %v", want.token, found, err)
 		}
 	}
-	if asked != 5 {
-		t.Errorf("%d calls: whose a token is, is asked once for each", asked)
-	}
+	expect.That(t, asked == 5, "%d calls: whose a token is, is asked once for each", asked)
 }

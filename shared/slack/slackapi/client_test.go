@@ -39,9 +39,7 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	for range 2 { // the second time it is gone already
 		expect.NoError(t, s.Client.Delete(t.Context(), workspace.HR, ts))
 	}
-	if thread := s.Thread(t, workspace.HR, root); len(thread) != 0 {
-		t.Errorf("%d messages stay", len(thread))
-	}
+	expect.Same(t, 0, len(s.Thread(t, workspace.HR, root)))
 }
 
 // TestFindCards: only our own bot's messages with the metadata, on every page, the earliest first.
@@ -88,9 +86,7 @@ func TestPeople(t *testing.T) {
 	}
 	expect.NoError(t, s.Client.Direct(t.Context(), workspace.Sato, "hello"))
 	dm, err := s.Everything(workspace.DirectMessage(workspace.Sato))
-	if err != nil || len(dm) != 1 || dm[0].Text != "hello" {
-		t.Errorf("%v %+v", err, dm)
-	}
+	expect.That(t, err == nil && len(dm) == 1 && dm[0].Text == "hello", "%v %+v", err, dm)
 	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Tanaka, "psst"))
 	if seen := s.Ephemerals(workspace.Tanaka); len(seen) != 1 || seen[0].Text != "psst" {
 		t.Errorf("%+v", seen)
@@ -112,9 +108,7 @@ func TestChannels(t *testing.T) {
 	c := client(t, server.URL+"/api/", time.Minute)
 	var all []string
 	for ch, err := range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
-		if err != nil {
-			t.Fatal(err)
-		}
+		expect.NoError(t, err)
 		all = append(all, ch.ID+" "+ch.Name)
 	}
 	expect.Same(t, []string{"C1 n", "C2 n", "C3 n"}, all)
@@ -122,7 +116,5 @@ func TestChannels(t *testing.T) {
 	for range c.Channels(t.Context(), "U1", "public_channel", "private_channel") {
 		break
 	}
-	if pages != 1 {
-		t.Errorf("%d pages were asked for", pages)
-	}
+	expect.That(t, pages == 1, "%d pages were asked for", pages)
 }

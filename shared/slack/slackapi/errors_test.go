@@ -56,9 +56,7 @@ func TestErrorsSayWhatIsKnown(t *testing.T) {
 		{"the connection drops", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, slackapi.Unknown{}},
 		{"no JSON", answers(200, "", "<html>"), slackapi.Unknown{}},
 		{"a redirect is not followed", func(w http.ResponseWriter, r *http.Request) {
-			if r.URL.Path == "/elsewhere" {
-				t.Error("the token went elsewhere")
-			}
+			expect.That(t, r.URL.Path != "/elsewhere", "the token went elsewhere")
 			http.Redirect(w, r, "/elsewhere", http.StatusTemporaryRedirect)
 		}, slackapi.Refused{Code: "http_307"}},
 	} {
@@ -76,19 +74,13 @@ func check(t *testing.T, err, want error) {
 	switch want := want.(type) {
 	case slackapi.RateLimited:
 		var got slackapi.RateLimited
-		if !errors.As(err, &got) || got != want {
-			t.Errorf("got %v, want %v", err, want)
-		}
+		expect.That(t, errors.As(err, &got) && got == want, "got %v, want %v", err, want)
 	case slackapi.Refused:
 		var got slackapi.Refused
-		if !errors.As(err, &got) || got != want {
-			t.Errorf("got %v, want %v", err, want)
-		}
+		expect.That(t, errors.As(err, &got) && got == want, "got %v, want %v", err, want)
 	case slackapi.Unknown:
 		var got slackapi.Unknown
-		if !errors.As(err, &got) || want.Cause != "" && got != want {
-			t.Errorf("got %v, want %v", err, want)
-		}
+		expect.That(t, errors.As(err, &got) && (want.Cause == "" || got == want), "got %v, want %v", err, want)
 	}
 }
 

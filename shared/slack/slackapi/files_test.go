@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/slacktest"
 )
@@ -90,16 +91,10 @@ func refusedAs(t *testing.T, err, want error) {
 	var unknown slackapi.Unknown
 	switch want.(type) {
 	case slackapi.Refused:
-		if !errors.As(err, &refused) {
-			t.Errorf("%v", err)
-		}
+		expect.That(t, errors.As(err, &refused), "%v", err)
 	case slackapi.Unknown:
-		if !errors.As(err, &unknown) || strings.Contains(err.Error(), "files-pri") {
-			t.Errorf("%v", err)
-		}
+		expect.That(t, errors.As(err, &unknown) && !strings.Contains(err.Error(), "files-pri"), "%v", err)
 	default:
-		if !errors.Is(err, want) {
-			t.Errorf("%v", err)
-		}
+		expect.That(t, errors.Is(err, want), "%v", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestWhatCountsAsAFailure(t *testing.T) {
@@ -29,9 +31,7 @@ func TestWhatCountsAsAFailure(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := counts(normal(tt.err)); got != tt.want {
-				t.Errorf("counts is %v, want %v", got, tt.want)
-			}
+			expect.Same(t, tt.want, counts(normal(tt.err)))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/slack-go/slack"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/slack/slackapi/outgoing"
 )
@@ -56,9 +57,7 @@ func refused(t *testing.T, err error, want string) {
 	t.Helper()
 	if got := ""; err != nil {
 		got = err.Error()
-		if want == "" || !strings.Contains(got, want) {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.That(t, want != "" && strings.Contains(got, want), "%q, want %q", got, want)
 	} else if want != "" {
 		t.Errorf("accepted, want %q", want)
 	}

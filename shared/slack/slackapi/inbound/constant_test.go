@@ -46,9 +46,7 @@ func TestSignaturesAreComparedInConstantTime(t *testing.T) {
 			return true
 		})
 	}
-	if equal != 1 {
-		t.Errorf("signatures are compared in %d places, want one", equal)
-	}
+	expect.That(t, equal == 1, "signatures are compared in %d places, want one", equal)
 }
 
 func named(e ast.Expr, name string) bool {

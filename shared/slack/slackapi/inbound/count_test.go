@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/runtime/metric/metrictest"
 	"ringi/shared/runtime/secret"
@@ -63,11 +64,7 @@ func TestAnotherAppsCallsAreCounted(t *testing.T) {
 	e := edge()
 	e.Keys = slacktest.Keys{Secret: "s", App: "A1"}
 	out := metrictest.Printed(t, func() {
-		if e.FromOurs("A2") == nil {
-			t.Error("another app is believed")
-		}
+		expect.That(t, e.FromOurs("A2") != nil, "another app is believed")
 	})
-	if !strings.Contains(out, `"SignatureRefused":1`) {
-		t.Errorf("counted is %q", out)
-	}
+	expect.That(t, strings.Contains(out, `"SignatureRefused":1`), "counted is %q", out)
 }
