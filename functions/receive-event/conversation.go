@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ringi/shared/domain/agent"
@@ -32,45 +31,16 @@ type Conversations interface {
 // settingsFor is how long settings are believed that say whom a direct message is to.
 const settingsFor = time.Minute
 
-// known are the settings of tenants that wrote directly within the minute.
-type known struct {
-	mu sync.Mutex
-	of map[string]knownSettings
-}
-
-type knownSettings struct {
-	settings tenancy.Settings
-	until    time.Time
-}
-
 // mostKnown bounds how many tenants' settings are remembered.
 const mostKnown = 100
-
-func (k *known) settings(ctx context.Context, from Conversations, tenant string, now time.Time) (tenancy.Settings, error) {
-	k.mu.Lock()
-	has, ok := k.of[tenant]
-	k.mu.Unlock()
-	if ok && now.Before(has.until) {
-		return has.settings, nil
-	}
-	s, err := from.Settings(ctx, tenant)
-	if err != nil {
-		return s, err
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.of == nil || len(k.of) >= mostKnown {
-		k.of = map[string]knownSettings{}
-	}
-	k.of[tenant] = knownSettings{s, now.Add(settingsFor)}
-	return s, nil
-}
 
 // toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
 // and a reply in the thread of a conversation. taken is false for what is none of these.
 func (h *Handler) toAgent(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
 	tenant := aggregate.TenantID(r.TeamID)
-	s, err := h.known.settings(ctx, h.Conversations, tenant, h.Now())
+	s, err := h.known.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
+		return h.Conversations.Settings(ctx, tenant)
+	})
 	if err != nil {
 		return out, true, unkept(ctx, r, err)
 	}

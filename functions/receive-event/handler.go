@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/metric"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
 )
@@ -34,7 +35,7 @@ type Handler struct {
 	Edge          inbound.Edge
 	Now           func() time.Time
 
-	known known
+	known remember.Answers[string, tenancy.Settings] // by tenant
 }
 
 // Handle saves an event's rows and then answers 200, also for an event that was saved before.

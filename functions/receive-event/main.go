@@ -7,8 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/boot"
 	"ringi/shared/runtime/config"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/runtime/secret"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store/conversations"
@@ -33,5 +35,6 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 		Conversations: conversations.Open(cfg, env.Table),
 		Edge:          inbound.Edge{Keys: keys, Now: time.Now},
 		Now:           time.Now,
+		known:         remember.Answers[string, tenancy.Settings]{Most: mostKnown},
 	}, nil
 }

@@ -3,10 +3,11 @@ package people
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"ringi/shared/runtime/remember"
 )
 
 const (
@@ -21,32 +22,24 @@ const (
 
 // Names says how a workspace calls its people, and keeps for ten minutes what Slack said. The zero value is ready.
 type Names struct {
-	mu    sync.Mutex
-	known map[[2]string]named // by team and user
-}
-
-type named struct {
-	name  string
-	until time.Time
+	known remember.Answers[place, string]
 }
 
 // Of are the names of people by their ids. Whom Slack doesn't name, or not in time, has the id as the name.
 func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time, ids ...string) map[string]string {
 	out := map[string]string{}
 	var ask []string
-	n.mu.Lock()
 	for _, id := range ids {
 		if _, had := out[id]; had || id == "" {
 			continue
 		}
 		out[id] = id
-		if k, ok := n.known[[2]string{team, id}]; ok && now.Before(k.until) {
-			out[id] = k.name
+		if name, ok := n.known.Known(place{team, id}, now); ok {
+			out[id] = name
 		} else if len(ask) < mostAsked {
 			ask = append(ask, id)
 		}
 	}
-	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, namingTime)
 	defer cancel()
 	var all errgroup.Group
@@ -58,27 +51,16 @@ func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time,
 				slog.WarnContext(ctx, "a person is shown by id", "user", id, "err", err)
 			}
 			if u.Name != "" {
-				n.keep([2]string{team, id}, named{u.Name, now.Add(namedFor)})
+				n.known.Keep(place{team, id}, u.Name, now, namedFor)
 			}
 			return nil
 		})
 	}
 	all.Wait()
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	for _, id := range ask {
-		if k, ok := n.known[[2]string{team, id}]; ok && now.Before(k.until) {
-			out[id] = k.name
+		if name, ok := n.known.Known(place{team, id}, now); ok {
+			out[id] = name
 		}
 	}
 	return out
-}
-
-func (n *Names) keep(who [2]string, is named) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.known == nil || len(n.known) >= mostKept {
-		n.known = map[[2]string]named{}
-	}
-	n.known[who] = is
 }

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -43,9 +44,7 @@ type People struct {
 	Slack Directory
 	Now   func() time.Time
 
-	mu     sync.Mutex
-	member map[membership]time.Time // known until
-
+	member   remember.Answers[membership, bool]
 	channels Channels
 	asking   Requesters
 }
@@ -165,7 +164,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 		return w.User == o.User, nil
 	}
 	m := membership{o.Team, o.Channel, w.User}
-	if p.known(m) {
+	if _, known := p.member.Known(m, p.Now()); known {
 		return true, nil
 	}
 	for ch, err := range p.Slack.Channels(ctx, w.User, typesOf(o)...) {
@@ -179,7 +178,7 @@ func (p *People) memberOf(ctx context.Context, w Want, o aggregate.Origin) (bool
 			return false, err
 		}
 		if ch.ID == o.Channel {
-			p.learn(m)
+			p.member.Keep(m, true, p.Now(), remembered)
 			return true, nil
 		}
 	}
@@ -194,24 +193,4 @@ func typesOf(o aggregate.Origin) []string {
 		return []string{"mpim"}
 	}
 	return []string{"public_channel", "private_channel"}
-}
-
-func (p *People) known(m membership) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.Now().Before(p.member[m])
-}
-
-func (p *People) learn(m membership) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.member == nil {
-		p.member = map[membership]time.Time{}
-	}
-	for who, until := range p.member {
-		if !p.Now().Before(until) {
-			delete(p.member, who)
-		}
-	}
-	p.member[m] = p.Now().Add(remembered)
 }

@@ -58,15 +58,11 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 		expect.NoError(t, err)
 		return by.Member
 	}
-	if !who("U1", "C1200", "channel") || d.seen != 1201 {
-		t.Errorf("%d channels were looked at", d.seen)
-	}
+	expect.That(t, who("U1", "C1200", "channel") && d.seen == 1201, "%d channels were looked at", d.seen)
 	if now = now.Add(59 * time.Second); !who("U1", "C1200", "channel") || d.seen != 1201 {
 		t.Error("asked again within a minute")
 	}
-	if !who("U2", "C1200", "channel") || len(d.asked) != 2 {
-		t.Error("one person's membership was taken for another's")
-	}
+	expect.That(t, who("U2", "C1200", "channel") && len(d.asked) == 2, "one person's membership was taken for another's")
 	if now = now.Add(2 * time.Second); !who("U1", "C1200", "channel") || len(d.asked) != 3 {
 		t.Error("believed for more than a minute")
 	}
@@ -127,9 +123,7 @@ func TestWhereChannelsCantBeListedAPageVouchesForNobody(t *testing.T) {
 	for surface, member := range map[aggregate.Surface]bool{"": true, aggregate.SurfaceConsole: false} {
 		by, _, err := p.Who(t.Context(), Want{User: "U1", Team: "T1", Surface: surface}, aggregate.Origin{Team: "T1", User: "U0", Channel: "C1", ChannelType: "channel"}, tenancy.DefaultSettings())
 		expect.NoError(t, err)
-		if by.Member != member || by.Surface != surface {
-			t.Errorf("%q: %+v", surface, by)
-		}
+		expect.That(t, by.Member == member && by.Surface == surface, "%q: %+v", surface, by)
 	}
 }
 

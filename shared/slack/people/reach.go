@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -24,40 +25,27 @@ type Reach struct {
 
 // Channels remembers for a minute which channels people are in. The zero value is ready.
 type Channels struct {
-	mu    sync.Mutex
-	known map[membership]inChannels
-}
-
-type inChannels struct {
-	names map[string]string
-	until time.Time
+	known remember.Answers[place, map[string]string]
 }
 
 // Of are the names, by id, of the public and private channels that a person is in.
 func (k *Channels) Of(ctx context.Context, slack Directory, team, user string, now time.Time) (map[string]string, error) {
-	who := membership{team: team, user: user}
-	k.mu.Lock()
-	was, ok := k.known[who]
-	k.mu.Unlock()
-	if ok && now.Before(was.until) {
-		return was.names, nil
-	}
-	names := map[string]string{}
-	for ch, err := range slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
-		switch {
-		case slackapi.Code(err) == slackapi.CodeUnknownMethod:
-			return names, nil
-		case err != nil:
-			return nil, fmt.Errorf("%w: list a person's channels: %w", errorclass.ErrUnverified, err)
+	names, err := k.known.Ask(place{team, user}, now, remembered, func() (map[string]string, error) {
+		names := map[string]string{}
+		for ch, err := range slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
+			if err != nil {
+				return nil, err
+			}
+			names[ch.ID] = ch.Name
 		}
-		names[ch.ID] = ch.Name
+		return names, nil
+	})
+	switch {
+	case slackapi.Code(err) == slackapi.CodeUnknownMethod:
+		return map[string]string{}, nil
+	case err != nil:
+		return nil, fmt.Errorf("%w: list a person's channels: %w", errorclass.ErrUnverified, err)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.known == nil || len(k.known) >= mostKept {
-		k.known = map[membership]inChannels{}
-	}
-	k.known[who] = inChannels{names, now.Add(remembered)}
 	return names, nil
 }
 

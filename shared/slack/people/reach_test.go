@@ -46,9 +46,7 @@ func TestAListAndAClickAgreeOnWhoDecides(t *testing.T) {
 			}
 		}
 	}
-	if seen[true] < 10 || seen[false] < 10 {
-		t.Errorf("%v tells nothing", seen)
-	}
+	expect.That(t, seen[true] >= 10 && seen[false] >= 10, "%v tells nothing", seen)
 }
 
 // grouped has one user group.
@@ -72,9 +70,7 @@ func TestPeopleSeeTheirOwnRequestsAndThoseOfTheirChannels(t *testing.T) {
 		{User: "U2"}: false,
 		{}:           false,
 	} {
-		if r.Sees(o) != want {
-			t.Errorf("%+v is seen: %v", o, !want)
-		}
+		expect.That(t, r.Sees(o) == want, "%+v is seen: %v", o, !want)
 	}
 	if (Reach{}).Sees(aggregate.Origin{}) || (Reach{}).Decides(aggregate.Origin{}) {
 		t.Error("nobody reaches something")
@@ -98,9 +94,7 @@ func (silent) Channels(context.Context, string, ...string) iter.Seq2[slackapi.Ch
 func TestWhileSlackIsSilentPeopleSeeTheirOwnRequestsOnly(t *testing.T) {
 	p := &People{Slack: &silent{}, Now: time.Now}
 	r, err := p.Reach(t.Context(), "T1", "U1", tenancy.DefaultSettings())
-	if !errors.Is(err, errorclass.ErrUnverified) {
-		t.Errorf("%v", err)
-	}
+	expect.That(t, errors.Is(err, errorclass.ErrUnverified), "%v", err)
 	own, others := aggregate.Origin{User: "U1", Channel: "C1"}, aggregate.Origin{User: "U2", Channel: "C1"}
 	if !r.Sees(own) || r.Sees(others) || r.Decides(others) {
 		t.Errorf("sees own: %v, others: %v, decides: %v", r.Sees(own), r.Sees(others), r.Decides(others))
@@ -144,7 +138,5 @@ func TestNamesAreKeptAndAPageAsksForAFewOnly(t *testing.T) {
 	for range 2 {
 		first = n.Of(t.Context(), slack, "T1", now, many...)
 	}
-	if first["UMANY49"] != "name of UMANY49" {
-		t.Error("the next pages do not name the others")
-	}
+	expect.That(t, first["UMANY49"] == "name of UMANY49", "the next pages do not name the others")
 }

@@ -8,12 +8,12 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/remember"
 	"ringi/shared/slack/slackapi"
 )
 
@@ -47,23 +47,15 @@ type Members struct {
 
 // Roster lists the members of workspaces, and keeps for a minute what Slack said. The zero value is ready.
 type Roster struct {
-	mu    sync.Mutex
-	known map[string]rostered // by team
-}
-
-type rostered struct {
-	is    Members
-	until time.Time
+	known remember.Answers[string, Members] // by team
 }
 
 // Of returns the members of a workspace. It returns errorclass.ErrUnverified when Slack can't be asked.
 func (r *Roster) Of(ctx context.Context, slack Listing, team string, now time.Time) (Members, error) {
-	r.mu.Lock()
-	k, ok := r.known[team]
-	r.mu.Unlock()
-	if ok && now.Before(k.until) {
-		return k.is, nil
-	}
+	return r.known.Ask(team, now, remembered, func() (Members, error) { return list(ctx, slack, team) })
+}
+
+func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	m := Members{Team: team}
 	for u, err := range slack.Users(ctx) {
 		if err != nil {
@@ -84,12 +76,6 @@ func (r *Roster) Of(ctx context.Context, slack Listing, team string, now time.Ti
 	slices.SortFunc(m.Groups, func(a, b slackapi.Group) int {
 		return cmp.Or(strings.Compare(a.Name, b.Name), strings.Compare(a.ID, b.ID))
 	})
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.known == nil || len(r.known) >= mostKept {
-		r.known = map[string]rostered{}
-	}
-	r.known[team] = rostered{m, now.Add(remembered)}
 	return m, nil
 }
 

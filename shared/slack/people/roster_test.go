@@ -90,9 +90,7 @@ func TestAPersonIsFoundAmongThousands(t *testing.T) {
 		for _, g := range groups {
 			got += g.ID
 		}
-		if got != want || more {
-			t.Errorf("%q finds %q, want %q", text, got, want)
-		}
+		expect.That(t, got == want && !more, "%q finds %q, want %q", text, got, want)
 	}
 	if users, _, more := m.Find("佐藤", 20); len(users) != 20 || !more {
 		t.Errorf("%d people are shown, more: %v", len(users), more)

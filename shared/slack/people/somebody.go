@@ -21,11 +21,6 @@ const (
 	mostMembers = 100
 )
 
-type group struct {
-	members []string
-	until   time.Time
-}
-
 // Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
 // aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list has
 // nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where nobody can be found to be a member. It
@@ -70,8 +65,8 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 	if o.ChannelType == "im" { // who asks there is all of it
 		return nil
 	}
-	place := [2]string{o.Team, o.Channel}
-	if p.AllowSelf && q.lists(place, now) {
+	here := place{o.Team, o.Channel}
+	if _, lists := q.listing.Known(here, now); lists && p.AllowSelf {
 		return nil
 	}
 	members, more, err := slack.Members(ctx, o.Channel, mostMembers)
@@ -82,12 +77,7 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 		slog.WarnContext(ctx, "a channel's members are not known", "channel", o.Channel, "err", err)
 		return nil
 	case p.AllowSelf: // who asks there is in it
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		if q.listing == nil {
-			q.listing = map[[2]string]time.Time{}
-		}
-		q.listing[place] = now.Add(remembered)
+		q.listing.Keep(here, true, now, remembered)
 		return nil
 	}
 	looked := 0
@@ -113,13 +103,6 @@ func (q *Requesters) inChannel(ctx context.Context, slack Groups, p aggregate.Po
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNotMember}
 }
 
-// lists reports whether Slack listed a place's members a moment ago.
-func (q *Requesters) lists(place [2]string, now time.Time) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return now.Before(q.listing[place])
-}
-
 // listed are the listed people, with the members of the listed user groups.
 func (q *Requesters) listed(ctx context.Context, slack Groups, team string, a tenancy.Approvers, now time.Time) ([]string, error) {
 	all := slices.Clone(a.Users)
@@ -135,29 +118,17 @@ func (q *Requesters) listed(ctx context.Context, slack Groups, team string, a te
 
 // group are a user group's members; the answer may be remembered old.
 func (q *Requesters) group(ctx context.Context, slack Groups, team, name string, now time.Time) ([]string, error) {
-	q.mu.Lock()
-	was, ok := q.groups[[2]string{team, name}]
-	q.mu.Unlock()
-	if ok && now.Before(was.until) {
-		return was.members, nil
-	}
-	members, err := slack.UsergroupMembers(ctx, name)
+	members, err := q.groups.Ask(place{team, name}, now, remembered, func() ([]string, error) {
+		members, err := slack.UsergroupMembers(ctx, name)
+		if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: other groups still count
+			slog.WarnContext(ctx, "a listed user group is gone", "group", name)
+			return nil, nil
+		}
+		return members, err
+	})
 	if slackapi.Code(err) == slackapi.CodeUnknownMethod {
 		slog.WarnContext(ctx, "user groups can't be read here", "err", err)
 		return nil, nil
 	}
-	if slackapi.Code(err) == slackapi.CodeNoSuchGroup { // deleted since it was listed: nobody is in it, and other groups still count
-		slog.WarnContext(ctx, "a listed user group is gone", "group", name)
-		members, err = nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if q.groups == nil {
-		q.groups = map[[2]string]group{}
-	}
-	q.groups[[2]string{team, name}] = group{members, now.Add(remembered)}
-	return members, nil
+	return members, err
 }

@@ -92,9 +92,7 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"channel channel ", "channel im ", "channel im self_approval", "list channel ", "list im ", "list im no_approvers", "list channel no_approvers", "channel group place_not_listed", "channel channel place_not_listed", "channel mpim place_not_listed", "list group "} {
-		if begun[kind] == 0 {
-			t.Errorf("no %q among %v", kind, begun)
-		}
+		expect.That(t, begun[kind] != 0, "no %q among %v", kind, begun)
 	}
 }
 
@@ -161,9 +159,7 @@ func TestWhatIsPickedHasSomebodyWhoMayApproveIt(t *testing.T) {
 			}
 		}
 	}
-	if seen[""] < 10 || seen[string(aggregate.RuleAlone)] < 10 {
-		t.Errorf("%v tells nothing", seen)
-	}
+	expect.That(t, seen[""] >= 10 && seen[string(aggregate.RuleAlone)] >= 10, "%v tells nothing", seen)
 }
 
 // Where nobody approves their own, a channel of nobody else is as a direct message; what Slack doesn't say of it, and a
