@@ -16,25 +16,18 @@ const slackbot = "USLACKBOT"
 // Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next page
 // only when it is wanted. An error ends the list.
 func (c *Client) Users(ctx context.Context) iter.Seq2[User, error] {
-	return func(yield func(User, error) bool) {
-		pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
-		for {
-			next, err := pages.Next(ctx)
-			if err := outcome("users.list", err); err != nil {
-				yield(User{}, err)
-				return
-			}
-			for _, u := range next.Users {
-				if !yield(userOf(&u), nil) {
-					return
-				}
-			}
-			if next.Cursor == "" || next.Cursor == pages.Cursor {
-				return
-			}
-			pages = next
+	pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
+	return paged(func(string) (page []User, after string, err error) {
+		next, err := pages.Next(ctx)
+		if err := outcome("users.list", err); err != nil {
+			return nil, "", err
 		}
-	}
+		pages = next
+		for _, u := range next.Users {
+			page = append(page, userOf(&u))
+		}
+		return page, next.Cursor, nil
+	})
 }
 
 // Group is a user group of the workspace.

@@ -108,25 +108,15 @@ type Channel struct {
 // wanted. An error ends the list. Slack has no call for one membership, and lists a channel's
 // members in an order of its own: a person's channels are few where a channel's members are many.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
-	return func(yield func(Channel, error) bool) {
-		params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels, ExcludeArchived: true}
-		for {
-			channels, cursor, err := c.api.GetConversationsForUserContext(ctx, &params)
-			if err := outcome("users.conversations", err); err != nil {
-				yield(Channel{}, err)
-				return
-			}
-			for _, ch := range channels {
-				if !yield(Channel{ch.ID, shown(ch.Name)}, nil) {
-					return
-				}
-			}
-			if cursor == "" || cursor == params.Cursor {
-				return
-			}
-			params.Cursor = cursor
+	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels, ExcludeArchived: true}
+	return paged(func(cursor string) (page []Channel, after string, err error) {
+		params.Cursor = cursor
+		channels, after, err := c.api.GetConversationsForUserContext(ctx, &params)
+		for _, ch := range channels {
+			page = append(page, Channel{ch.ID, shown(ch.Name)})
 		}
-	}
+		return page, after, outcome("users.conversations", err)
+	})
 }
 
 // Members are so many of a channel's members at most, bots too; more reports whether it has others.

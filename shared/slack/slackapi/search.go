@@ -2,7 +2,7 @@ package slackapi
 
 import (
 	"context"
-	"errors"
+	"iter"
 	"slices"
 
 	"github.com/slack-go/slack"
@@ -11,61 +11,55 @@ import (
 // maxPages bounds a search: 50 pages of 200 replies are more than any task's thread has.
 const maxPages = 50
 
-// FindCards returns the timestamps, earliest first, of our own bot's messages in a
-// thread that show this card. A thread that is gone has none. Without a thread it
-// looks among the channel's latest messages.
+// FindCards returns the timestamps, earliest first, of Ringi's own messages in a thread that show this card. A thread that
+// is gone has none. Without a thread it looks among the channel's latest messages.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
+	messages := c.replies(ctx, slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}, maxPages)
+	if thread == "" {
+		messages = c.latest(ctx, channel)
+	}
+	return c.find(ctx, messages, func(m slack.Message) bool {
+		return m.Metadata.EventType == EventType &&
+			m.Metadata.EventPayload["task"] == about.Task && m.Metadata.EventPayload["card"] == about.Card
+	})
+}
+
+// latest lists the latest 200 messages outside of threads: what was posted a moment ago is among them.
+func (c *Client) latest(ctx context.Context, channel string) iter.Seq2[slack.Message, error] {
+	params := slack.GetConversationHistoryParameters{ChannelID: channel, Limit: 200, IncludeAllMetadata: true}
+	return paged(func(string) ([]slack.Message, string, error) {
+		latest, err := c.api.GetConversationHistoryContext(ctx, &params)
+		if err := outcome("conversations.history", err); err != nil {
+			return nil, "", err
+		}
+		return latest.Messages, "", nil
+	})
+}
+
+// find returns the timestamps, earliest first, of those messages of Ringi's own bot that are wanted; none of a thread that is
+// gone.
+func (c *Client) find(
+	ctx context.Context, messages iter.Seq2[slack.Message, error], wanted func(slack.Message) bool,
+) (found []string, err error) {
 	self, err := c.whoami(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if thread == "" {
-		return c.findLatest(ctx, channel, about, self)
-	}
-	var found []string
-	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Limit: 200, IncludeAllMetadata: true}
-	for range maxPages {
-		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
-		if err := outcome("conversations.replies", err); Code(err) == CodeThreadNotFound {
+	for m, err := range messages {
+		switch {
+		case Code(err) == CodeThreadNotFound:
 			return nil, nil
-		} else if err != nil {
+		case err != nil:
 			return nil, err
-		}
-		for _, m := range replies {
-			if Ours(m, self) && shows(m.Metadata, about) {
-				found = append(found, m.Timestamp)
-			}
-		}
-		if !more || cursor == "" {
-			slices.Sort(found) // of one length: seconds and microseconds
-			return slices.Compact(found), nil
-		}
-		params.Cursor = cursor
-	}
-	return nil, errors.New("conversations.replies: the thread has too many replies to search")
-}
-
-// findLatest looks at the latest 200 messages outside of threads: what was posted a moment ago is among them.
-func (c *Client) findLatest(ctx context.Context, channel string, about Metadata, self *slack.AuthTestResponse) ([]string, error) {
-	latest, err := c.api.GetConversationHistoryContext(ctx, &slack.GetConversationHistoryParameters{ChannelID: channel, Limit: 200, IncludeAllMetadata: true})
-	if err := outcome("conversations.history", err); err != nil {
-		return nil, err
-	}
-	var found []string
-	for _, m := range latest.Messages {
-		if Ours(m, self) && shows(m.Metadata, about) {
+		case Ours(m, self) && wanted(m):
 			found = append(found, m.Timestamp)
 		}
 	}
-	slices.Sort(found)
-	return found, nil
+	slices.Sort(found) // of one length: seconds and microseconds
+	return slices.Compact(found), nil
 }
 
 // Ours reports whether the bot that self names wrote the message: any app may send metadata of any type.
 func Ours(m slack.Message, self *slack.AuthTestResponse) bool {
 	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
-}
-
-func shows(m slack.SlackMetadata, about Metadata) bool {
-	return m.EventType == EventType && m.EventPayload["task"] == about.Task && m.EventPayload["card"] == about.Card
 }

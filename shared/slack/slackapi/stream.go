@@ -3,7 +3,6 @@ package slackapi
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/slack-go/slack"
@@ -44,34 +43,13 @@ func (c *Client) StopStream(ctx context.Context, channel, ts string) error {
 // skew is by how much Slack's clock may be behind ours.
 const skew = 5 * time.Second
 
-// FindStreams returns the timestamps of our own bot's messages in a thread that were begun since a time and show no card yet:
+// FindStreams returns the timestamps of Ringi's own messages in a thread that were begun since a time and show no card yet:
 // those that grow, or once did.
 func (c *Client) FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error) {
-	self, err := c.whoami(ctx)
-	if err != nil {
-		return nil, err
-	}
 	since = since.Add(-skew)
 	oldest := fmt.Sprintf("%d.%06d", since.Unix(), since.Nanosecond()/1000)
-	var found []string
-	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Oldest: oldest, Limit: 200, IncludeAllMetadata: true}
-	for range maxPages {
-		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
-		if err := outcome("conversations.replies", err); Code(err) == CodeThreadNotFound {
-			return nil, nil
-		} else if err != nil {
-			return nil, err
-		}
-		for _, m := range replies {
-			if Ours(m, self) && m.Metadata.EventType == "" && m.Timestamp >= oldest {
-				found = append(found, m.Timestamp)
-			}
-		}
-		if !more || cursor == "" {
-			break
-		}
-		params.Cursor = cursor
-	}
-	slices.Sort(found)
-	return slices.Compact(found), nil
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Oldest: oldest}
+	return c.find(ctx, c.replies(ctx, params, maxPages), func(m slack.Message) bool {
+		return m.Metadata.EventType == "" && m.Timestamp >= oldest
+	})
 }

@@ -1,8 +1,8 @@
 package slackapi
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/slack-go/slack"
 )
@@ -16,31 +16,18 @@ type Said struct {
 	Text string
 }
 
-// Before returns the last n messages of a thread that were written before ts, oldest
-// first: people's and other apps', without our cards and what has no text.
+// Before returns the last n messages of a thread that were written before ts, oldest first: people's and other apps',
+// without Ringi's cards and what has no text.
 func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
 	var said []Said
-	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts, Limit: 200, IncludeAllMetadata: true}
-	for range threadPages {
-		replies, more, cursor, err := c.api.GetConversationRepliesContext(ctx, &params)
-		if err := outcome("conversations.replies", err); err != nil {
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}
+	for m, err := range c.replies(ctx, params, threadPages) {
+		if err != nil {
 			return nil, err
 		}
-		for _, m := range replies {
-			if m.Text == "" || m.Timestamp >= ts || m.Metadata.EventType == EventType {
-				continue
-			}
-			who := m.User
-			if who == "" {
-				who = m.BotID
-			}
-			said = append(said, Said{who, m.Text})
+		if m.Text != "" && m.Timestamp < ts && m.Metadata.EventType != EventType {
+			said = append(said, Said{cmp.Or(m.User, m.BotID), m.Text})
 		}
-		said = said[max(0, len(said)-n):]
-		if !more || cursor == "" {
-			return said, nil
-		}
-		params.Cursor = cursor
 	}
-	return nil, errors.New("conversations.replies: the thread is too long to read")
+	return said[max(0, len(said)-n):], nil
 }
