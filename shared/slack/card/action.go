@@ -24,7 +24,7 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	title := fill(w.Header, "n", x.Number)
 	switch {
 	case x.Status == conversation.ActionPending:
-		return d.asks(x)
+		return d.pendingAction(x)
 	case x.Status == conversation.ActionApproved:
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
@@ -40,8 +40,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 	return d.withdrawn(x, title)
 }
 
-// asks is the card on which people decide.
-func (d conversationDrawing) asks(x *conversation.Action) face {
+// pendingAction is the card on which people decide.
+func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 	w, b := d.w, d.body(x, maxPages).bounded()
 	value := x.ActionID + "/" + x.Payload.Hash()
 	first := button(w.Approve, ApproveAction, value, slack.StylePrimary)
@@ -63,11 +63,8 @@ func (d conversationDrawing) asks(x *conversation.Action) face {
 }
 
 func (d conversationDrawing) cancel(x *conversation.Action) slack.BlockElement {
-	stop := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger)
-	stop.Confirm = &slack.ConfirmationBlockObject{
-		Title: label(d.texts.ConfirmTitle), Text: label(d.texts.ConfirmText), Confirm: label(d.texts.ConfirmYes), Deny: label(d.texts.ConfirmNo),
-	}
-	return stop
+	stop, w := button(d.texts.Cancel, CancelAction, x.ActionID, slack.StyleDanger), d.texts
+	return confirmed(stop, w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
 }
 
 // about says what kind of action it is, for how long it may run, and what the agent says of it.
@@ -167,7 +164,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 		f = f.with(section(cut(strings.Join(lines, "\n"), maxSection)))
 	}
 	f = f.with(d.tail(w.Output)...)
-	return f.with(divider(), contextLine(d.approvedBy(x), d.took(x)))
+	return f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
 }
 
 // withdrawn is an action that nobody executes, or goes on with.
@@ -204,13 +201,6 @@ func (d conversationDrawing) approvedBy(x *conversation.Action) string {
 		return fill(d.texts.ByRule, "rule", or(inline(x.Rule, maxTool), d.w.None), "when", whenSet(x.Gate.ApprovedAt))
 	}
 	return fill(d.w.ApprovedBy, "who", d.w.mention(x.Gate.ApprovedBy), "when", whenSet(x.Gate.ApprovedAt))
-}
-
-func (d conversationDrawing) took(x *conversation.Action) string {
-	if x.StartedAt == nil || x.CompletedAt == nil {
-		return fill(d.texts.Ended, "when", whenSet(x.CompletedAt))
-	}
-	return fill(d.texts.Took, "elapsed", seconds(x.CompletedAt.Sub(*x.StartedAt)), "when", when(*x.CompletedAt))
 }
 
 var terminalCode = lazy.Regexp("\x1b\\[[0-9;?]*[A-Za-z]")

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf16"
@@ -36,11 +35,7 @@ func RequestModal(locale string) slack.ModalViewRequest {
 	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
 	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
 	where.Optional = true
-	return slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: RequestCallback,
-		Title: label(w.Title), Submit: label(w.Submit), Close: label(w.Close),
-		Blocks: slack.Blocks{BlockSet: []slack.Block{slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where}},
-	}
+	return modal(RequestCallback, w.Title, w.Submit, w.Close, "", slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where)
 }
 
 // maxTexts is how many fields the text of a message may take: together what a task keeps of one, and a little less.
@@ -77,8 +72,7 @@ func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewReque
 		view.Blocks.BlockSet = append(view.Blocks.BlockSet, slack.NewContextBlock("", label(w.TextCut)))
 	}
 	of.Shown = aggregate.HashOf(Readable(strings.TrimSuffix(all, text)))
-	about, _ := json.Marshal(of) // of strings it can't fail
-	view.PrivateMetadata = string(about)
+	view.PrivateMetadata = metadata(of)
 	return view
 }
 

@@ -68,6 +68,11 @@ func button(text, action, value string, style slack.Style) *slack.ButtonBlockEle
 	return b.WithStyle(style)
 }
 
+// confirmed is a button after which Slack asks whether the person really wants it.
+func confirmed(b *slack.ButtonBlockElement, title, text, yes, no string) *slack.ButtonBlockElement {
+	return b.WithConfirm(&slack.ConfirmationBlockObject{Title: label(title), Text: label(text), Confirm: label(yes), Deny: label(no)})
+}
+
 // characters counts the texts of a block that a body has, as Slack does for the limit of a message.
 func characters(b slack.Block) int {
 	n := 0

@@ -61,24 +61,14 @@ func hasTable(m Message) bool {
 func (d drawing) render(c *aggregate.Card) Message {
 	var f face
 	switch c.CardType {
-	case task.CardPrompt:
-		f = d.prompt(c.Subject)
-	case task.CardProcess:
-		f = d.process(c.Subject)
-	case task.CardStep:
-		f = d.step(c.Subject)
+	case task.CardPrompt, task.CardProcess, task.CardStep:
+		f = d.asks(c.CardType, c.Subject)
 	case task.CardExecution:
 		f = d.execution()
 	default:
 		f = d.task()
 	}
-	if len(f.blocks) == 0 {
-		return Message{Text: f.text, Attachments: []slack.Attachment{}}
-	}
-	return Message{
-		Text:        f.text,
-		Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}},
-	}
+	return f.message()
 }
 
 // Hash fingerprints a message: hexadecimal SHA-256 of its JSON with sorted keys.
@@ -118,6 +108,15 @@ type face struct {
 	text   string
 	colour string
 	blocks []slack.Block
+}
+
+// message is the face as a message; without blocks it is a text alone.
+func (f face) message() Message {
+	m := Message{Text: f.text, Attachments: []slack.Attachment{}}
+	if len(f.blocks) > 0 {
+		m.Attachments = append(m.Attachments, slack.Attachment{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}})
+	}
+	return m
 }
 
 func (f face) with(blocks ...slack.Block) face {

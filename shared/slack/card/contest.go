@@ -1,7 +1,6 @@
 package card
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -62,8 +61,7 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft contest.RoundResult, loc
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {
 		blocks = append(blocks, slack.NewActionBlock(o.TaskID, turns...))
 	}
-	metadata, _ := json.Marshal(o) // of strings and numbers it cannot fail
-	view = slack.ModalViewRequest{Type: slack.VTModal, CallbackID: OthersCallback, Title: label(w.title), Close: label(d.w.ReviewClose), PrivateMetadata: string(metadata)}
+	submit := ""
 	switch {
 	case !a.IsOpen(p.ID):
 		blocks = append(blocks, contextLine(d.w.ReviewOver))
@@ -72,11 +70,10 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft contest.RoundResult, loc
 	case o.ReadOnly || !Stampable(draft.SubmissionContent):
 		blocks = append(blocks, contextLine(w.reads))
 	default:
-		view.Submit = label(w.pick)
+		submit = w.pick
 		blocks = append(blocks, contextLine(w.picks))
 	}
-	view.Blocks = slack.Blocks{BlockSet: blocks}
-	return view, true
+	return modal(OthersCallback, w.title, submit, d.w.ReviewClose, metadata(o), blocks...), true
 }
 
 // PickReason is the reason for which the version is rejected that another draft takes the place of.

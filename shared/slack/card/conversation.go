@@ -41,13 +41,13 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 	switch c.CardType {
 	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
-			return d.message(d.action(x))
+			return d.action(x).message()
 		}
-		return d.message(face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)))
+		return face{text: d.texts.Action, colour: grey}.with(section(d.texts.Action)).message()
 	case conversation.CardSession:
-		return d.message(d.ended())
+		return d.ended().message()
 	}
-	return Message{Text: d.said(c.Subject), Attachments: []slack.Attachment{}}
+	return face{text: d.said(c.Subject)}.message()
 }
 
 // locale is the conversation's language, that of the settings where it has none.
@@ -56,10 +56,6 @@ func (t Conversation) locale(s tenancy.Settings) string {
 		return t.Session.Locale
 	}
 	return s.Locale
-}
-
-func (d drawing) message(f face) Message {
-	return Message{Text: f.text, Attachments: []slack.Attachment{{Color: f.colour, Blocks: slack.Blocks{BlockSet: f.blocks}}}}
 }
 
 // conversationDrawing is a card of a conversation being drawn.

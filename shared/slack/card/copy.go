@@ -81,5 +81,5 @@ func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time
 		}
 		blocks = append(blocks, contextLine(d.ended()))
 	}
-	return Message{Text: text, Attachments: []slack.Attachment{{Color: colour, Blocks: slack.Blocks{BlockSet: blocks}}}}
+	return face{text, colour, blocks}.message()
 }

@@ -22,7 +22,7 @@ func (d drawing) execution() face {
 		return d.drawn(r, w.CompletedHeader, green).with(
 			section(fill(w.Summary, "text", or(paragraph(e.Summary, maxSection-units(w.Summary)), w.None))),
 		).with(d.below(r)...).with(d.links(r)...).with(
-			contextLine(d.timed(e, w.CompletedTimed, w.Completed)),
+			contextLine(timed(e.StartedAt, e.CompletedAt, w.CompletedTimed, w.Completed)),
 		)
 	case task.ExecutionFailed:
 		f := d.drawn(r, w.FailedHeader, red).with(section(fill(w.Error, "text", d.failure(r)))).with(d.below(r)...)
@@ -33,7 +33,7 @@ func (d drawing) execution() face {
 		default:
 			f = f.with(d.actions(button(w.Retry, "retry_execution", e.ID, slack.StylePrimary)))
 		}
-		return f.with(contextLine(d.timed(e, w.FailTimed, w.Failed)))
+		return f.with(contextLine(timed(e.StartedAt, e.CompletedAt, w.FailTimed, w.Failed)))
 	case task.ExecutionCancelled:
 		return d.drawn(r, w.StoppedHeader, grey).with(d.below(r)...).with(contextLine(d.stopped(r)...))
 	}
@@ -41,10 +41,7 @@ func (d drawing) execution() face {
 	if r.waits != nil {
 		progress = append(progress, fill(w.WaitsForCheck, "step", r.waits.Order))
 	}
-	stop := button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger)
-	stop.Confirm = &slack.ConfirmationBlockObject{
-		Title: label(w.ConfirmTitle), Text: label(w.ConfirmText), Confirm: label(w.ConfirmYes), Deny: label(w.ConfirmNo),
-	}
+	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
 
@@ -140,12 +137,12 @@ func (d drawing) progressLine(r attempt, s task.Step, name string) string {
 
 func after(t, limit *time.Time) bool { return t != nil && limit != nil && t.After(*limit) }
 
-// timed says how long an attempt took, and when it ended.
-func (d drawing) timed(e *task.Execution, with, without string) string {
-	if e.StartedAt == nil || e.CompletedAt == nil {
-		return fill(without, "when", whenSet(e.CompletedAt))
+// timed says when something ended, and how long it took where that is known.
+func timed(from, to *time.Time, with, without string) string {
+	if from == nil || to == nil {
+		return fill(without, "when", whenSet(to))
 	}
-	return fill(with, "elapsed", seconds(e.CompletedAt.Sub(*e.StartedAt)), "when", when(*e.CompletedAt))
+	return fill(with, "elapsed", seconds(to.Sub(*from)), "when", when(*to))
 }
 
 // seconds are whole ones, but for the first ten: there a tenth tells something.

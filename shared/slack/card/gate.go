@@ -25,6 +25,64 @@ type version struct {
 	replaced string        // by the version after it, which a person picked: who and what
 }
 
+// versionOf is the row of a gate that is meant by its key or its id, with what it asks about over at most most sections.
+func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
+	v.kind = kind
+	is := func(key, id string, n int, g aggregate.Gate) bool {
+		if !meant(key, id) {
+			return false
+		}
+		v.key, v.id, v.version, v.status, v.verdict, v.terms, ok = key, id, n, g.Status, g.Verdict, g.Terms, true
+		return true
+	}
+	switch kind {
+	case task.CardPrompt:
+		v.words = d.w.Prompt
+		for i, p := range d.a.Prompts {
+			if !is(p.Key(), p.ID, p.Version, p.Gate) {
+				continue
+			}
+			v.body, v.note, v.others = d.prose(p.Content, most), d.contested(p), len(p.Others())
+			if p.Contest != nil && !p.Contest.Over() {
+				v.words.Generating = fill(contestWords.In(d.w.Locale).contesting, "until", when(p.Contest.Until))
+			}
+			if i+1 < len(d.a.Prompts) {
+				next := d.a.Prompts[i+1]
+				v.next, v.replaced = &next.Status, d.picked(next)
+			}
+		}
+	case task.CardProcess:
+		v.words = d.w.Process
+		for i, p := range d.a.Processes {
+			if !is(p.Key(), p.ID, p.Version, p.Gate) {
+				continue
+			}
+			v.body = d.processBody(p.Steps, p.Remarks, most)
+			if i+1 < len(d.a.Processes) {
+				v.next = &d.a.Processes[i+1].Status
+			}
+		}
+	case task.CardStep:
+		v.words = d.w.Step
+		for _, g := range d.a.Gates {
+			if is(g.Key(), g.ID, g.ProcessVersion, g.Gate) {
+				v.body = d.gateBody(g, most)
+			}
+		}
+	}
+	return v, ok
+}
+
+// asks draws the card of a gate with this key.
+func (d drawing) asks(kind aggregate.CardType, key string) face {
+	v, _ := d.versionOf(kind, func(other, _ string) bool { return key == other }, maxPages)
+	v.key = key // also of a row that is missing
+	if kind == task.CardStep && v.status == aggregate.Cancelled && d.doneBefore(key) {
+		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
+	}
+	return d.gate(v)
+}
+
 // gate draws what is generated, waits for a decision, and is decided.
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil

@@ -33,7 +33,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	if d.body(waits, maxPages).bounded().cut {
 		return append(blocks, d.inShort(waits).blocks...)
 	}
-	return append(blocks, d.asks(waits).blocks...)
+	return append(blocks, d.pendingAction(waits).blocks...)
 }
 
 // inShort is an action that waits, without what it does: no button to approve what isn't shown.

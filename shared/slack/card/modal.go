@@ -7,60 +7,75 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 )
 
-// The ids that the dialog's submission comes back with.
+// What dialogs and their fields come back with.
 const (
-	RejectionCallback = "rejection_reason_modal"
-	ReasonBlock       = "rejection_reason_block"
-	ReasonInput       = "rejection_reason_input"
+	RejectionCallback         = "rejection_reason_modal"
+	ReasonBlock               = "rejection_reason_block"
+	ReasonInput               = "rejection_reason_input"
+	CancelCallback            = "cancel_task_modal"
+	ActionReviewCallback      = "review_action_modal"
+	ActionRejectCallback      = "reject_action_modal"
+	CloseConversationCallback = "close_session_modal"
 )
 
-// Rejection is the dialog's private_metadata: what is being rejected. It comes
-// back from outside, so it is a hint that must match a row.
+// modal is a dialog; without a text for its button it can only be closed. about is its private_metadata: it comes back from
+// outside, so all that it names are hints that must match a row.
+func modal(callback, title, submit, end, about string, blocks ...slack.Block) slack.ModalViewRequest {
+	view := slack.ModalViewRequest{
+		Type: slack.VTModal, CallbackID: callback, Title: label(title), Close: label(end), PrivateMetadata: about,
+		Blocks: slack.Blocks{BlockSet: blocks},
+	}
+	if submit != "" {
+		view.Submit = label(submit)
+	}
+	return view
+}
+
+// metadata is the JSON of strings and numbers, which can't fail.
+func metadata(v any) string {
+	b, _ := json.Marshal(v)
+	return string(b)
+}
+
+// reasonField asks for a rejection's reason, of at most so many characters; 0: Slack's bound.
+func reasonField(title, placeholder string, most int) slack.Block {
+	return slack.NewInputBlock(ReasonBlock, label(title), nil, &slack.PlainTextInputBlockElement{
+		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most, Placeholder: label(placeholder),
+	})
+}
+
+// Rejection is the private_metadata of RejectionModal: what is rejected.
 type Rejection struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
 	TaskID string             `json:"task_id"`
 }
 
-// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting
-// a step ends the task, and the dialog says so.
+// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting a step ends the task, and the dialog says so.
 func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
 	if kind == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
 	}
-	input := &slack.PlainTextInputBlockElement{
-		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, Placeholder: label(placeholder),
-	}
-	return slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: RejectionCallback,
-		Title: label(w.ModalTitle), Submit: label(submit), Close: label(w.ModalClose),
-		PrivateMetadata: fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`,
-			quoted(string(kind)), quoted(ident(id)), quoted(ident(taskID))),
-		Blocks: slack.Blocks{BlockSet: []slack.Block{
-			section(text),
-			slack.NewInputBlock(ReasonBlock, label(w.ModalTitle), nil, input),
-		}},
-	}
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`, metadata(kind), metadata(ident(id)), metadata(ident(taskID)))
+	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about,
+		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
 
-// CancelCallback is what the submission of CancelModal comes back with.
-const CancelCallback = "cancel_task_modal"
-
-// Cancellation is that dialog's private_metadata: what is being cancelled, and where
-// the person was. It comes back from outside, so it is a hint that must match a row.
+// Cancellation is the private_metadata of CancelModal: what is cancelled, and where the person was.
 type Cancellation struct {
 	TaskID  string `json:"task_id"`
 	Channel string `json:"channel"`
 	Thread  string `json:"thread"`
 }
 
-// CancelModal asks whether a task shall really be cancelled. title is the task's, note
-// says why the dialog is still open; both may be empty.
+// CancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still open; both
+// may be empty.
 func CancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	blocks := []slack.Block{section(w.CancelText)}
@@ -70,16 +85,28 @@ func CancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequ
 	if note != "" {
 		blocks = append(blocks, section(note))
 	}
-	c = Cancellation{ident(c.TaskID), ident(c.Channel), ident(c.Thread)}
-	metadata, _ := json.Marshal(c) // of strings it cannot fail
-	return slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: CancelCallback,
-		Title: label(w.CancelTitle), Submit: label(w.CancelYes), Close: label(w.CancelNo),
-		PrivateMetadata: string(metadata), Blocks: slack.Blocks{BlockSet: blocks},
-	}
+	about := metadata(Cancellation{ident(c.TaskID), ident(c.Channel), ident(c.Thread)})
+	return modal(CancelCallback, w.CancelTitle, w.CancelYes, w.CancelNo, about, blocks...)
 }
 
-func quoted(s string) string {
-	b, _ := json.Marshal(s) // of a string it cannot fail
-	return string(b)
+// ConversationForm is the private_metadata of dialogs in a conversation. Hash is of the action as the person saw it.
+type ConversationForm struct {
+	Session string `json:"session"`
+	ID      string `json:"id"`
+	Hash    string `json:"hash"`
+}
+
+// RejectActionModal asks why an action is rejected.
+func RejectActionModal(r ConversationForm, locale string) slack.ModalViewRequest {
+	w := conversationWordsOf(locale)
+	about := metadata(ConversationForm{ident(r.Session), ident(r.ID), ident(r.Hash)})
+	return modal(ActionRejectCallback, w.RejectTitle, w.RejectSubmit, wordsOf(locale).ModalClose, about,
+		section(w.RejectText), reasonField(w.RejectTitle, w.RejectPlaceholder, conversation.MaxReason))
+}
+
+// CloseConversationModal asks whether a conversation shall really end.
+func CloseConversationModal(id, locale string) slack.ModalViewRequest {
+	w := conversationWordsOf(locale)
+	about := metadata(ConversationForm{Session: ident(id)})
+	return modal(CloseConversationCallback, w.EndTitle, w.EndYes, wordsOf(locale).CancelNo, about, section(w.EndText))
 }

@@ -1,13 +1,14 @@
 package card
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
+	"ringi/shared/domain/tenancy"
 )
 
 // What the buttons of a Review come back with.
@@ -52,6 +53,19 @@ func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalVi
 	return d.reviewed(title, whole, r, a.IsOpen(r.ID), ReviewCallback), true
 }
 
+// ActionReviewModal is a page of the dialog that shows all of an action, as Review is of a gate.
+func ActionReviewModal(t Conversation, r Review, s tenancy.Settings) (view slack.ModalViewRequest, ok bool) {
+	x := t.Action(r.ID)
+	if x == nil {
+		return view, false
+	}
+	d := conversationDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(s.Locale)}, t: t, texts: conversationWordsOf(s.Locale)}
+	whole := d.body(x, everything)
+	r.Hash = x.Payload.Hash()
+	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval
+	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true
+}
+
 // reviewed is the page r.Page of all that is asked about, which waits if it is open.
 func (d drawing) reviewed(title string, whole body, r Review, open bool, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
@@ -63,31 +77,25 @@ func (d drawing) reviewed(title string, whole body, r Review, open bool, callbac
 	if turns := d.turns(r.Page, last); len(turns) > 0 {
 		blocks = append(blocks, slack.NewActionBlock(r.TaskID, turns...))
 	}
-	metadata, _ := json.Marshal(r) // of strings and numbers it cannot fail
-	view := slack.ModalViewRequest{
-		Type: slack.VTModal, CallbackID: callback, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), PrivateMetadata: string(metadata),
-	}
+	submit := ""
 	switch {
 	case !open:
 		blocks = append(blocks, contextLine(w.ReviewOver))
 	case r.ReadOnly || whole.cut:
 		blocks = append(blocks, contextLine(w.ReviewReads))
 	case last:
-		view.Submit = label(w.ReviewApprove)
+		submit = w.ReviewApprove
 		blocks = append(blocks, contextLine(w.ReviewLast))
 	default:
 		blocks = append(blocks, contextLine(w.ReviewOn))
 	}
-	view.Blocks = slack.Blocks{BlockSet: blocks}
-	return view
+	return modal(callback, w.ReviewTitle, submit, w.ReviewClose, metadata(r), blocks...)
 }
 
 // Told is a dialog that says one thing and can only be closed.
 func Told(text, locale string) *slack.ModalViewRequest {
 	w := wordsOf(locale)
-	return &slack.ModalViewRequest{
-		Type: slack.VTModal, Title: label(w.ReviewTitle), Close: label(w.ReviewClose), Blocks: slack.Blocks{BlockSet: []slack.Block{section(cut(text, maxSection))}},
-	}
+	return new(modal("", w.ReviewTitle, "", w.ReviewClose, "", section(cut(text, maxSection))))
 }
 
 // turns are the buttons to the pages before and after.
@@ -102,30 +110,13 @@ func (d drawing) turns(page int, last bool) []slack.BlockElement {
 	return out
 }
 
-// asked is what a gate asks about, over at most most sections.
+// asked is what the gate with this id asks about, over at most most sections.
 func (d drawing) asked(kind aggregate.CardType, id string, most int) (title string, b body, ok bool) {
-	version := func(words gateWords, n int) string { return fmt.Sprintf("%s v%d", words.Header, n) }
-	switch kind {
-	case task.CardPrompt:
-		for _, p := range d.a.Prompts {
-			if p.ID == id {
-				return version(d.w.Prompt, p.Version), d.promptBody(p.Content, most), true
-			}
-		}
-	case task.CardProcess:
-		for _, p := range d.a.Processes {
-			if p.ID == id {
-				return version(d.w.Process, p.Version), d.processBody(p.Steps, p.Remarks, most), true
-			}
-		}
-	case task.CardStep:
-		for _, g := range d.a.Gates {
-			if g.ID == id {
-				return d.w.Step.Header, d.gateBody(g, most), true
-			}
-		}
+	v, ok := d.versionOf(kind, func(_, other string) bool { return id == other }, most)
+	if title = v.words.Header; kind != task.CardStep {
+		title = fmt.Sprintf("%s v%d", title, v.version)
 	}
-	return "", body{}, false
+	return title, v.body, ok
 }
 
 // Whole reports whether the card of a gate shows all of what it asks about, so that a

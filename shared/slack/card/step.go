@@ -4,24 +4,22 @@ import (
 	"fmt"
 	"slices"
 
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 )
 
-// step draws the gate before one step: its line, and the arguments that it would run with.
-func (d drawing) step(key string) face {
-	v := version{kind: task.CardStep, key: key, words: d.w.Step}
-	for _, g := range d.a.Gates {
-		if g.Key() != key {
-			continue
+// processBody is what people stamp of steps: what became of the reasons for which earlier
+// ones were rejected, their list, and below it what they would do, each over at most most sections.
+func (d drawing) processBody(steps []task.Step, remarks string, most int) body {
+	var said body
+	if remarks = prepared(remarks); remarks != "" {
+		said = d.sections(pages(fill(d.w.Remarks, "text", remarks), maxSection), most)
+	}
+	return said.with(d.stepList(steps, most, wholeName, func(s task.Step, name string) string {
+		if s.RequiresHumanCheck {
+			return stepLine(s, name) + " 🔍"
 		}
-		v.id, v.version, v.status, v.verdict, v.terms = g.ID, g.ProcessVersion, g.Status, g.Verdict, g.Terms
-		v.body = d.gateBody(g, maxPages)
-	}
-	if v.status == aggregate.Cancelled && d.doneBefore(key) {
-		return d.titled(v, grey, d.w.IsCancelled).with(v.body.blocks...).with(divider(), contextLine(d.w.StepDoneBefore))
-	}
-	return d.gate(v)
+		return stepLine(s, name)
+	})).with(d.effects(steps, most))
 }
 
 // doneBefore reports whether an earlier attempt's call turned out to have done what people were being asked about.

@@ -100,7 +100,7 @@ const maxPolicy = 32 << 10
 // PromptFits reports whether a card can show all of a policy; a longer one is not accepted
 // from the model.
 func PromptFits(content string) bool {
-	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.promptBody(content, maxPages) })
+	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.prose(content, maxPages) })
 }
 
 // Stampable reports whether people can approve a policy: a card can show all of it, and everybody whom it mentions.
