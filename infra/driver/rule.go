@@ -1,29 +1,37 @@
 package driver
 
 import (
-	"bytes"
-	"encoding/json"
-	"io"
-	"net/http"
+	"context"
 	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/tasks"
+	"ringi/shared/tool"
 )
 
-// Rule saves a tool's constraints in the sandbox's panel, and takes them away when the test ends.
-func Rule(t *testing.T, s *stack.Stack, tool, constraints string) (status int, answer string) {
+// Rule saves a tool's constraints as an administrator does at the console, and takes them away when the test ends.
+func Rule(t *testing.T, s *stack.Stack, name, constraints string) error {
 	t.Helper()
-	put := func(constraints string) (int, string) {
-		body := expect.Value(json.Marshal(map[string]any{"user": workspace.Suzuki, "tool": tool, "allowed": true, "constraints": json.RawMessage(constraints)}))(t)
-		r := expect.Value(http.NewRequest(http.MethodPut, s.URL+"/sandbox/permissions", bytes.NewReader(body)))(t)
-		r.Header.Set("Content-Type", "application/json")
-		res := expect.Value(http.DefaultClient.Do(r))(t)
-		defer res.Body.Close()
-		b := expect.Value(io.ReadAll(res.Body))(t)
-		return res.StatusCode, string(b)
+	ctx, rows := context.Background(), tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+	spec, known := expect.Value(tool.Builtin())(t).Lookup(name)
+	if !known {
+		t.Fatalf("there is no tool %s", name)
 	}
-	t.Cleanup(func() { put(`{}`) })
-	return put(constraints)
+	save := func(constraints string) error {
+		x, _, err := rows.ToolPermission(ctx, aggregate.TenantID(s.Sandbox.TeamID()), name)
+		if err != nil {
+			return err
+		}
+		x.Allowed, x.Constraints = true, aggregate.JSON(constraints)
+		_, err = rows.SaveToolPermission(ctx, x, aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Suzuki}, time.Now(), spec.Knows()...)
+		return err
+	}
+	t.Cleanup(func() { expect.NoError(t, save(`{}`)) })
+	return save(constraints)
 }

@@ -26,6 +26,7 @@ type words struct {
 	question, help                                  string
 	check, faster, odd, notTaken                    string
 	nowhere, expired, tooMuch, quiet, page          string
+	settings                                        string // headline of the console's page
 }
 
 var japanese = words{
@@ -38,7 +39,7 @@ var japanese = words{
 	question: "使い方は?", help: "Ringi には「今月の勤怠をまとめて」",
 	check: "🔍 実行前の確認", faster: "承認済みです", odd: "部署別にして", notTaken: "「部署別にして」 → デモモデルに分からないため、反映していません。",
 	nowhere: "宇宙部の先月の残業を確認して", expired: "期限切れ", tooMuch: "件数の上限に達しています", quiet: "従業員一覧を取得して、DM は不要", page: "%d / ",
-	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて",
+	newcomer: workspace.Guest, welcome: "HR AI Agent です。業務を依頼してください。", suggested: "今月の勤怠をまとめて", settings: "設定",
 }
 
 var english = words{
@@ -51,7 +52,7 @@ var english = words{
 	question: "What can you do?", help: "Ask Ringi for work in plain words",
 	check: "🔍 Check before running", faster: "already approved this", odd: "Put step 4 first", notTaken: "“Put step 4 first” → not taken in",
 	nowhere: "Overtime of the 宇宙部 for last month", expired: "(expired)", tooMuch: "as much as you may within this hour", quiet: "Get the list of employees, no DM", page: "Page %d of",
-	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance",
+	newcomer: workspace.Tanaka, welcome: "This is HR AI Agent. Ask for the work that you want done.", suggested: "Sum up this month's attendance", settings: "Settings",
 }
 
 // stories are what people do with the sandbox, and what they see.
@@ -213,14 +214,7 @@ var stories = []struct {
 		v.Press("#open-settings")
 		v.Until(`document.querySelectorAll("dialog.settings .switch").length >= 9`)
 		v.looks("settings")
-		v.Eval(`(() => {
-			const tool = document.querySelector('select[name="server-rooms.list_rooms"]')
-			tool.scrollIntoView({ block: "center" })
-			tool.value = "read"
-			tool.dispatchEvent(new Event("change", { bubbles: true }))
-		})()`)
-		v.Until(`document.querySelector('[data-field="server-rooms.list_rooms"]').dataset.state === "on"`)
-		v.looks("settings-servers")
+		toSettings(v)
 		v.Eval(`document.querySelector("dialog.settings .modal-body").scrollTop = 1e6`)
 		v.looks("settings-end")
 		v.Keys(kb.Escape)
@@ -247,6 +241,18 @@ var stories = []struct {
 		v.Until(`document.querySelectorAll(".log > .msg").length > 60`)
 		v.looks("long")
 	}},
+}
+
+// toSettings follows the gear's link, in a window of its own as the browser does, to the console's settings.
+func toSettings(v *visitor) {
+	at := browser.Read[string](v.Tab, `(({ href, target }) => target === "_blank" ? href : "")(document.querySelector("#console-settings"))`)
+	console := v.Beside(at)
+	console.Until(`location.pathname === "/console/signin"`)
+	console.Click(`a.button-primary`)
+	console.Until(`location.pathname === "/openid/connect/authorize"`)
+	console.Click(`a[href*="user=` + workspace.Suzuki + `"]`)
+	console.Until(`location.pathname === "/console/settings" && document.querySelector("main h1")?.innerText === ` + browser.Quote(v.words.settings))
+	console.Clean()
 }
 
 // TestInTheBrowser: Japanese on a phone and English on a desktop; where

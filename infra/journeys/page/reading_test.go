@@ -10,6 +10,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -150,13 +151,13 @@ func (v *visitor) hasRead(user, key string) {
 // cardsOfOtherKinds are those that no other story comes to.
 func cardsOfOtherKinds(v *visitor) {
 	v.becomes(v.requester)
-	driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`)
+	expect.NoError(v.t, driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{"spreadsheet_ids":["another"]}`))
 	v.said(v.words.staff)
 	v.becomes(v.approver)
 	v.presses("approve_prompt")
 	v.sees("spreadsheet_ids (another)")
 	v.looks("plan-lacks")
-	driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{}`)
+	expect.NoError(v.t, driver.Rule(v.t, v.s, "write_rows_to_google_sheet", `{}`))
 
 	v.said(v.words.attendance + " demo: human check")
 	v.presses("approve_prompt")

@@ -1,5 +1,5 @@
 // Package admin does for a local stack what an administrator does in production:
-// it connects freee and Google, edits the tenant's settings and its rules for tools, and, unlike one, makes tools fail.
+// it connects freee, Google and an MCP server and, unlike one, makes tools fail.
 package admin
 
 import (
@@ -25,8 +25,16 @@ import (
 func Configure(o *stack.Options) {
 	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {
-		return sandbox.Panels{Settings: settings{s}, Permissions: permissions{settings{s}}, Servers: servers{s}, Tools: tools{s.Vendors}, Approvals: approvals{settings{s}}}
+		return sandbox.Panels{Administrator: workspace.Suzuki, Tools: tools{s.Vendors}, Approvals: approvals{s}}
 	}
+}
+
+func rows(s *stack.Stack) *tasks.Store {
+	return tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
+}
+
+func credentials(s *stack.Stack) vault.Vault {
+	return vault.New(rows(s), vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
 }
 
 // setup is who prepares a stack: nobody changes settings or connects a provider without a name, and the log names no
@@ -38,13 +46,13 @@ func setup() aggregate.Actor {
 // Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
 // measurement asks for more than anybody would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
-	rows, tenant := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName), aggregate.TenantID(s.Sandbox.TeamID())
-	x, err := rows.Settings(ctx, tenant)
+	tenant := aggregate.TenantID(s.Sandbox.TeamID())
+	x, err := rows(s).Settings(ctx, tenant)
 	if err != nil {
 		return err
 	}
 	x.MaxOpenTasks, x.MaxTasksPerHour, x.MaxMessagesPerHour = tenancy.Limit{}, tenancy.Limit{}, 0
-	_, err = rows.SaveSettings(ctx, tenant, x, setup(), time.Now())
+	_, err = rows(s).SaveSettings(ctx, tenant, x, setup(), time.Now())
 	return err
 }
 
@@ -52,22 +60,21 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 // which people connect will, and says that the app is installed.
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
-	rows := tasks.New(dynamodb.NewFromConfig(s.AWS), s.TableName)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
 		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{workspace.Suzuki}}
-		if _, err := rows.Bootstrap(ctx, own, time.Now()); err != nil {
+		if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
 			return err
 		}
 	}
-	v := vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(s.AWS), KeyID: s.KeyID})
-	if err := nameServer(ctx, s, rows, v, tenant); err != nil {
+	if err := nameServer(ctx, s, tenant); err != nil {
 		return err
 	}
+	v := credentials(s)
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
 		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c) // with which people connect it again
 		if err == nil {
-			_, err = rows.SaveVendorClient(ctx, x, setup(), time.Now())
+			_, err = rows(s).SaveVendorClient(ctx, x, setup(), time.Now())
 		}
 		if err != nil && !errors.Is(err, aggregate.ErrConflict) { // it is there already
 			return fmt.Errorf("register with %s: %w", provider, err)

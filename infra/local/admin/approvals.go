@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/infra/local/stack"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -19,7 +20,9 @@ import (
 )
 
 // approvals says who may stamp, by the rule that a click meets.
-type approvals struct{ settings }
+type approvals struct{ stack *stack.Stack }
+
+func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
 
 // May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for nobody.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
@@ -30,7 +33,7 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	x, err := p.rows().Settings(ctx, p.tenant())
+	x, err := rows(p.stack).Settings(ctx, p.tenant())
 	if err != nil {
 		return false, err
 	}
@@ -62,7 +65,7 @@ func (p approvals) asked(ctx context.Context, id string) (from aggregate.Origin,
 			return err == nil && !c.Empty()
 		}, nil
 	case aggregate.ValidID(id):
-		a, err := p.rows().Load(ctx, task.RefOf(p.tenant(), id))
+		a, err := rows(p.stack).Load(ctx, task.RefOf(p.tenant(), id))
 		if err != nil {
 			return from, nil, err
 		}

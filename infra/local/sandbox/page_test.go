@@ -121,78 +121,39 @@ func TestStreamKeepsSecrets(t *testing.T) {
 	}
 }
 
-// panels stand in for the hooks that the local stack gives.
-type panels struct {
-	saved  json.RawMessage
-	by     string
-	refuse error
-	tools  []sandbox.ToolFault
-}
+// failing are the tools that were made to fail.
+type failing map[string]bool
 
-func (d *panels) Load(context.Context) (any, error) { return map[string]any{"locale": "ja"}, nil }
-func (d *panels) Save(_ context.Context, by string, settings json.RawMessage) error {
-	d.by, d.saved = by, settings
-	return d.refuse
-}
-
-type bench struct{ *panels }
-
-func (b bench) List(context.Context) ([]sandbox.ToolFault, error) { return b.tools, nil }
-func (b bench) Set(_ context.Context, tool string, failing bool) error {
-	if tool != "list_employees" {
-		return errors.New("no such tool: " + tool)
+func (f failing) Set(tool string, on bool) { f[tool] = on }
+func (f failing) List() (all []sandbox.ToolFault) {
+	for tool, on := range f {
+		all = append(all, sandbox.ToolFault{Tool: tool, Failing: on})
 	}
-	b.panels.tools = []sandbox.ToolFault{{Tool: tool, Failing: failing}}
-	return nil
-}
-
-type rules struct{ *panels }
-
-func (r rules) List(context.Context) ([]sandbox.Permission, error) {
-	return []sandbox.Permission{{Tool: "send_slack_dm", Constraints: r.saved}}, nil
-}
-func (r rules) Save(_ context.Context, by string, p sandbox.Permission) error {
-	r.by, r.saved = by+" "+p.Tool, p.Constraints
-	return r.refuse
-}
-
-func TestPageSavesRulesForTools(t *testing.T) {
-	d := &panels{saved: json.RawMessage(`{}`)}
-	w := newWorld(t, func(o *sandbox.Options) { o.Permissions = rules{d} })
-	const body = `{"user":"U1","tool":"send_slack_dm","allowed":true,"constraints":{"recipients":["U2"]}}`
-	if status, _ := w.send(t, http.MethodPut, "permissions", "application/json", body); status != 200 || d.by != "U1 send_slack_dm" || string(d.saved) != `{"recipients":["U2"]}` {
-		t.Errorf("%d, saved %s by %s", status, d.saved, d.by)
-	}
-	d.refuse = sandbox.FieldErrors{"constraints.recipients": "must be a list"}
-	if status, got := w.send(t, http.MethodPut, "permissions", "application/json", body); status != 422 || at(got, "fields", "constraints.recipients") != "must be a list" {
-		t.Errorf("refused: %d %v", status, got)
-	}
-	if status, _ := newWorld(t).send(t, http.MethodGet, "permissions", "", ""); status != 404 {
-		t.Errorf("without a hook: %d", status)
-	}
+	return all
 }
 
 func TestPageReachesItsHooks(t *testing.T) {
-	d := &panels{}
+	tools := failing{"list_employees": false}
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Settings, o.Tools = d, bench{d}
-		o.Run = func(_ context.Context, task string) (any, error) { return map[string]any{"asked": task}, nil }
+		o.Administrator, o.Tools = workspace.Suzuki, tools
+		o.Run = func(_ context.Context, task string) (any, error) {
+			if task == "gone" {
+				return nil, errors.New("no such task")
+			}
+			return map[string]any{"asked": task}, nil
+		}
 	})
 	if _, got := w.send(t, http.MethodGet, "run?task=01J", "", ""); got["asked"] != "01J" {
 		t.Errorf("run = %v", got)
 	}
-	if status, got := w.send(t, http.MethodPut, "settings", "application/json", `{"user":"U1","settings":{"locale":"en"}}`); status != 200 || got["locale"] != "ja" || d.by != "U1" || string(d.saved) != `{"locale":"en"}` {
-		t.Errorf("settings: %d %v, saved %s by %s", status, got, d.saved, d.by)
+	if status, _ := w.send(t, http.MethodGet, "run?task=gone", "", ""); status != 500 {
+		t.Errorf("a hook that fails: %d", status)
 	}
-	d.refuse = sandbox.FieldErrors{"max_versions": "1 to 20"}
-	if status, got := w.send(t, http.MethodPut, "settings", "application/json", `{"settings":{}}`); status != 422 || at(got, "fields", "max_versions") != "1 to 20" {
-		t.Errorf("refused settings: %d %v", status, got)
+	if status, _ := w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"list_employees","failing":true}`); status != 200 || !tools["list_employees"] {
+		t.Errorf("tool: %d %v", status, tools)
 	}
-	if status, _ := w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"list_employees","failing":true}`); status != 200 || !d.tools[0].Failing {
-		t.Errorf("tool: %d %v", status, d.tools)
-	}
-	if status, _ := w.send(t, http.MethodPut, "tools", "application/json", `{"tool":"nope","failing":true}`); status != 500 {
-		t.Errorf("unknown tool: %d", status)
+	if _, got := w.send(t, http.MethodGet, "state?user="+workspace.Sato, "", ""); got["admin"] != workspace.Suzuki {
+		t.Errorf("the page learns of the administrator %v", got["admin"])
 	}
 	if status, _ := w.send(t, http.MethodPut, "toggles", "application/json", `{"late_seconds":-1}`); status != 422 {
 		t.Errorf("toggles: %d", status)

@@ -33,6 +33,7 @@ type pageState struct {
 	Home       *workspace.View                `json:"home"` // the app's Home tab, nil before the app published one
 	Banner     map[string]string              `json:"banner"`
 	Has        map[string]bool                `json:"has"`
+	Admin      string                         `json:"admin"`   // who may change the console's settings at first
 	Started    time.Time                      `json:"started"` // of the sandbox: nothing on the page is older
 }
 
@@ -51,9 +52,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
-		Has: map[string]bool{
-			"run": s.opts.Run != nil, "settings": s.opts.Settings != nil, "permissions": s.opts.Permissions != nil, "servers": s.opts.Servers != nil, "tools": s.opts.Tools != nil,
-		},
+		Has:    map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil}, Admin: s.opts.Administrator,
 		Started:  s.started,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
 		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},

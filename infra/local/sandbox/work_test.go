@@ -20,14 +20,6 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// tenantSettings are the panel's, as small as they may be.
-type tenantSettings struct{}
-
-func (tenantSettings) Load(context.Context) (any, error) {
-	return map[string]any{"locale": "ja", "max_versions": 5, "approvers": map[string]any{"mode": "channel", "users": []string{}}}, nil
-}
-func (tenantSettings) Save(context.Context, string, json.RawMessage) error { return nil }
-
 // taskID is the n-th task's.
 func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n) }
 
@@ -35,7 +27,7 @@ func taskID(n int) string { return fmt.Sprintf("01JSGX7Q3M5V8ZK2R9T4W6Y%03d", n)
 func office(t *testing.T, requests int) *world {
 	t.Helper()
 	w := newWorld(t, func(o *sandbox.Options) {
-		o.Banner, o.BannerEN, o.Settings = "デモモデルです", "This is the demo model", tenantSettings{}
+		o.Banner, o.BannerEN, o.Administrator = "デモモデルです", "This is the demo model", workspace.Suzuki
 		o.Approvals = everything(workspace.Suzuki)
 		o.Run = func(_ context.Context, task string) (any, error) {
 			return map[string]any{
@@ -211,7 +203,7 @@ func TestWhatWasTypedIsNotLost(t *testing.T) {
 	t.Run("a draft outlives a reload", func(t *testing.T) { testDraftOutlivesReload(t, w, p.For(t)) })
 	t.Run("a modal opens in one window and asks before it closes", func(t *testing.T) { testModalAsksBeforeItCloses(t, w, p.For(t)) })
 	t.Run("of two modals the upper closes, and the lower keeps its text", func(t *testing.T) { testUpperModalCloses(t, w, p.For(t)) })
-	t.Run("settings ask before changes are dropped", func(t *testing.T) { testSettingsAsk(t, w, p.For(t)) })
+	t.Run("the gear leads to the console, and keeps what was typed", func(t *testing.T) { testGear(t, w, p.For(t)) })
 	p.Clean()
 }
 
@@ -271,19 +263,17 @@ func testUpperModalCloses(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`!document.querySelector("dialog")`)
 }
 
-func testSettingsAsk(t *testing.T, w *world, p *browser.Tab) {
+func testGear(t *testing.T, w *world, p *browser.Tab) {
 	p.Press("#open-settings")
-	p.Press(`dialog.settings input[name="max_versions"]`)
-	p.Keys("7")
-	p.Keys(kb.Escape)
-	p.Until(`document.querySelector("dialog.confirm[open]")?.innerText.includes("保存していない変更")`)
-	p.Press(`dialog.confirm footer .btn`)
-	p.Until(`!document.querySelector("dialog.confirm") && document.querySelector("dialog.settings")`)
-	p.Press(`dialog.settings .set-save .btn`)
-	p.Until(`document.querySelector(".set-save .btn").disabled && !document.querySelector("[data-unsaved]")`)
+	p.Until(`document.querySelector("#console-settings").innerText === "コンソールの設定を開く" && document.querySelector(".set-note").innerText.includes("鈴木 一郎")`)
+	p.Until(`document.querySelector("#console-settings").getAttribute("href") === "/console/language/ja?next=/console/settings"`)
+	picture(p, "gear")
 	p.Accessible(t)
-	p.Keys(kb.Escape)
+	p.Type(`dialog.settings input[name="late_seconds"]`, "7")
+	p.Keys(kb.Escape) // a field saves itself when it is left
 	p.Until(`!document.querySelector("dialog")`)
+	eventually(t, "events are late", func() bool { return w.Toggles().LateSeconds == 7 })
+	expect.NoError(t, w.SetToggles(sandbox.Toggles{}))
 }
 
 // view is a modal as an app would ask for it.

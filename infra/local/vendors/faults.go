@@ -5,7 +5,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -86,16 +85,12 @@ func (f *faults) lose(tool string, much cut) {
 	f.drop[tool] = much
 }
 
-// Failing lists the tools that Fail is on for.
-func (v *Vendors) Failing() []string {
+// Fails reports whether Fail is on for a tool.
+func (v *Vendors) Fails(tool string) bool {
 	v.faults.mu.Lock()
 	defer v.faults.mu.Unlock()
-	names := []string{}
-	for name := range v.faults.fail {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	_, on := v.faults.fail[tool]
+	return on
 }
 
 // Calls counts the HTTP requests that arrived for a tool, failed ones included. One

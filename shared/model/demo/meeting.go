@@ -35,7 +35,7 @@ var japaneseMeeting = meetingWords{
 	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
 	bookTitle: step{"会議室を予約", "最初に見つかった会議室を予約する", "予約番号"},
 	done:      "会議室の予約について、結果をお知らせします。", labelTime: "日時", labelRoom: "会議室", labelNumber: "予約番号",
-	noTools: "注意: 会議室のツール " + listRooms + " と " + bookRoom + " を管理者が許可していないため、このままでは承認しても実行できません。許可されてから承認してください(サンドボックスでは歯車の「設定と障害」で許可できます)。",
+	noTools: "注意: 会議室のツール " + listRooms + " と " + bookRoom + " を管理者が許可していないため、このままでは承認しても実行できません。許可されてから承認してください(サンドボックスではコンソールの「ツール」で許可できます)。",
 	wrong:   "その日時には予約できません。これからの、実在する日時を書いてください。",
 	sum:     "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
 }
@@ -48,7 +48,7 @@ var englishMeeting = meetingWords{
 	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
 	bookTitle: step{"Book a meeting room", "Book the first room that was found", "The booking's number"},
 	done:      "About the meeting room:", labelTime: "When", labelRoom: "Room", labelNumber: "Booking",
-	noTools: "Note: an administrator allows no " + listRooms + " and " + bookRoom + ", the tools for meeting rooms: as it is, this can't be carried out. Approve it once they are allowed (in the sandbox: under the gear).",
+	noTools: "Note: an administrator allows no " + listRooms + " and " + bookRoom + ", the tools for meeting rooms: as it is, this can't be carried out. Approve it once they are allowed (in the sandbox: on the console's page “Tools”).",
 	wrong:   "No room can be booked for then. Name a day and a time that there are, and that are still ahead.",
 	sum:     "The room %v is booked for %v, %v–%v (booking %v).",
 }

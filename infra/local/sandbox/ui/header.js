@@ -21,7 +21,7 @@ function languageSwitch() {
       onclick: () => {
         const other = language() !== code;
         setLanguage(code);
-        if (other && state.has.settings) toast(t("cardsKeep"));
+        if (other && state.admin) toast(t("cardsKeep"));
         changed();
       },
     }, label);

@@ -99,18 +99,18 @@ function takeOver(form, old) {
   }
 }
 
-/** typed is whether a form has what would be lost. */
+// typed is whether a form has what would be lost.
 const typed = (form) => controls(form).some((c) => value(c) !== c.dataset.first);
 
-/** discard asks before something typed is lost. */
-export const discard = (words) => confirmDialog({
-  title: { text: t(`${words}Title`) }, text: { type: "plain_text", text: t(`${words}Text`) }, confirm: { text: t(`${words}Yes`) }, deny: { text: t(`${words}No`) }, style: "danger",
+// discard asks before something typed is lost.
+const discard = () => confirmDialog({
+  title: { text: t("discardTitle") }, text: { type: "plain_text", text: t("discardText") }, confirm: { text: t("discardYes") }, deny: { text: t("discardNo") }, style: "danger",
 }, "danger", "no");
 
 // leave closes the topmost modal, as the person wants: the app may want to know.
 async function leave() {
   const top = open.at(-1);
-  if (!top || (typed(top.form) && !(await discard("discard")))) return;
+  if (!top || (typed(top.form) && !(await discard()))) return;
   post("close", { user: state.me, view_id: top.view.id }).catch((err) => toast(err.message, "error"));
 }
 

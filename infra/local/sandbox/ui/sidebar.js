@@ -90,6 +90,6 @@ export function drawSidebar(root) {
       h("section.side-people", { "aria-labelledby": "act-as" }, h("h2.side-title", { id: "act-as" }, t("actAs")), peopleList));
   }
   reconcile(channelList, state.channels.filter((c) => !c.im).map(entry));
-  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry(), ...(state.has.settings ? [consoleEntry()] : [])]);
+  reconcile(dmList, [...state.channels.filter((c) => c.im).map(entry), homeEntry(), ...(state.admin ? [consoleEntry()] : [])]);
   reconcile(peopleList, [...state.users.values()].filter((u) => !u.bot).map(person));
 }

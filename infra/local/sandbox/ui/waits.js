@@ -34,9 +34,7 @@ function soon(ms) {
 
 onLoad(() => soon(0));
 onChange((c) => { if (["message", "deleted"].includes(c.kind)) soon(200); });
-
-/** askAgain: who may stamp has changed. */
-export const askAgain = () => soon(0);
+addEventListener("focus", () => soon(0)); // meanwhile the console may have changed who may stamp
 
 const said = (text) => mrkdwn((text || "").split("\n")[0].slice(0, 120));
 
