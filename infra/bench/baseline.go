@@ -5,68 +5,105 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
-
-	"ringi/infra/local/template"
+	"strings"
 )
 
-// Baseline is what later measurements are compared with: amounts per pipeline
-// and ratios, no times.
-type Baseline struct {
-	// Amounts are calls, capacity units and transitions of an undisturbed pipeline, by name.
-	Amounts map[string]float64 `json:"amounts"`
-	// Cold are the functions' starts as ratios to a bare handler's, by folder.
-	Cold map[string]float64 `json:"cold"`
+// baseline keeps all that was measured: the pages are made of it, and later measurements are compared with it.
+const baseline = "infra/bench/baseline.json"
+
+// The pages that say what was measured, each between marks of its own.
+const (
+	readme = "infra/bench/README.md"
+	costs  = "infra/bench/cost.md"
+	front  = "README.md"
+)
+
+// section is what a page says between two marks that have the section's name.
+type section struct{ page, name, text string }
+
+func (m *Measured) sections() []section {
+	return []section{
+		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()}, {front, "figures", m.sentence()},
+	}
 }
 
-// baseline is an earlier one with what was measured since.
-func (m *Measured) baseline(b Baseline) Baseline {
-	if m.Calls != nil {
-		b.Amounts = m.Calls.Quiet.amounts()
+// put replaces what stands between the section's marks.
+func (s section) put(page string) (string, error) {
+	open, closing := "<!-- "+s.name+" -->", "<!-- /"+s.name+" -->"
+	before, rest, ok := strings.Cut(page, open)
+	_, after, ok2 := strings.Cut(rest, closing)
+	if !ok || !ok2 {
+		return "", fmt.Errorf("%s has no %s and %s after it", s.page, open, closing)
 	}
-	if m.Cold != nil {
-		b.Cold = map[string]float64{}
-		for _, f := range m.Cold.Functions {
-			b.Cold[f.Name] = f.Ratio
+	return before + open + "\n" + s.text + closing + after, nil
+}
+
+// load reads what was measured before.
+func load(root string) (m *Measured, err error) {
+	text, err := os.ReadFile(filepath.Join(root, baseline))
+	if err == nil {
+		err = json.Unmarshal(text, &m)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the baseline: %w", err)
+	}
+	return m, nil
+}
+
+// keep writes what was measured into the baseline and the pages.
+func (m *Measured) keep(root string) error {
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(root, baseline), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	for _, s := range m.sections() {
+		path := filepath.Join(root, s.page)
+		page, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		now, err := s.put(string(page))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(now), 0o644); err != nil {
+			return err
 		}
 	}
-	return b
+	return nil
+}
+
+// sentence is what one request uses, as the first page says it.
+func (m *Measured) sentence() string {
+	var cold []float64
+	for _, f := range m.Cold.Functions {
+		cold = append(cold, f.Ratio)
+	}
+	p := m.Calls.Quiet
+	t := p.total()
+	return fmt.Sprintf(`One request with five steps and two stamps takes %.0f calls to AWS, %.0f to Slack, %s state transitions, %.0f read
+units and %.0f write units. Functions start in %s to %s times what a bare Go handler with the same clients takes.
+`, t.AWS, t.Slack, num(p.Transitions), t.Read, t.Write+t.Index, num(slices.Min(cold)), num(slices.Max(cold)))
 }
 
 // amounts are what a pipeline uses, but for what depends on how many changes one redraw covers.
 func (p Pipeline) amounts() map[string]float64 {
 	out := map[string]float64{"transitions": p.Transitions}
 	for name, u := range p.Functions {
-		if name == sweeper {
-			continue
-		}
-		aws, slack, vendor := kinds(u.Calls)
-		for what, n := range map[string]float64{"AWS calls": aws, "Slack calls": slack, "vendor calls": vendor, "read units": u.Read, "write units": u.Write + u.Index} {
+		for what, n := range map[string]float64{
+			"AWS calls": u.AWS, "Slack calls": u.Slack, "vendor calls": u.Vendor, "read units": u.Read, "write units": u.Write + u.Index,
+		} {
 			if n > 0 {
-				out[template.Folder(name)+" "+what] = round(n)
+				out[name+" "+what] = round(n)
 			}
 		}
 	}
 	return out
-}
-
-func (b Baseline) save(path string) error {
-	text, err := json.MarshalIndent(b, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
-}
-
-func readBaseline(path string) (b Baseline, err error) {
-	text, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(text, &b)
-	}
-	if err != nil {
-		return b, fmt.Errorf("read the baseline: %w", err)
-	}
-	return b, nil
 }
 
 // worse tells what has grown beyond a ratio of what it was, or is new; slack is

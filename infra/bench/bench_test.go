@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -27,9 +26,9 @@ func quiet(t *testing.T, err error) {
 	expect.NoError(t, err)
 }
 
-func stored(t *testing.T) Baseline {
+func stored(t *testing.T) *Measured {
 	t.Helper()
-	return expect.Value(readBaseline("baseline.json"))(t)
+	return expect.Value(load("../.."))(t)
 }
 
 // How many changes one redraw covers, and how many entries one batch of the sealer's, depends on the machine: those may vary.
@@ -45,7 +44,7 @@ func TestAPipelineCostsWhatItDid(t *testing.T) {
 		c, err := measureCalls(ctx, 2, 0, 1)
 		cancel()
 		quiet(t, err)
-		if found = differences(c, stored(t).Amounts); found == nil {
+		if found = differences(c, stored(t).Calls.Quiet.amounts()); found == nil {
 			return
 		}
 		t.Log(found)
@@ -56,14 +55,15 @@ func TestAPipelineCostsWhatItDid(t *testing.T) {
 // differences are those between what pipelines and the idle sweeper did and what they should do.
 func differences(c *Calls, before map[string]float64) []string {
 	p, sweep := c.Quiet, c.Sweep
+	total := p.total()
 	found := worse(p.amounts(), before, amountRatio, amountNoise)
 	if p.Transitions != before["transitions"] {
 		found = append(found, fmt.Sprintf("%s transitions, not the baseline's %s", num(p.Transitions), num(before["transitions"])))
 	}
-	if sweep.Calls["DynamoDB.Query"] != 8 || sweep.Write != 0 {
+	if sweep.Actions["DynamoDB.Query"] != 8 || sweep.total().Write != 0 {
 		found = append(found, fmt.Sprintf("with nothing due the sweeper does %+v; want one query of each shard", sweep))
 	}
-	if p.Total().Read == 0 || p.Total().Write == 0 || len(p.Functions) < 10 {
+	if total.Read == 0 || total.Write == 0 || len(p.Functions) < 10 {
 		found = append(found, fmt.Sprintf("the measurement is not whole: %+v", p))
 	}
 	return found
@@ -82,7 +82,11 @@ func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
 		// The quickest of each is what a busy machine disturbs least.
 		now[f.Name] = min(f.Ratio, float64(f.Min)/float64(f.OtherMin))
 	}
-	for _, w := range worse(now, stored(t).Cold, coldRatio, 0) {
+	before := map[string]float64{}
+	for _, f := range stored(t).Cold.Functions {
+		before[f.Name] = f.Ratio
+	}
+	for _, w := range worse(now, before, coldRatio, 0) {
 		t.Error(w)
 	}
 }
@@ -105,8 +109,8 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 	}
 	got := expect.Value(shares([]*driver.Request{{Asked: began}}, calls))(t)
 	for i, s := range got {
-		if want := time.Duration(2*i+1) * time.Millisecond; s.Took != want || s.Of != round(float64(2*i+1)/36) {
-			t.Errorf("%s: %s, %v of the way, want %s", s.Stage, s.Took, s.Of, want)
+		if want := time.Duration(2*i+1) * time.Millisecond; s.Took != want {
+			t.Errorf("%s: %s, want %s", s.Stage, s.Took, want)
 		}
 	}
 	calls[3].Units.Write = 2
@@ -127,23 +131,18 @@ func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
 	}
 }
 
-func TestTheTableGoesBetweenItsMarks(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "README.md")
-	m := &Measured{At: "2026-11-20", Cold: &coldstart.Report{Functions: []coldstart.Function{{Name: "close-task", Size: 1 << 20}}}}
-	for name, text := range map[string]string{"none": "x", "one": "x " + begin, "turned round": end + begin} {
-		expect.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-		if err := insert(path, m.markdown()); err == nil {
+func TestASectionGoesBetweenItsMarks(t *testing.T) {
+	const open, closing = "<!-- bench -->", "<!-- /bench -->"
+	s := section{"README.md", "bench", "now\n"}
+	for name, page := range map[string]string{"none": "x", "one": "x " + open, "turned round": closing + open} {
+		if _, err := s.put(page); err == nil {
 			t.Errorf("%s of the marks: it went somewhere", name)
 		}
 	}
-	expect.NoError(t, os.WriteFile(path, []byte("before\n"+begin+"earlier"+end+"\nafter\n"), 0o600))
+	page := "before\n" + open + "earlier" + closing + "\nafter\n"
 	for range 2 {
-		expect.NoError(t, insert(path, m.markdown()))
-	}
-	b := expect.Value(os.ReadFile(path))(t)
-	text := string(b)
-	if !strings.HasPrefix(text, "before\n"+begin+"\nMeasured 2026-11-20") || !strings.HasSuffix(text, "| 1.0 MiB, 0.0 MiB |\n"+end+"\nafter\n") || strings.Contains(text, "earlier") {
-		t.Errorf("the file is %s", text)
+		page = expect.Value(s.put(page))(t)
+		expect.Same(t, "before\n"+open+"\nnow\n"+closing+"\nafter\n", page)
 	}
 }
 

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,89 +27,110 @@ const (
 	faultOdds = 0.01
 )
 
-// Usage is what a function did, per pipeline.
+// Usage is what a function did, per pipeline: how often it was invoked, what it called, and units of DynamoDB's capacity.
 type Usage struct {
 	Invocations        float64
-	Calls              map[string]float64 // by service and action
-	Kinds              map[string]float64 // of rows that are written
-	Rows               float64            // all of them
-	Read, Write, Index float64            // units
+	AWS, Slack, Vendor float64 `json:",omitzero"`
+	Read, Write, Index float64 `json:",omitzero"`
+}
+
+// plus adds so many of another usage.
+func (u Usage) plus(o Usage, times float64) Usage {
+	return Usage{
+		u.Invocations + o.Invocations*times, u.AWS + o.AWS*times, u.Slack + o.Slack*times, u.Vendor + o.Vendor*times,
+		u.Read + o.Read*times, u.Write + o.Write*times, u.Index + o.Index*times,
+	}
+}
+
+func (u Usage) rounded() Usage {
+	return Usage{round(u.Invocations), round(u.AWS), round(u.Slack), round(u.Vendor), round(u.Read), round(u.Write), round(u.Index)}
 }
 
 // Pipeline is what one request costs from the message to the finished work: five steps, two stamps.
 type Pipeline struct {
-	Functions   map[string]Usage
-	Transitions float64 // of the state machine
+	Functions   map[string]Usage              // by folder
+	Actions     map[string]float64            `json:",omitempty"` // calls of AWS, by service and action
+	Rows        map[string]map[string]float64 `json:",omitempty"` // that are written, by kind and by the function that writes
+	Transitions float64                       `json:",omitzero"`  // of the state machine
+}
+
+// total adds up all functions.
+func (p Pipeline) total() (t Usage) {
+	for _, u := range p.Functions {
+		t = t.plus(u, 1)
+	}
+	return t
 }
 
 // Calls is what pipelines call, undisturbed and with faults, and what one look of the idle sweeper does.
-type Calls struct {
-	Quiet, Faulty Pipeline
-	Sweep         Usage
+type Calls struct{ Quiet, Faulty, Sweep Pipeline }
+
+// metered runs something on a stack whose calls are recorded with what they cost.
+func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.Recorder) error) error {
+	rec := recorder.New(seed)
+	s, err := open(ctx, rec, webapi.Rates{})
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	indexes := map[string]capacity.Index{}
+	for _, x := range s.Template.Tables[0].Indexes {
+		indexes[x.Name] = capacity.Index{PK: x.Key.Hash, SK: x.Key.Range}
+	}
+	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Indexes: indexes})
+	return do(s, rec)
 }
 
-// Total adds up all functions but the sweeper, which works by the minute.
-func (p Pipeline) Total() Usage {
-	t := Usage{Calls: map[string]float64{}, Kinds: map[string]float64{}}
-	for name, u := range p.Functions {
-		if name == sweeper {
-			continue
+// repeated does something once, which starts processes, and then n times: what each of those took.
+func repeated(ctx context.Context, n int, do func(driver.T, *stack.Stack)) (p Pipeline, err error) {
+	err = metered(ctx, 1, func(s *stack.Stack, rec *recorder.Recorder) error {
+		for _, many := range []int{1, n} {
+			if err := crowd(ctx, many, 1, func(t driver.T, _ int) { do(t, s) }); err != nil {
+				return err
+			}
+			calls, err := whenQuiet(ctx, rec)
+			if err != nil {
+				return err
+			}
+			p = usage(calls, many)
 		}
-		t.Invocations, t.Rows = t.Invocations+u.Invocations, t.Rows+u.Rows
-		t.Read, t.Write, t.Index = t.Read+u.Read, t.Write+u.Write, t.Index+u.Index
-		for call, n := range u.Calls {
-			t.Calls[call] += n
-		}
-		for kind, n := range u.Kinds {
-			t.Kinds[kind] += n
-		}
-	}
-	return t
+		return nil
+	})
+	return p, err
 }
 
 // measureCalls measures pipelines undisturbed, one after another; then one look of the
 // idle sweeper; then, unless disturbed is 0, that many side by side with faults.
 func measureCalls(ctx context.Context, undisturbed, disturbed int, seed uint64) (*Calls, error) {
-	rec := recorder.New(seed)
-	s, err := open(ctx, rec, webapi.Rates{})
-	if err != nil {
-		return nil, err
-	}
-	defer s.Close()
-	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Indexes: indexes(s.Template.Tables[0])})
-	// The first pipeline starts processes and makes the tenant.
-	if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
-		return nil, fmt.Errorf("warm up: %w", err)
-	}
 	c := &Calls{}
-	if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
-		return nil, fmt.Errorf("undisturbed: %w", err)
-	}
-	var idle []recorder.Call
-	for range 2 { // the first looks after what the pipelines left
-		if _, err = s.Fire(ctx, sweeper); err != nil {
-			return nil, err
+	err := metered(ctx, seed, func(s *stack.Stack, rec *recorder.Recorder) (err error) {
+		// The first pipeline starts processes and makes the tenant.
+		if _, err = pipelines(ctx, s, rec, 1, 1); err != nil {
+			return fmt.Errorf("warm up: %w", err)
 		}
-		if idle, err = rec.Take(); err != nil {
-			return nil, err
+		if c.Quiet, err = pipelines(ctx, s, rec, undisturbed, 1); err != nil {
+			return fmt.Errorf("undisturbed: %w", err)
 		}
-	}
-	if c.Sweep = usage(idle, 1)[sweeper]; disturbed == 0 {
-		return c, nil
-	}
-	rec.Fail(faultOdds)
-	if c.Faulty, err = pipelines(ctx, s, rec, disturbed, 4); err != nil {
-		return nil, fmt.Errorf("with faults: %w", err)
-	}
-	return c, nil
-}
-
-func indexes(t template.Table) map[string]capacity.Index {
-	out := map[string]capacity.Index{}
-	for _, x := range t.Indexes {
-		out[x.Name] = capacity.Index{PK: x.Key.Hash, SK: x.Key.Range}
-	}
-	return out
+		for range 2 { // the first looks after what the pipelines left
+			if _, err = s.Fire(ctx, sweeper); err != nil {
+				return err
+			}
+			idle, err := rec.Take()
+			if err != nil {
+				return err
+			}
+			c.Sweep = added(idle, 1, func(function string) bool { return function == sweeper })
+		}
+		if disturbed == 0 {
+			return nil
+		}
+		rec.Fail(faultOdds)
+		if c.Faulty, err = pipelines(ctx, s, rec, disturbed, 4); err != nil {
+			return fmt.Errorf("with faults: %w", err)
+		}
+		return nil
+	})
+	return c, err
 }
 
 // pipelines runs n requests from end to end, some at once.
@@ -138,8 +161,9 @@ func pipelines(ctx context.Context, s *stack.Stack, rec *recorder.Recorder, n, a
 			p.Transitions += float64(len(run.States)) / float64(n)
 		}
 	}
-	p.Transitions, p.Functions = round(p.Transitions), usage(calls, n)
-	return p, nil
+	out := usage(calls, n)
+	out.Transitions = round(p.Transitions)
+	return out, nil
 }
 
 // whenQuiet takes what was recorded once nothing more happens for a second and a half.
@@ -158,55 +182,51 @@ func whenQuiet(ctx context.Context, rec *recorder.Recorder) (all []recorder.Call
 	}
 }
 
-// usage adds calls up by function. What a process does while it starts is not a pipeline's.
-func usage(calls []recorder.Call, n int) map[string]Usage {
-	out := map[string]Usage{}
+// usage adds up what all functions called but the sweeper, which works by the minute.
+func usage(calls []recorder.Call, n int) Pipeline {
+	return added(calls, n, func(function string) bool { return function != sweeper })
+}
+
+// added adds calls up by function. What a process calls while it starts is none of a pipeline's.
+func added(calls []recorder.Call, n int, counts func(function string) bool) Pipeline {
+	p := Pipeline{Functions: map[string]Usage{}, Actions: map[string]float64{}, Rows: map[string]map[string]float64{}}
 	each := 1 / float64(n)
 	for _, c := range calls {
-		u, ok := out[c.Function]
-		if !ok {
-			u.Calls, u.Kinds = map[string]float64{}, map[string]float64{}
-		}
+		folder := template.Folder(c.Function)
 		switch {
+		case !counts(c.Function):
 		case c.Name == lambda.KindStart:
-			u.Invocations += each
+			p.Functions[folder] = p.Functions[folder].plus(Usage{Invocations: 1}, each)
 		case c.Name == lambda.KindAnswer, c.Request == "":
 		default:
-			u.Calls[c.Name] += each
-			for kind, n := range c.Rows {
-				u.Kinds[kind] += float64(n) * each
-				u.Rows += float64(n) * each
+			one := Usage{Read: c.Units.Read, Write: c.Units.Write, Index: c.Units.Index}
+			switch service, _, _ := strings.Cut(c.Name, " "); service {
+			case "slack":
+				one.Slack = 1
+			case "freee", "sheets":
+				one.Vendor = 1
+			default:
+				one.AWS = 1
+				p.Actions[c.Name] += each
 			}
-			u.Read, u.Write, u.Index = u.Read+c.Units.Read*each, u.Write+c.Units.Write*each, u.Index+c.Units.Index*each
+			p.Functions[folder] = p.Functions[folder].plus(one, each)
+			for kind, rows := range c.Rows {
+				if p.Rows[kind] == nil {
+					p.Rows[kind] = map[string]float64{}
+				}
+				p.Rows[kind][folder] += float64(rows) * each
+			}
 		}
-		out[c.Function] = u
 	}
-	for name, u := range out {
-		for call, v := range u.Calls {
-			u.Calls[call] = round(v)
-		}
-		for kind, v := range u.Kinds {
-			u.Kinds[kind] = round(v)
-		}
-		u.Invocations, u.Rows, u.Read, u.Write, u.Index = round(u.Invocations), round(u.Rows), round(u.Read), round(u.Write), round(u.Index)
-		out[name] = u
+	for name, u := range p.Functions {
+		p.Functions[name] = u.rounded()
 	}
-	return out
+	for _, amounts := range append(slices.Collect(maps.Values(p.Rows)), p.Actions) {
+		for name, n := range amounts {
+			amounts[name] = round(n)
+		}
+	}
+	return p
 }
 
 func round(x float64) float64 { return math.Round(x*100) / 100 }
-
-// kinds adds up an amount of calls by who is called.
-func kinds(calls map[string]float64) (aws, slack, vendor float64) {
-	for name, n := range calls {
-		switch {
-		case strings.HasPrefix(name, "slack "):
-			slack += n
-		case strings.HasPrefix(name, "freee "), strings.HasPrefix(name, "sheets "):
-			vendor += n
-		default:
-			aws += n
-		}
-	}
-	return aws, slack, vendor
-}

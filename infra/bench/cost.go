@@ -2,18 +2,7 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"regexp"
 	"strconv"
-	"strings"
-)
-
-// costs is the page whose tables are made of the figures in readme's, between marks of their own.
-const costs = "infra/bench/cost.md"
-
-const (
-	beginBill, endBill     = "<!-- bill -->", "<!-- /bill -->"
-	beginLimits, endLimits = "<!-- limits -->", "<!-- /limits -->"
 )
 
 // Prices in dollars, on demand, in us-east-1; the page has them with their sources.
@@ -48,89 +37,35 @@ const (
 	openHours            = 4.0
 )
 
-// figures are what one request uses, as readme's table has it.
-type figures struct {
-	Transitions, Write, Index, Read, Invocations, Cards, Sent, Put, Get, Decrypt, Sign float64
-	ContestTransitions, ContestWrite, ContestRead                                      float64
-}
-
-// measuredFigures reads them from the table between readme's marks.
-func measuredFigures(page string) (f figures, err error) {
-	_, rest, _ := strings.Cut(page, begin)
-	table, _, ok := strings.Cut(rest, end)
-	if !ok {
-		return f, fmt.Errorf("there is no table between %s and %s", begin, end)
-	}
-	const n = `([0-9.]+)`
-	for _, x := range []struct {
-		row, pattern string
-		into         []*float64
-	}{
-		{"all functions", n + ` invocations.*; ` + n + ` read, ` + n + ` \+ ` + n + ` write units`,
-			[]*float64{&f.Invocations, &f.Read, &f.Write, &f.Index}},
-		{"update-card", n + ` invocations`, []*float64{&f.Cards}},
-		{"state transitions of the run", n, []*float64{&f.Transitions}},
-		{"all AWS calls by action", `SQS\.SendMessage ` + n, []*float64{&f.Sent}},
-		{"all AWS calls by action", `S3\.PutObject ` + n, []*float64{&f.Put}},
-		{"all AWS calls by action", `S3\.GetObject ` + n, []*float64{&f.Get}},
-		{"all AWS calls by action", `KMS\.Decrypt ` + n, []*float64{&f.Decrypt}},
-		{"all AWS calls by action", `KMS\.Sign ` + n, []*float64{&f.Sign}},
-		{"state transitions of the contest's run", n, []*float64{&f.ContestTransitions}},
-		{"all functions, in a contest", `; ` + n + ` read`, []*float64{&f.ContestRead}},
-	} {
-		if err := figure(table, x.row, x.pattern, x.into...); err != nil {
-			return f, err
-		}
-	}
-	var contestIndex float64
-	err = figure(table, "all functions, in a contest", `read, `+n+` \+ `+n+` write units`, &f.ContestWrite, &contestIndex)
-	f.ContestWrite += contestIndex
-	return f, err
-}
-
-// figure reads the first cell behind a row's title.
-func figure(table, row, pattern string, into ...*float64) error {
-	_, rest, ok := strings.Cut(table, "\n| "+row+" | ")
-	cell, _, _ := strings.Cut(rest, " | ")
-	found := regexp.MustCompile(pattern).FindStringSubmatch(cell)
-	if !ok || found == nil {
-		return fmt.Errorf("the row %q has no %s", row, pattern)
-	}
-	for i, v := range into {
-		n, err := strconv.ParseFloat(found[i+1], 64)
-		if err != nil {
-			return fmt.Errorf("the row %q: %w", row, err)
-		}
-		*v = n
-	}
-	return nil
-}
-
 // bill is what 1,000 tasks cost, and a contest beside them.
-func (f figures) bill() string {
+func (m *Measured) bill() string {
 	var t table
 	var sum float64
+	p, contest := m.Calls.Quiet, m.Contest.total()
+	f, cards := p.total(), p.Functions["update-card"].Invocations
+	sent, put, get := p.Actions["SQS.SendMessage"], p.Actions["S3.PutObject"], p.Actions["S3.GetObject"]
+	decrypted, signed := p.Actions["KMS.Decrypt"], p.Actions["KMS.Sign"]
 	add := func(what, amount string, each float64) {
 		sum += each * 1000
 		t.row(what, amount, dollars(each*1000))
 	}
-	others := f.Invocations - models - 1 - f.Cards
+	others := f.Invocations - models - 1 - cards
 	t.row("", "per task", "dollars per 1,000 tasks")
 	t.row("---", "---", "---")
-	add("Step Functions", num(f.Transitions)+" transitions", f.Transitions*perTransition)
+	add("Step Functions", num(p.Transitions)+" transitions", p.Transitions*perTransition)
 	add("DynamoDB writes", num(f.Write)+" units of the table, "+num(f.Index)+" of its indexes",
 		(f.Write+f.Index)*perWriteUnit)
 	add("DynamoDB reads", num(f.Read)+" units", f.Read*perReadUnit)
 	add("Lambda, three models' answers", gbSeconds(models, modelSeconds, small), models*modelSeconds*small*perGBSecond)
 	add("Lambda, carrying out five steps and the summary", gbSeconds(1, stepsSeconds, large),
 		stepsSeconds*large*perGBSecond)
-	add("Lambda, cards", gbSeconds(f.Cards, cardSeconds, small), f.Cards*cardSeconds*small*perGBSecond)
+	add("Lambda, cards", gbSeconds(cards, cardSeconds, small), cards*cardSeconds*small*perGBSecond)
 	add("Lambda, the rest", gbSeconds(others, otherSeconds, small), others*otherSeconds*small*perGBSecond)
 	add("Lambda, invocations", num(f.Invocations), f.Invocations*perInvocation)
-	add("SQS FIFO", num(f.Sent)+" sent, as many received and deleted", 3*f.Sent*perQueueCall)
-	add("S3", num(f.Put)+" PUT, "+num(f.Get)+" GET", f.Put*perPut+f.Get*perGet)
-	add("KMS, for credentials and the audit log's chain", num(f.Decrypt)+" Decrypt, "+num(f.Sign)+" Sign",
-		f.Decrypt*perDecrypt+f.Sign*perSign)
+	add("SQS FIFO", num(sent)+" sent, as many received and deleted", 3*sent*perQueueCall)
+	add("S3", num(put)+" PUT, "+num(get)+" GET", put*perPut+get*perGet)
+	add("KMS, for credentials and the audit log's chain", num(decrypted)+" Decrypt, "+num(signed)+" Sign",
+		decrypted*perDecrypt+signed*perSign)
 	add("API Gateway", num(apiCalls)+" requests", apiCalls*perAPICall)
 	add("logs", "about "+num(logKB)+" KB", logKB/1e6*perLogGB)
 	add("traces", fmt.Sprintf("%s %% of %s", num(traced*100), num(f.Invocations)), traced*f.Invocations*perTrace)
@@ -141,8 +76,8 @@ A contest of three teams and two rounds, measured likewise: %s transitions (%.2f
 %.0f write units with indexes (%.2f), %.0f read units (%.2f), %s PUT of prompts (%.2f).
 A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f).
 The thirty answers of models of each cost more than a hundred times all of that.
-`, num(f.ContestTransitions), f.ContestTransitions*perTransition*1000,
-		f.ContestWrite, f.ContestWrite*perWriteUnit*1000, f.ContestRead, f.ContestRead*perReadUnit*1000,
+`, num(m.Contest.Transitions), m.Contest.Transitions*perTransition*1000,
+		contest.Write+contest.Index, (contest.Write+contest.Index)*perWriteUnit*1000, contest.Read, contest.Read*perReadUnit*1000,
 		num(puts), puts*perPut*1000, num(played), played*perGBSecond*1000)
 	return t.String()
 }
@@ -154,11 +89,14 @@ func gbSeconds(times, seconds, gb float64) string {
 func dollars(x float64) string { return strconv.FormatFloat(x, 'f', 3, 64) }
 
 // limits is which of AWS's limits steady tasks meet; what is over one is bold.
-func (f figures) limits() string {
+func (m *Measured) limits() string {
 	var t table
+	p := m.Calls.Quiet
+	f, cards := p.total(), p.Functions["update-card"].Invocations
+	keys := p.Actions["KMS.Decrypt"] + p.Actions["KMS.Sign"]
 	t.row("limit", "per task", "10 a second", "100 a second", "1,000 a second")
 	t.row("---", "---", "---", "---", "---")
-	seconds := models*modelSeconds + stepsSeconds + f.Cards*cardSeconds + (f.Invocations-models-1-f.Cards)*otherSeconds
+	seconds := models*modelSeconds + stepsSeconds + cards*cardSeconds + (f.Invocations-models-1-cards)*otherSeconds
 	t.row("**Slack, one workspace**: chat.update 50 a minute (Tier 3), chat.postMessage one a second and channel",
 		"4 posts and 4 updates that must be; up to 9 more show progress, while there is room",
 		"**11 tasks a minute and workspace**, 30 in one minute once: 50 to 200 workspaces", "500 to 2,000", "5,000 to 20,000")
@@ -167,17 +105,17 @@ func (f figures) limits() string {
 		amount, most float64
 		notes        [3]string
 	}{
-		{"**update-card's own**: `CardConcurrency` 5, 0.5 s each, 10 a second", num(f.Cards), f.Cards, 10, [3]string{}},
+		{"**update-card's own**: `CardConcurrency` 5, 0.5 s each, 10 a second", num(cards), cards, 10, [3]string{}},
 		{"Lambda, 1,000 at once", fmt.Sprintf("%.0f s in all", seconds), seconds, 1000, [3]string{}},
 		{"DynamoDB, 40,000 write units a table; a new one begins with 4,000", fmt.Sprintf("%.0f", f.Write+f.Index), f.Write + f.Index, 40_000, [3]string{" (warm it)"}},
 		{"DynamoDB, 1,000 write units a partition: `DUE#0–7` takes each change of a head, twice when it is due at another time",
 			"about 60, over 8 partitions", duePerTask / 8, 1000, [3]string{" each", " each", " each"}},
 		{"Step Functions, StartExecution 300 a second", num(startsPerTask), startsPerTask, 300, [3]string{}},
-		{"Step Functions, 5,000 transitions a second; in Tokyo 800", num(f.Transitions), f.Transitions, 5000, [3]string{1: " (**Tokyo**)"}},
+		{"Step Functions, 5,000 transitions a second; in Tokyo 800", num(p.Transitions), p.Transitions, 5000, [3]string{1: " (**Tokyo**)"}},
 		{"Step Functions, 1,000,000 open executions [20]; a task waits hours for people", "4 hours", openHours * 3600, 1_000_000, [3]string{}},
 		{"stream: a shard gives 1,000 records or 1 MB a second; shards split by themselves", num(streamRecords) + " records", streamRecords, 1e9, [3]string{}},
 		{"**API Gateway**: the template's `ThrottlingRateLimit`, 100 requests a second; an account has 10,000", num(apiCalls), apiCalls, 100, [3]string{}},
-		{"KMS, 10,000 requests a second, in Tokyo 5,500 [21]", num(f.Decrypt + f.Sign), f.Decrypt + f.Sign, 10_000, [3]string{}},
+		{"KMS, 10,000 requests a second, in Tokyo 5,500 [21]", num(keys), keys, 10_000, [3]string{}},
 	} {
 		cells := []string{l.name, l.each}
 		for i, rate := range []float64{10, 100, 1000} {
@@ -190,22 +128,4 @@ func (f figures) limits() string {
 		t.row(cells...)
 	}
 	return t.String()
-}
-
-// keepCosts writes the page's tables anew.
-func keepCosts(from, page string) error {
-	measured, err := os.ReadFile(from)
-	if err != nil {
-		return err
-	}
-	f, err := measuredFigures(string(measured))
-	if err != nil {
-		return fmt.Errorf("%s: %w", from, err)
-	}
-	for _, part := range [][3]string{{beginBill, endBill, f.bill()}, {beginLimits, endLimits, f.limits()}} {
-		if err := between(page, part[0], part[1], func(string) string { return part[2] }); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -11,54 +10,29 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// A bill of figures that nobody measures any more says nothing: the page has what the program makes of the table.
-func TestTheBillIsOfTheFiguresThatWereMeasured(t *testing.T) {
-	page := string(expect.Value(os.ReadFile("cost.md"))(t))
-	copied := filepath.Join(t.TempDir(), "cost.md")
-	expect.NoError(t, os.WriteFile(copied, []byte(page), 0o600))
-	expect.NoError(t, keepCosts("README.md", copied))
-	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
+// The pages say what the baseline keeps and nothing older, and what is kept is read back whole.
+func TestPagesAreMadeOfTheBaseline(t *testing.T) {
+	root, written := "../..", t.TempDir()
+	paths := []string{baseline}
+	for _, s := range stored(t).sections() {
+		paths = append(paths, s.page)
+	}
+	for _, path := range paths {
+		expect.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(written, path)), 0o700))
+		expect.NoError(t, os.WriteFile(filepath.Join(written, path), expect.Value(os.ReadFile(filepath.Join(root, path)))(t), 0o600))
+	}
+	expect.NoError(t, stored(t).keep(written))
+	for _, path := range paths {
+		expect.Same(t, string(expect.Value(os.ReadFile(filepath.Join(written, path)))(t)), string(expect.Value(os.ReadFile(filepath.Join(root, path)))(t)))
+	}
 }
 
-// The first page says the baseline's figures, and no older ones.
-func TestTheFirstPageSaysTheBaseline(t *testing.T) {
-	page := string(expect.Value(os.ReadFile("../../" + front))(t))
-	copied := filepath.Join(t.TempDir(), front)
-	expect.NoError(t, os.WriteFile(copied, []byte(page), 0o600))
-	expect.NoError(t, expect.Value(readBaseline("baseline.json"))(t).tell(copied))
-	expect.Same(t, string(expect.Value(os.ReadFile(copied))(t)), page)
-}
-
-// Nobody raises an amount by hand: later measurements are compared with what the table says was measured.
-func TestTheBaselineIsWhatTheTableSays(t *testing.T) {
-	_, table, _ := strings.Cut(string(expect.Value(os.ReadFile("README.md"))(t)), "\n| **One request,")
-	table, _, _ = strings.Cut(table, "\n| **")
-	said := map[string]float64{}
-	put := func(name, n string) {
-		if v := expect.Value(strconv.ParseFloat(n, 64))(t); v > 0 {
-			said[name] = round(said[name] + v)
-		}
-	}
-	row := regexp.MustCompile(`(?m)^\| ([a-z-]+) \| [0-9.]+ invocations(.*?); ([0-9.]+) read, ([0-9.]+) \+ ([0-9.]+) write units \|`)
-	for _, cells := range row.FindAllStringSubmatch(table, -1) {
-		for _, call := range regexp.MustCompile(`([0-9.]+) (AWS|Slack|vendor)`).FindAllStringSubmatch(cells[2], -1) {
-			put(cells[1]+" "+call[2]+" calls", call[1])
-		}
-		put(cells[1]+" read units", cells[3])
-		put(cells[1]+" write units", cells[4])
-		put(cells[1]+" write units", cells[5])
-	}
-	transitions := regexp.MustCompile(`\| state transitions of the run \| ([0-9.]+) \|`).FindStringSubmatch(table)
-	if len(said) < 30 || transitions == nil {
-		t.Fatalf("the table has amounts of %d kinds", len(said))
-	}
-	put("transitions", transitions[1])
-	expect.Same(t, said, stored(t).Amounts)
-}
-
-func TestTheBillFollowsTheTable(t *testing.T) {
-	f := figures{Transitions: 10, Write: 300, Index: 100, Read: 200, Invocations: 54, Cards: 20, Sent: 20, Put: 10, Get: 0, Decrypt: 10, Sign: 10}
-	bill := f.bill()
+func TestTheBillFollowsWhatIsMeasured(t *testing.T) {
+	m := &Measured{Contest: &Contests{}, Calls: &Calls{Quiet: Pipeline{
+		Functions: map[string]Usage{"draft-prompt": {Invocations: 34, Write: 300, Index: 100, Read: 200}, "update-card": {Invocations: 20}},
+		Actions:   map[string]float64{"SQS.SendMessage": 20, "S3.PutObject": 10, "KMS.Decrypt": 10, "KMS.Sign": 10}, Transitions: 10,
+	}}}
+	bill := m.bill()
 	for _, row := range []string{
 		"| Step Functions | 10 transitions | 0.250 |",
 		"| DynamoDB writes | 300 units of the table, 100 of its indexes | 0.250 |",
@@ -70,11 +44,8 @@ func TestTheBillFollowsTheTable(t *testing.T) {
 			t.Errorf("the bill lacks %s:\n%s", row, bill)
 		}
 	}
-	if limits := f.limits(); !strings.Contains(limits, "| 400 | 4,000 (warm it) | 40,000 | **400,000** |") {
+	if limits := m.limits(); !strings.Contains(limits, "| 400 | 4,000 (warm it) | 40,000 | **400,000** |") {
 		t.Errorf("of 40,000 write units only more is over the limit:\n%s", limits)
-	}
-	if _, err := measuredFigures(begin + "\n| all functions | 3 invocations, 2 AWS | x |\n" + end); err == nil {
-		t.Error("a table without the figures makes a bill")
 	}
 }
 

@@ -19,18 +19,15 @@ import (
 	"ringi/infra/bench/coldstart"
 )
 
-// readme has the table, ratios what later measurements are compared with.
-const readme, ratios = "infra/bench/README.md", "infra/bench/baseline.json"
-
 // Measured is everything that was measured; what was not is nil.
 type Measured struct {
-	At         string // the day
-	Calls      *Calls
-	Contest    *Contests
-	Talk       *Pipeline // a conversation with an agent
-	Cold       *coldstart.Report
-	Latency    *Latency
-	Throughput *Throughput
+	At, On       string // the day and the machine
+	Calls        *Calls
+	Contest      *Contests
+	Conversation *Pipeline // with an agent
+	Cold         *coldstart.Report
+	Latency      *Latency
+	Throughput   *Throughput
 }
 
 // effort is how often each thing is done.
@@ -77,17 +74,12 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	only := flags.String("only", strings.Join(parts, ","), "which parts to measure")
 	short := flags.Bool("short", false, "measure each thing a few times only")
-	n := flags.Int("n", 0, "requests of latency and throughput; 0 is the usual number")
 	seed := flags.Uint64("seed", rand.Uint64(), "which calls fail")
-	write := flags.Bool("write", false, "write each part, once it is measured, into the table of "+readme+", into "+ratios+", its sentence into "+front+" and, as dollars, into "+costs)
-	bill := flags.Bool("bill", false, "measure nothing, and make "+costs+" of the table that stands in "+readme)
+	write := flags.Bool("write", false, "keep each part, once it is measured, in "+baseline+" and in the pages that are made of it")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	if *bill {
-		return keepCosts(readme, costs)
-	}
-	chosen := strings.Split(*only, ",")
+	chosen := strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
 	for _, name := range chosen {
 		if !slices.Contains(parts, name) {
 			return fmt.Errorf("-only: there is no part %q; there are %s", name, strings.Join(parts, ", "))
@@ -97,10 +89,17 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if *short {
 		e = brief
 	}
-	if e.seed = *seed; *n > 0 {
-		e.requests = *n
+	e.seed = *seed
+	m := &Measured{}
+	if *write {
+		var err error
+		if m, err = load("."); err != nil {
+			return err
+		}
+		if err := m.keep("."); err != nil { // also where nothing is measured
+			return err
+		}
 	}
-	m := &Measured{At: time.Now().UTC().Format(time.DateOnly)}
 	for _, part := range parts {
 		if !slices.Contains(chosen, part) {
 			continue
@@ -110,37 +109,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if err := m.measure(ctx, part, e, log); err != nil {
 			return fmt.Errorf("measure %s with seed %d: %w", part, e.seed, err)
 		}
+		m.At, m.On = began.UTC().Format(time.DateOnly), fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 		fmt.Fprintf(log, "measured %s in %s\n", part, time.Since(began).Round(time.Second))
 		if *write {
-			if err := m.keep(); err != nil {
+			if err := m.keep("."); err != nil {
 				return err
 			}
 		}
 	}
 	_, err := fmt.Fprint(out, m.markdown())
 	return err
-}
-
-// keep writes what was measured where it stands; what was not stays as it is there.
-func (m *Measured) keep() error {
-	if err := insert(readme, m.markdown()); err != nil {
-		return err
-	}
-	before, err := readBaseline(ratios)
-	if err != nil {
-		return err
-	}
-	after := m.baseline(before)
-	if err := after.save(ratios); err != nil {
-		return err
-	}
-	if err := after.tell(front); err != nil {
-		return err
-	}
-	return keepCosts(readme, costs)
-}
-
-// machine is where it was measured.
-func machine() string {
-	return fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 }

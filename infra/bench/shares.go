@@ -17,7 +17,6 @@ import (
 type Share struct {
 	Stage string
 	Took  time.Duration
-	Of    float64 // of the whole way, of 1
 }
 
 // passage is the first call that begins a stage, and what that stage is called.
@@ -88,16 +87,8 @@ func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 		}
 	}
 	var out []Share
-	var whole time.Duration
 	for j, p := range passages {
-		s := Share{Stage: p.stage, Took: percentile(took[j], 0.5)}
-		whole += s.Took
-		out = append(out, s)
-	}
-	for j := range out {
-		if whole > 0 {
-			out[j].Of = round(float64(out[j].Took) / float64(whole))
-		}
+		out = append(out, Share{Stage: p.stage, Took: percentile(took[j], 0.5)})
 	}
 	return out, nil
 }

@@ -4,19 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"ringi/infra/local/template"
-)
-
-// The table stands in infra/bench/README.md between these.
-const (
-	begin = "<!-- bench -->"
-	end   = "<!-- /bench -->"
 )
 
 // seedWrites is how many rows the first description of the pipeline writes for
@@ -29,11 +20,10 @@ func (m *Measured) markdown() string {
 	t.row("measured", "", "")
 	t.row("---", "---", "---")
 	m.callRows(&t)
-	m.contestRows(&t)
-	m.talkRows(&t)
 	m.coldRows(&t)
 	m.timeRows(&t)
-	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, machine(), t.String())
+	m.otherRows(&t)
+	return fmt.Sprintf("Measured %s on %s, by `go run ./infra/bench -write`. Times are of the local stack on a shared machine: good as ratios.\n\n%s", m.At, m.On, t.String())
 }
 
 type table struct{ strings.Builder }
@@ -56,27 +46,46 @@ func (m *Measured) callRows(t *table) {
 	q, f := m.Calls.Quiet, m.Calls.Faulty
 	t.part("One request, five steps, two stamps: calls and capacity", "undisturbed", "1 % of calls to AWS and Slack fail")
 	for _, name := range slices.Sorted(maps.Keys(q.Functions)) {
-		if name == sweeper {
-			continue
-		}
-		t.row(template.Folder(name), inShort(q.Functions[name]), inShort(f.Functions[name]))
+		t.row(name, inShort(q.Functions[name]), inShort(f.Functions[name]))
 	}
-	t.row("all functions", inShort(q.Total()), inShort(f.Total()))
-	t.row("all AWS calls by action", actions(q.Total().Calls), actions(f.Total().Calls))
-	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), writes(q.Total()), writes(f.Total()))
-	t.row("rows written by kind", byKind(q), byKind(f))
+	t.row("all functions", inShort(q.total()), inShort(f.total()))
+	t.row("all AWS calls by action", amounts(q.Actions), amounts(f.Actions))
+	t.row(fmt.Sprintf("rows written; the first description of the pipeline has %d, without cards, heads and leases", seedWrites), q.writes(), f.writes())
+	t.row("rows written by kind", q.byKind(), f.byKind())
 	t.row("state transitions of the run", num(q.Transitions), num(f.Transitions))
-	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep), "")
+	t.row("sweeper, each minute, when nothing is due", inShort(m.Calls.Sweep.total()), "")
+}
+
+// otherRows are of what is no request: contests and conversations.
+func (m *Measured) otherRows(t *table) {
+	if c := m.Contest; c != nil {
+		t.part(fmt.Sprintf("One contest, %d teams of a leader and a member, %d rounds each, two metrics: calls and capacity", c.Teams, c.Rounds), "of the contest", "of a round")
+		each := map[string]string{"run-round": inShort(Usage{}.plus(c.Functions["run-round"], 1/float64(c.Teams*c.Rounds)))}
+		t.alone(c.Pipeline, "contest", each)
+		t.row("state transitions of the contest's run", num(c.Transitions), "")
+	}
+	if m.Conversation != nil {
+		t.part("One conversation: a message, two files proposed, a stamp, the agent on the result: calls and capacity", "of all functions", "")
+		t.alone(*m.Conversation, "conversation", nil)
+	}
+}
+
+// alone are the rows of a pipeline that has no other beside it; more is what stands in the third cell.
+func (t *table) alone(p Pipeline, of string, more map[string]string) {
+	for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
+		t.row(name+", in a "+of, inShort(p.Functions[name]), more[name])
+	}
+	t.row("all functions, in a "+of, inShort(p.total()), "")
+	t.row("rows that a "+of+" writes by kind", p.byKind(), "")
 }
 
 // inShort is a function's usage in one cell.
 func inShort(u Usage) string {
-	aws, slack, vendor := kinds(u.Calls)
 	parts := []string{num(u.Invocations) + " invocations"}
 	for _, x := range []struct {
 		n    float64
 		name string
-	}{{aws, "AWS"}, {slack, "Slack"}, {vendor, "vendor"}} {
+	}{{u.AWS, "AWS"}, {u.Slack, "Slack"}, {u.Vendor, "vendor"}} {
 		if x.n > 0 {
 			parts = append(parts, num(x.n)+" "+x.name)
 		}
@@ -84,38 +93,41 @@ func inShort(u Usage) string {
 	return strings.Join(parts, ", ") + fmt.Sprintf("; %s read, %s + %s write units", num(u.Read), num(u.Write), num(u.Index))
 }
 
-func actions(calls map[string]float64) string {
+// amounts lists numbers with their names.
+func amounts(of map[string]float64) string {
 	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(calls)) {
-		if strings.Contains(name, ".") && !strings.Contains(name, " ") {
-			parts = append(parts, name+" "+num(calls[name]))
-		}
+	for _, name := range slices.Sorted(maps.Keys(of)) {
+		parts = append(parts, name+" "+num(of[name]))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // byKind are the rows that a pipeline writes, the most first, and which functions write them.
-func byKind(p Pipeline) string {
-	all := p.Total().Kinds
-	kinds := slices.SortedFunc(maps.Keys(all), func(x, y string) int {
-		return cmp.Or(cmp.Compare(all[y], all[x]), cmp.Compare(x, y))
+func (p Pipeline) byKind() string {
+	kinds := slices.SortedFunc(maps.Keys(p.Rows), func(x, y string) int {
+		return cmp.Or(cmp.Compare(sum(p.Rows[y]), sum(p.Rows[x])), cmp.Compare(x, y))
 	})
 	for i, kind := range kinds {
-		var by []string
-		for _, name := range slices.Sorted(maps.Keys(p.Functions)) {
-			if n := p.Functions[name].Kinds[kind]; n > 0 && name != sweeper {
-				by = append(by, template.Folder(name)+" "+num(n))
-			}
-		}
-		kinds[i] = fmt.Sprintf("%s %s (%s)", kind, num(all[kind]), strings.Join(by, ", "))
+		kinds[i] = fmt.Sprintf("%s %s (%s)", kind, num(sum(p.Rows[kind])), amounts(p.Rows[kind]))
 	}
 	return strings.Join(kinds, "; ")
 }
 
-func writes(u Usage) string {
-	single := u.Calls["DynamoDB.UpdateItem"] + u.Calls["DynamoDB.PutItem"] + u.Calls["DynamoDB.DeleteItem"]
+func (p Pipeline) writes() string {
+	var rows float64
+	for _, by := range p.Rows {
+		rows += sum(by)
+	}
+	single := p.Actions["DynamoDB.UpdateItem"] + p.Actions["DynamoDB.PutItem"] + p.Actions["DynamoDB.DeleteItem"]
 	return fmt.Sprintf("%s, of which %s in %s transactions and %s by single writes (bookkeeping of cards and waits)",
-		num(u.Rows), num(u.Rows-single), num(u.Calls["DynamoDB.TransactWriteItems"]), num(single))
+		num(rows), num(rows-single), num(p.Actions["DynamoDB.TransactWriteItems"]), num(single))
+}
+
+func sum(amounts map[string]float64) (all float64) {
+	for _, n := range amounts {
+		all += n
+	}
+	return round(all)
 }
 
 func (m *Measured) coldRows(t *table) {
@@ -145,18 +157,17 @@ func (m *Measured) timeRows(t *table) {
 		var parts []string
 		var whole time.Duration
 		for _, s := range l.Shares {
-			parts, whole = append(parts, fmt.Sprintf("%s %.0f %%", s.Stage, s.Of*100)), whole+s.Took
+			whole += s.Took
+		}
+		for _, s := range l.Shares {
+			parts = append(parts, fmt.Sprintf("%s %.0f %%", s.Stage, 100*float64(s.Took)/float64(whole)))
 		}
 		t.row("where message → first card goes", strings.Join(parts, ", "), fmt.Sprintf("in %s, with a proxy that takes the time", millis(whole)))
 	}
 	if x := m.Throughput; x != nil {
 		t.part(fmt.Sprintf("Throughput: %d requests at once in one channel", x.Tasks), "", "")
 		t.row("all completed and shown, one message per card", x.Wall.Round(time.Second).String(), fmt.Sprintf("0 in dead letter queues; people pressed %d times again and asked for %d executions again", x.Unsaved, x.Retried))
-		var done []string
-		for _, name := range slices.Sorted(maps.Keys(x.Writes)) {
-			done = append(done, fmt.Sprintf("%s %d", name, x.Writes[name]))
-		}
-		t.row(fmt.Sprintf("Slack's limits at %s times their pace", num(x.Pace)), strings.Join(done, ", "),
+		t.row(fmt.Sprintf("Slack's limits at %s times their pace", num(x.Pace)), amounts(x.Writes),
 			fmt.Sprintf("%d turned away and tried later; %d events delivered again", x.RateLimited, x.Redelivered))
 	}
 }
@@ -178,55 +189,4 @@ func thousands(n int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-// merged keeps the order of the old table; what it lacks comes last.
-func merged(old, table string) string {
-	now := pieces(table)
-	out := now[0].rows
-	for _, p := range pieces(old)[1:] {
-		if i := slices.IndexFunc(now, func(x piece) bool { return x.name == p.name }); i >= 0 {
-			p = now[i]
-			now = slices.Delete(now, i, i+1)
-		}
-		out += p.rows
-	}
-	for _, p := range now[1:] {
-		out += p.rows
-	}
-	return out
-}
-
-// piece is a part of a table as it is written; what stands before the first has no name.
-type piece struct{ name, rows string }
-
-func pieces(table string) []piece {
-	all := []piece{{}}
-	for line := range strings.Lines(table) {
-		if title, ok := strings.CutPrefix(line, "| **"); ok {
-			all = append(all, piece{name: title[:strings.IndexAny(title, ":,*")]}) // what follows says how often it was measured
-		}
-		all[len(all)-1].rows += line
-	}
-	return all
-}
-
-// insert puts a table between the marks of a file, with the parts that only the old one
-// there has, so that a part can be measured alone.
-func insert(path, table string) error {
-	return between(path, begin, end, func(old string) string { return merged(strings.TrimPrefix(old, "\n"), table) })
-}
-
-// between replaces what stands between two marks of a file.
-func between(path, open, closing string, text func(old string) string) error {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	before, rest, ok := strings.Cut(string(b), open)
-	old, after, ok2 := strings.Cut(rest, closing)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no %s and %s after it", path, open, closing)
-	}
-	return os.WriteFile(path, []byte(before+open+"\n"+text(old)+closing+after), 0o644)
 }

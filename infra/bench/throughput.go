@@ -22,8 +22,8 @@ const pace = 20
 // Throughput is many requests made at once, in one channel with Slack's limits. All
 // of them were completed and shown.
 type Throughput struct {
-	Writes      map[string]int // calls of Slack, by method
-	RateLimited int            // calls that Slack turned away
+	Writes      map[string]float64 // calls of Slack, by method
+	RateLimited int                // calls that Slack turned away
 	Tasks       int
 	Wall        time.Duration
 	Pace        float64 // of Slack's limits
@@ -38,7 +38,7 @@ func measureThroughput(ctx context.Context, n int) (*Throughput, error) {
 		return nil, err
 	}
 	defer s.Close()
-	t := &Throughput{Writes: map[string]int{}, Tasks: n, Pace: pace}
+	t := &Throughput{Writes: map[string]float64{}, Tasks: n, Pace: pace}
 	began := time.Now()
 	var mu sync.Mutex
 	err = t.watch(ctx, s, func() error {

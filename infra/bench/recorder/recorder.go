@@ -82,9 +82,10 @@ func (r *Recorder) Meet(c lambda.Call) lambda.Fault {
 	return lambda.Fault{}
 }
 
-// Cold leaves processes as they are.
+// Busy and Cold leave processes as they are.
 func (r *Recorder) Busy(string, []byte) bool { return false }
 
+// Cold is said at Busy.
 func (r *Recorder) Cold(string, []byte) bool { return false }
 
 // Dying is never called: nothing is killed.
