@@ -20,7 +20,7 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 	prefix := strings.ToUpper(o.provider)
 	client := oauth.Client{ID: os.Getenv(prefix + "_CLIENT_ID"), Secret: os.Getenv(prefix + "_CLIENT_SECRET")}
 	if client.ID == "" || client.Secret == "" {
-		return fmt.Errorf("set %[1]s_CLIENT_ID and %[1]s_CLIENT_SECRET, as %[2]s gave them to your app; or give an access token with -token", prefix, o.provider)
+		return fmt.Errorf("set %[1]s_CLIENT_ID and %[1]s_CLIENT_SECRET, as %[2]s gave them to your app", prefix, o.provider)
 	}
 	l, err := net.Listen("tcp", o.listen)
 	if err != nil {

@@ -130,7 +130,6 @@ func testConsent(t *testing.T, w *workspace) {
 	t.Run("no app", func(t *testing.T) {
 		t.Setenv("FREEE_CLIENT_SECRET", "")
 		w.refused(t, "FREEE_CLIENT_SECRET", "freee")
-		w.refused(t, "-token", "freee")
 	})
 }
 

@@ -5,8 +5,7 @@
 //
 // asks a person's consent in the browser; the app's client id and secret, as the vendor
 // gave them, are in the environment: FREEE_CLIENT_ID, FREEE_CLIENT_SECRET, GOOGLE_….
-// With -token it takes an access token from standard input instead, which works until
-// it expires. slack needs neither: it says that the app is installed again.
+// slack needs neither: it says that the app is installed again.
 //
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp:rooms < token
 //	go run ./infra/connect -table … -key … -team T0123ABCD -by U0123ABCD mcp tools rooms
@@ -20,6 +19,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -55,7 +55,7 @@ var (
 
 // decisions are the commands that need no credential.
 var decisions = map[string]func(context.Context, *tasks.Store, order, []string, io.Writer) error{
-	"settings": settings, "tool": tools, "tenant": tenant,
+	"settings": edit("settings", settings), "tool": tools, "tenant": edit("tenant", tenant),
 }
 
 func main() {
@@ -87,7 +87,6 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	key := f.String("key", "", "the `ARN` of the key that seals credentials (output CredentialsKeyArn)")
 	workspace := f.String("team", "", "the Slack workspace's `id`, T…")
 	by := f.String("by", "", "your Slack user `id`, U…, for the audit log")
-	token := f.Bool("token", false, "take an access token from standard input instead of asking for consent")
 	off := f.Bool("disconnect", false, "forget the credentials instead")
 	listen := f.String("listen", "127.0.0.1:8723", "the `address` to which the browser comes back; the app at the vendor names it as http://<address>/callback")
 	auth := f.String("auth-url", "", "another `address` to ask for consent at")
@@ -124,11 +123,9 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	switch {
 	case *off:
 		done, err = "disconnected", o.vault.Disconnect(ctx, o.tenant, provider, o.by)
-	case provider == "slack" && *token:
-		err = errors.New("slack takes no token here: paste the bot's token into the Slack secret, then connect without -token")
 	case provider == "slack":
 		err = o.vault.Allow(ctx, o.tenant, provider, o.by)
-	case *token, server.MatchString(provider):
+	case server.MatchString(provider):
 		err = o.given(ctx, rows, in)
 	default:
 		err = o.asked(ctx, out)
@@ -140,15 +137,12 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 	return nil
 }
 
-// given connects with an access token of the person's own. That of an MCP server is for
-// the address that the settings name now, and opens no other.
+// given connects an MCP server with a token that a person has. It is for the address that the settings name now, and
+// opens no other.
 func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error {
-	c := vault.Credential{}
-	if server.MatchString(o.provider) {
-		var err error
-		if c.Address, err = o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider)); err != nil {
-			return err
-		}
+	address, err := o.address(ctx, rows, strings.TrimPrefix(o.provider, tenancy.ServerProvider))
+	if err != nil {
+		return err
 	}
 	token, err := io.ReadAll(io.LimitReader(in, maxToken+1))
 	if err != nil {
@@ -158,20 +152,13 @@ func (o order) given(ctx context.Context, rows *tasks.Store, in io.Reader) error
 	if text == "" || len(token) > maxToken {
 		return fmt.Errorf("the token on standard input must have 1 to %d bytes", maxToken)
 	}
-	c.AccessToken = text
-	return o.vault.Connect(ctx, o.tenant, o.provider, c, "{}", o.by)
+	return o.vault.Connect(ctx, o.tenant, o.provider, vault.Credential{AccessToken: text, Address: address}, "{}", o.by)
 }
 
 // server is the provider's authorization server.
 func (o order) server() oauth.Provider {
-	or := func(given, own string) string {
-		if given != "" {
-			return given
-		}
-		return own
-	}
 	if o.provider == "google" {
-		return oauth.Google(or(o.auth, oauth.GoogleAuthURL), or(o.tokens, oauth.GoogleTokenURL))
+		return oauth.Google(cmp.Or(o.auth, oauth.GoogleAuthURL), cmp.Or(o.tokens, oauth.GoogleTokenURL))
 	}
-	return oauth.Freee(or(o.auth, oauth.FreeeAuthURL), or(o.tokens, oauth.FreeeTokenURL))
+	return oauth.Freee(cmp.Or(o.auth, oauth.FreeeAuthURL), cmp.Or(o.tokens, oauth.FreeeTokenURL))
 }

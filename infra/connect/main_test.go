@@ -15,7 +15,7 @@ import (
 	"ringi/shared/store"
 )
 
-const token = "freee-himitsu"
+const token = "rooms-himitsu"
 
 func TestConnect(t *testing.T) {
 	w := sealing(t, "T0RINGI")
@@ -31,21 +31,23 @@ func TestConnect(t *testing.T) {
 }
 
 func testSealed(t *testing.T, w *workspace) {
+	server := tenancy.MCPServer{Name: "rooms", URL: "https://rooms.example.com/mcp"}
+	w.must(t, "mcp", "add", server.Name, server.URL)
 	for _, sent := range []string{"an older one", token + "\n"} {
-		said := expect.Value(w.given(t, sent, "-token", "freee"))(t)
-		if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "freee is connected") {
+		said := expect.Value(w.given(t, sent, "mcp:rooms"))(t)
+		if strings.Contains(said, strings.TrimSpace(sent)) || !strings.Contains(said, "mcp:rooms is connected") {
 			t.Errorf("said %q", said)
 		}
 	}
-	row, err := w.rows.Integration(t.Context(), w.tenant, "freee")
+	row, err := w.rows.Integration(t.Context(), w.tenant, "mcp:rooms")
 	if err != nil || row.Status != tenancy.Connected || strings.Contains(row.Credentials, token) {
 		t.Errorf("%+v, %v", row, err)
 	}
 	v := vault.New(w.rows, w.keys)
-	if got, err := v.Token(t.Context(), w.tenant, "freee"); err != nil || got != token {
+	if got, err := v.ServerToken(t.Context(), w.tenant, server); err != nil || got != token {
 		t.Errorf("the tools find %q, %v", got, err)
 	}
-	if _, err := v.Token(t.Context(), aggregate.TenantID("T0OTHER"), "freee"); !errors.Is(err, aggregate.ErrNotFound) {
+	if _, err := v.ServerToken(t.Context(), aggregate.TenantID("T0OTHER"), server); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("another tenant: %v", err)
 	}
 	log, err := w.rows.Audit(t.Context(), w.tenant, store.AuditFilter{Action: tenancy.AuditIntegrationConnected}, "", 10)
@@ -55,24 +57,24 @@ func testSealed(t *testing.T, w *workspace) {
 }
 
 func testRefused(t *testing.T, w *workspace) {
+	before := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t)
 	for _, tt := range []struct {
 		name, in, args string
 		want           string // named in the error
 	}{
-		{"no table", token, "-table= -token google", "-table"},
-		{"a token of Slack's", token, "-token slack", "the Slack secret"},
-		{"no key", token, "-key= -token google", "-key"},
-		{"no team", token, "-team= google", "-team"},
-		{"a team of another form", token, "-team C0RINGI google", "-team"},
-		{"nobody who does it", token, "-by= google", "-by"},
-		{"the system", token, "-by system google", "-by"},
+		{"no table", token, "-table= mcp:rooms", "-table"},
+		{"no key", token, "-key= mcp:rooms", "-key"},
+		{"no team", token, "-team= mcp:rooms", "-team"},
+		{"a team of another form", token, "-team C0RINGI mcp:rooms", "-team"},
+		{"nobody who does it", token, "-by= mcp:rooms", "-by"},
+		{"the system", token, "-by system mcp:rooms", "-by"},
 		{"no provider", token, "", "freee, google, slack"},
 		{"an unknown provider", token, "github", "freee, google, slack"},
-		{"two providers", token, "-token google freee", "freee, google, slack"},
-		{"no token", " \n", "-token google", "1 to 16384 bytes"},
-		{"a token that is none", strings.Repeat("x", maxToken+1), "-token google", "1 to 16384 bytes"},
-		{"a key that is not there", token, "-key nobody's -token google", "google"},
-		{"a table that is not there", token, "-table nobodys -token google", "google"},
+		{"two providers", token, "google freee", "freee, google, slack"},
+		{"no token", " \n", "mcp:rooms", "1 to 16384 bytes"},
+		{"a token that is none", strings.Repeat("x", maxToken+1), "mcp:rooms", "1 to 16384 bytes"},
+		{"a key that is not there", token, "-key nobody's mcp:rooms", "mcp:rooms"},
+		{"a table that is not there", token, "-table nobodys mcp:rooms", "read SETTINGS"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := w.given(t, tt.in, strings.Fields(tt.args)...)
@@ -81,8 +83,8 @@ func testRefused(t *testing.T, w *workspace) {
 			}
 		})
 	}
-	if _, err := w.rows.Integration(t.Context(), w.tenant, "google"); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("something was kept: %v", err)
+	if row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t); row.Credentials != before.Credentials {
+		t.Errorf("something was kept: %+v", row)
 	}
 }
 
@@ -93,14 +95,14 @@ func testGivenBack(t *testing.T, w *workspace) {
 	if got, err := v.SlackToken(t.Context(), w.tenant, "xoxb", func(context.Context, string) (bool, error) { return true, nil }); got != "xoxb" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
-	if _, err := v.Token(t.Context(), w.tenant, "freee"); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("freee came back with it: %v", err)
+	if row := expect.Value(w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"))(t); row.Status == tenancy.Connected {
+		t.Errorf("the server came back with it: %+v", row)
 	}
-	expect.Value(w.given(t, token, "-token", "google"))(t)
-	if said := w.must(t, "-disconnect", "google"); !strings.Contains(said, "google is disconnected") {
+	expect.Value(w.given(t, token, "mcp:rooms"))(t)
+	if said := w.must(t, "-disconnect", "mcp:rooms"); !strings.Contains(said, "mcp:rooms is disconnected") {
 		t.Errorf("%q", said)
 	}
-	if row, err := w.rows.Integration(t.Context(), w.tenant, "google"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
+	if row, err := w.rows.Integration(t.Context(), w.tenant, "mcp:rooms"); err != nil || row.Status != tenancy.Disconnected || row.Credentials != "" {
 		t.Errorf("%+v, %v", row, err)
 	}
 }

@@ -59,14 +59,18 @@ func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out
 
 // rename makes the settings name a server at an address, or no longer.
 func (o order) rename(ctx context.Context, rows *tasks.Store, name, address string) error {
-	_, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error {
+	return again(ctx, func() error {
+		x, err := rows.Settings(ctx, o.tenant)
+		if err != nil {
+			return err
+		}
 		x.MCPServers = slices.DeleteFunc(slices.Clone(x.MCPServers), func(s tenancy.MCPServer) bool { return s.Name == name })
 		if address != "" {
 			x.MCPServers = append(x.MCPServers, tenancy.MCPServer{Name: name, URL: address})
 		}
-		return nil
+		_, err = rows.SaveSettings(ctx, o.tenant, x, o.by, time.Now())
+		return err
 	})
-	return err
 }
 
 // show prints all that a server says of its tools, since all of it is what an administrator allows.

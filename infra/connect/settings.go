@@ -16,48 +16,66 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-const settingsUsage = `settings takes one of
-  get                      show all settings, each as set takes it
+const editUsage = `%s takes one of
+  get                      show all that there are, each as set takes it
   set <name>=<value> …     change these and no other; if one is wrong, none. Lists have commas between`
 
-// settings does what an administrator asks about a workspace's settings.
-func settings(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
-	switch {
-	case len(args) == 1 && args[0] == "get":
-		x, err := rows.Settings(ctx, o.tenant)
+// row is what an administrator changes by its fields.
+type row struct {
+	fields  []tenancy.Member
+	unknown string // what is said of a name that is none of them
+	about   string // what is shown beside the fields
+	save    func() error
+}
+
+// edit shows or changes the fields of a row.
+func edit(name string, read func(context.Context, *tasks.Store, order) (row, error)) func(context.Context, *tasks.Store, order, []string, io.Writer) error {
+	return func(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
+		get, set := len(args) == 1 && args[0] == "get", len(args) > 1 && args[0] == "set"
+		if !get && !set {
+			return fmt.Errorf(editUsage, name)
+		}
+		var x row
+		err := again(ctx, func() (err error) {
+			if x, err = read(ctx, rows, o); err != nil || get {
+				return err
+			}
+			unknown := func(name string) error { return aggregate.ErrField{Field: name, Limit: x.unknown} }
+			if err := assign(x.fields, args[1:], unknown); err != nil {
+				return err
+			}
+			return x.save()
+		})
 		if err != nil {
 			return err
 		}
-		list(out, tenancy.Members(&x), nil)
-		return known(ctx, rows, o, out)
-	case len(args) > 1 && args[0] == "set":
-		x, err := saveSettings(ctx, rows, o, func(x *tenancy.Settings) error { return assign(tenancy.Members(x), args[1:], noSetting) })
-		if err != nil {
-			return err
+		if get {
+			fmt.Fprint(out, x.about)
 		}
-		list(out, tenancy.Members(&x), args[1:])
+		list(out, x.fields, args[1:])
 		return known(ctx, rows, o, out)
 	}
-	return errors.New(settingsUsage)
 }
 
-func noSetting(name string) error {
-	return aggregate.ErrField{Field: name, Limit: "is no setting: `settings get` shows all that there are"}
-}
-
-// saveSettings changes settings as they are now: again when somebody saves in between.
-func saveSettings(ctx context.Context, rows *tasks.Store, o order, change func(*tenancy.Settings) error) (x tenancy.Settings, err error) {
-	err = again(ctx, func() (err error) {
-		if x, err = rows.Settings(ctx, o.tenant); err != nil {
-			return err
-		}
-		if err = change(&x); err != nil {
-			return err
-		}
+func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
+	x, err := rows.Settings(ctx, o.tenant)
+	return row{fields: tenancy.Members(&x), unknown: "is no setting: `settings get` shows all that there are", save: func() (err error) {
 		x, err = rows.SaveSettings(ctx, o.tenant, x, o.by, time.Now())
 		return err
-	})
-	return x, err
+	}}, err
+}
+
+// tenant is the workspace itself: its name, and who its administrators are where nobody is left who could say so at the console.
+func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
+	x, err := rows.Tenant(ctx, o.tenant)
+	if errors.Is(err, aggregate.ErrNotFound) {
+		err = fmt.Errorf("%s has not asked for anything yet: its first message makes the tenant", o.team)
+	}
+	own := slices.DeleteFunc(tenancy.Members(&x), func(f tenancy.Member) bool { return f.Name != "name" && f.Name != "admins" })
+	return row{
+		fields: own, unknown: "is not set here: name and admins are", about: fmt.Sprintf("id=%s\nteam_id=%s\nslug=%s\n", x.ID, x.TeamID, x.Slug),
+		save: func() error { return rows.SaveTenant(ctx, x, o.by, time.Now()) },
+	}, err
 }
 
 // again reads, changes and saves anew while others save in between, ten times at most.
@@ -70,10 +88,10 @@ func again(ctx context.Context, do func() error) error {
 	}
 }
 
-// list prints fields, or those that args set.
+// list prints the fields that args set; all, where they set none.
 func list(out io.Writer, fields []tenancy.Member, args []string) {
 	for _, f := range fields {
-		if args == nil || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, f.Name+"=") }) {
+		if len(args) == 0 || slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, f.Name+"=") }) {
 			fmt.Fprintf(out, "%s=%s\n", f.Name, visible(shown(f)))
 		}
 	}
