@@ -25,8 +25,8 @@ const maxRequest = 1 << 20
 func (s *Sandbox) routes(api http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/api/", api)
-	(&openID{sandbox: s, secret: s.opts.ClientSecret, codes: codes[grant]{now: s.opts.Now}}).routes(mux)
-	s.installs.routes(mux)
+	s.signIn().serve(mux, "/openid/connect", "openid.connect.token")
+	s.installs.install(s).serve(mux, "/oauth/v2", "oauth.v2.access")
 	mux.HandleFunc("GET /sandbox/state", s.getState)
 	mux.HandleFunc("GET /sandbox/stream", s.hub.stream)
 	mux.HandleFunc("GET /sandbox/attempts", func(w http.ResponseWriter, _ *http.Request) { reply(w, s.recent(), nil) })

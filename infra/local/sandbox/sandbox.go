@@ -110,7 +110,7 @@ func New(opts Options) *Sandbox {
 	})
 	s.ws.Listen(s.hub.publish)
 	s.ws.Listen(s.echo)
-	s.installs = &installs{sandbox: s, token: opts.BotToken, codes: codes[installing]{now: opts.Now}}
+	s.installs = &installs{token: opts.BotToken}
 	s.handler = s.routes(webapi.New(webapi.Options{
 		Workspace: s.ws, BotToken: opts.BotToken, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults, Now: opts.Now, Logger: opts.Logger,
 		Self:  func() string { return s.endpoints().Self },

@@ -1,0 +1,154 @@
+package sandbox
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"ringi/infra/local/sandbox/workspace"
+)
+
+// ClientID is the app's, with which people sign in to its pages and install it.
+const ClientID = "5130.8086"
+
+// codeLasts is how long a code that a browser takes back to an app can be exchanged.
+const codeLasts = 10 * time.Minute
+
+// consent is a page to which an app leads a browser: a person says there who they are, as the sandbox knows no passwords,
+// and the browser takes a code back, which the app exchanges for an answer.
+type consent struct {
+	sandbox *Sandbox
+	ja, en  consentWords
+	lacks   func(url.Values) string                // what Slack says of a request that it refuses, nothing of any other
+	may     func(workspace.User) bool              // who stands on the page
+	answer  func(user string, q url.Values) object // to the exchange of the code for which a person answered the request
+
+	mu    sync.Mutex
+	codes map[string]consented
+}
+
+// object is the JSON that an app gets.
+type object = map[string]any
+
+// consented is what a code stands for.
+type consented struct {
+	user  string
+	asked url.Values
+	until time.Time
+}
+
+// consentWords are the page's in a language; Scope comes after About where the page says what is asked for. No is the link
+// of whoever refuses, if there is one.
+type consentWords struct {
+	Lang, Title, Question, About, No string
+	Scope                            bool
+}
+
+var consentPage = template.Must(template.New("").Parse(`<!doctype html>
+<html lang="{{.Words.Lang}}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{{.Words.Title}} · Slack sandbox</title><link rel="icon" href="/icon.svg" type="image/svg+xml"><link rel="stylesheet" href="/style.css"><link rel="stylesheet" href="/signin.css">
+<main class="signin"><h1>{{.Words.Question}}</h1>
+<p>{{.Words.About}}{{if .Words.Scope}} {{.Scope}}{{end}}</p>
+<ul>{{range .People}}<li><a href="{{$.Allow}}&amp;user={{.ID}}"><b>{{.Name}}</b> <span>{{.Title}}</span></a></li>{{end}}
+{{with .Words.No}}<li><a href="{{$.Allow}}">{{.}}</a></li>{{end}}</ul></main></html>
+`))
+
+// serve answers below a path, and exchanges codes at a method of the Web API.
+func (c *consent) serve(mux *http.ServeMux, path, method string) {
+	c.codes = map[string]consented{}
+	mux.HandleFunc("GET "+path+"/authorize", c.asked(c.ask))
+	mux.HandleFunc("GET "+path+"/allow", c.asked(c.allow))
+	mux.HandleFunc("POST /api/"+method, func(w http.ResponseWriter, r *http.Request) {
+		answer := c.exchange(r)
+		answer["ok"] = answer["error"] == nil
+		w.Header().Set("Content-Type", "application/json; charset=utf-8")
+		_ = json.NewEncoder(w).Encode(answer)
+	})
+}
+
+// asked serves requests that lack nothing.
+func (c *consent) asked(serve func(http.ResponseWriter, *http.Request, url.Values)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		why := c.lacks(q)
+		switch {
+		case q.Get("client_id") != ClientID:
+			why = "Invalid client_id parameter"
+		case why == "" && !strings.HasPrefix(q.Get("redirect_uri"), c.sandbox.endpoints().Self+"/console/"):
+			why = "redirect_uri did not match any configured URIs"
+		}
+		if why != "" {
+			http.Error(w, why, http.StatusBadRequest)
+			return
+		}
+		serve(w, r, q)
+	}
+}
+
+func (c *consent) ask(w http.ResponseWriter, r *http.Request, q url.Values) {
+	words := c.ja
+	if strings.HasPrefix(r.Header.Get("Accept-Language"), "en") {
+		words = c.en
+	}
+	var people []workspace.User
+	for _, u := range c.sandbox.ws.Users() {
+		if !c.may(u) {
+			continue
+		}
+		if words.Lang == "en" {
+			u.Name, u.Title = cmp.Or(u.NameEN, u.Name), cmp.Or(u.TitleEN, u.Title)
+		}
+		people = append(people, u)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'self'; img-src 'self'")
+	allow := strings.TrimSuffix(r.URL.Path, "authorize") + "allow?" + q.Encode()
+	_ = consentPage.Execute(w, object{"Words": words, "People": people, "Scope": q.Get("scope"), "Allow": template.URL(allow)})
+}
+
+func (c *consent) allow(w http.ResponseWriter, r *http.Request, q url.Values) {
+	back := url.Values{"state": {q.Get("state")}}
+	u, err := c.sandbox.ws.User(q.Get("user"))
+	switch {
+	case err != nil && c.ja.No == "":
+		http.Error(w, "there is no such person", http.StatusNotFound)
+		return
+	case err != nil:
+		back.Set("error", "access_denied")
+	default:
+		code := rand.Text()
+		c.mu.Lock()
+		c.codes[code] = consented{u.ID, q, c.sandbox.opts.Now().Add(codeLasts)}
+		c.mu.Unlock()
+		back.Set("code", code)
+	}
+	http.Redirect(w, r, q.Get("redirect_uri")+"?"+back.Encode(), http.StatusFound)
+}
+
+// exchange is what a code stands for; no other call gets it again.
+func (c *consent) exchange(r *http.Request) object {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if r.ParseForm() != nil {
+		return object{"error": "invalid_form_data"}
+	}
+	is, ok := c.codes[r.PostForm.Get("code")]
+	delete(c.codes, r.PostForm.Get("code"))
+	switch {
+	case r.PostForm.Get("client_id") != ClientID:
+		return object{"error": "invalid_client_id"}
+	case r.PostForm.Get("client_secret") != c.sandbox.opts.ClientSecret:
+		return object{"error": "bad_client_secret"}
+	case !ok || !c.sandbox.opts.Now().Before(is.until):
+		return object{"error": "invalid_code"}
+	case r.PostForm.Get("redirect_uri") != is.asked.Get("redirect_uri"):
+		return object{"error": "bad_redirect_uri"}
+	}
+	return c.answer(is.user, is.asked)
+}
