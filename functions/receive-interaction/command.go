@@ -17,6 +17,7 @@ import (
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
+	"ringi/shared/words/language"
 )
 
 // command is what a person typed behind /ringi (https://docs.slack.dev/interactivity/implementing-slash-commands).
@@ -63,12 +64,12 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	if c.organization {
 		metric.Count(metric.EventForeign, 1)
 		slog.WarnContext(ctx, "installed for an organization")
-		return ephemeral(both(card.NoteOrgInstall)), nil
+		return ephemeral(inEach(card.NoteOrgInstall)), nil
 	}
 	ctx = slackapi.For(ctx, aggregate.TenantID(c.team))
 	if h.foreign(ctx, c.team) {
 		metric.Count(metric.EventForeign, 1)
-		return ephemeral(both(card.NoteForeign)), nil
+		return ephemeral(inEach(card.NoteForeign)), nil
 	}
 	person, workspace := h.locale(ctx, c.team, c.user)
 	word, rest, _ := strings.Cut(c.text, " ")
@@ -89,8 +90,14 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
 }
 
-// both is a note in both languages, where a person's can't be asked for.
-func both(n card.AskNote) string { return n.Told("ja", "") + "\n" + n.Told("en", "") }
+// inEach is a note in every language, where a person's can't be asked for.
+func inEach(n card.AskNote) string {
+	var told []string
+	for _, locale := range language.All {
+		told = append(told, n.Told(locale, ""))
+	}
+	return strings.Join(told, "\n")
+}
 
 // taskID is what a person typed as an id, without the marks that it was copied with.
 func taskID(typed string) string { return strings.Trim(strings.TrimSpace(typed), "`") }

@@ -185,7 +185,7 @@ func TestCommandsFromElsewhereMakeNoRequest(t *testing.T) {
 		"of a workspace that is none of ours": func(t *testing.T, w *world) {
 			form := w.typed(workspace.Sato, workspace.HR, "残業を確認して")
 			form.Set("team_id", "T0ELSE")
-			if said := w.said(form); said != both(card.NoteForeign) || w.messages(workspace.HR, "残業を確認して") != 0 {
+			if said := w.said(form); said != inEach(card.NoteForeign) || w.messages(workspace.HR, "残業を確認して") != 0 {
 				t.Error(said)
 			}
 		},

@@ -19,6 +19,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // exporter notes what it is asked for.
@@ -232,7 +233,7 @@ func auditShowsMarkup(t *testing.T, w *world) {
 	}
 	w.record(entries...)
 	b := w.as(workspace.Suzuki)
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		b.locale = locale
 		page := b.get("/console/audit")
 		_, main, _ := strings.Cut(page.body, "<main")

@@ -11,13 +11,14 @@ import (
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 	"ringi/shared/store/tasks"
+	"ringi/shared/words/language"
 )
 
 // An administrator of a further workspace sees at the budget of a day what bounds it whatever they save, and a contest that they
 // begin is bounded by it; at the deployment's own workspace nothing is said.
 func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 	db := storetest.Start(t)
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for own, further := range map[string]bool{"T0HOME": true, slacktest.Team: false} {
 			w := newWorld(t, db)
 			rows := tasks.New(w.db, w.table) // as the function has it that meets requests

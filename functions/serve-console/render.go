@@ -158,15 +158,11 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d docu
 }
 
 func otherLanguage(r *http.Request, v *viewer) string {
-	other := "en"
-	if v.Locale == "en" {
-		other = "ja"
-	}
 	next := "/console"
 	if r.Method == http.MethodGet {
 		next = r.URL.RequestURI()
 	}
-	return "/console/language/" + other + "?next=" + url.QueryEscape(next)
+	return "/console/language/" + layoutWords.In(v.Locale).OtherCode + "?next=" + url.QueryEscape(next)
 }
 
 // done leads to a page that says what was done: one of noticeWords.

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // seen is a page of the console as somebody sees it who has signed in.
@@ -93,7 +94,7 @@ func (w *world) checks(order int, s task.Step) {
 // pointsAtAStep: a colleague stamps it, and what waits then looks the same.
 func pointsAtAStep(t *testing.T, w *world, c *chromium.Browser) {
 	w.checked()
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		b := w.as(workspace.Tanaka)
 		b.locale = locale
 		p := b.sees(c, w.page())

@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
 	"ringi/shared/slack/slackapi"
+	"ringi/shared/words/language"
 )
 
 // viewer is who looks at a page. The zero one has not signed in.
@@ -26,7 +27,7 @@ type viewer struct {
 	User   string // Slack user id
 	Name   string
 	Admin  bool
-	Locale string // "ja" or "en"
+	Locale string // one of language.All
 	Form   string // the token that forms of this session carry
 }
 
@@ -69,15 +70,15 @@ func localeOf(r *http.Request) string {
 	asked := cookieOf(r, localeCookie) + "," + r.Header.Get("Accept-Language")
 	for part := range strings.SplitSeq(asked, ",") {
 		tag, _, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if base, _, _ := strings.Cut(strings.ToLower(tag), "-"); base == "ja" || base == "en" {
+		if base, _, _ := strings.Cut(strings.ToLower(tag), "-"); slices.Contains(language.All, base) {
 			return base
 		}
 	}
-	return "ja"
+	return language.All[0]
 }
 
 func (c *Console) switchLanguage(w http.ResponseWriter, r *http.Request) {
-	if to := r.PathValue("locale"); to == "ja" || to == "en" {
+	if to := r.PathValue("locale"); slices.Contains(language.All, to) {
 		setCookie(w, r, localeCookie, to, 365*24*time.Hour)
 	}
 	http.Redirect(w, r, nextOf(r), http.StatusSeeOther)

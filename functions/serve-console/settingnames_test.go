@@ -7,11 +7,12 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
+	"ringi/shared/words/language"
 )
 
 // People hand on to an administrator what a sentence names: it must stand on the page of settings.
 func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		words := settingsWords.In(locale)
 		for field, reasons := range map[string][]aggregate.Reason{
 			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget, task.ReasonModelUnpriced},

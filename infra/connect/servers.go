@@ -17,6 +17,7 @@ import (
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/store/tasks"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 )
 
 // digits is the length of a tool's hash in hexadecimal digits. All must be given: for fewer, a
@@ -133,7 +134,7 @@ func (o order) address(ctx context.Context, rows *tasks.Store, name string) (str
 func said(err error) error {
 	var e *failedcall.Error
 	if errors.As(err, &e) {
-		return errors.New(failedcall.Sentence("en", e.Problem, e.Args...))
+		return errors.New(failedcall.Sentence(language.English, e.Problem, e.Args...))
 	}
 	return err
 }

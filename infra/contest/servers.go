@@ -17,6 +17,7 @@ import (
 	"ringi/shared/model/teamconfig"
 	"ringi/shared/runtime/outbound"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -227,6 +228,6 @@ func (s *pinned) unreachable(err error) {
 	case failedcall.ProblemTimeout:
 		s.wrong("url", s.URL, "does not answer within %d s", int(connectWithin.Seconds()))
 	default:
-		s.wrong("url", s.URL, "%s", strings.TrimSuffix(e.Say("en", time.Now()).Detail, "."))
+		s.wrong("url", s.URL, "%s", strings.TrimSuffix(e.Say(language.English, time.Now()).Detail, "."))
 	}
 }

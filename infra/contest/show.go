@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/contest"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -143,7 +144,7 @@ func show(out io.Writer, s summary) {
 		fmt.Fprintln(out, strings.TrimRight(quiet(l), " "))
 	}
 	fmt.Fprintln(out)
-	for l := range strings.SplitSeq(contest.InPoints(best.EvaluationFeedback, "en"), "\n") {
+	for l := range strings.SplitSeq(contest.InPoints(best.EvaluationFeedback, language.English), "\n") {
 		fmt.Fprintln(out, still(l))
 	}
 }

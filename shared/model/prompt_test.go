@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 var update = flag.Bool("update", false, "write the sums of the prompts as they are")
@@ -65,7 +66,7 @@ func TestPromptsNameTheData(t *testing.T) {
 		"summarize": {"facts", "steps"},
 		"execute":   {"facts", "steps", "message", "order", "tool", "arguments", "done"},
 	} {
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			text := expect.Value(os.ReadFile("prompts/" + purpose + "." + locale + ".md"))(t)
 			for _, name := range append(names, "<data>") {
 				if !strings.Contains(string(text), "`"+name+"`") {

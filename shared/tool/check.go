@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/explain/failedcall"
 	"ringi/shared/tool/schema"
+	"ringi/shared/words/language"
 )
 
 // maxNamed is how many of a value's problems an error names.
@@ -56,7 +57,7 @@ func (c *Catalog) CheckPlanned(name string, a Arguments, earlier func(stepID str
 	}
 	spec, _ := c.Lookup(name)
 	if broken := spec.broken(a.members, true); broken != nil {
-		return errors.New(failedcall.Sentence("en", broken.Problem, broken.Args...))
+		return errors.New(failedcall.Sentence(language.English, broken.Problem, broken.Args...))
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"ringi/shared/explain/ended"
 	"ringi/shared/slack/card"
 	"ringi/shared/store/large"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 	"ringi/shared/words/mask"
 )
@@ -277,10 +278,8 @@ func (r Reader) length(d time.Duration) string { return Length(r.Locale, d) }
 
 // Length is how long something took, in words. Nothing has none.
 func Length(locale string, d time.Duration) string {
-	h, m, s := " 時間", " 分", " 秒"
-	if locale == "en" {
-		h, m, s = " h", " min", " s"
-	}
+	units := language.InEach([3]string{" 時間", " 分", " 秒"}, [3]string{" h", " min", " s"}).In(locale)
+	h, m, s := units[0], units[1], units[2]
 	switch seconds := int(d.Seconds()); {
 	case d <= 0:
 		return ""

@@ -24,5 +24,5 @@ func (a *Aggregate) Stop(by aggregate.Actor, p aggregate.Policy, now time.Time) 
 	if a.Session.Status == Closed || a.Head.Resting || len(a.Inbox) == 0 {
 		return aggregate.Change{}, nil
 	}
-	return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped, Text: wordsIn(a.Session.Locale).stopped}, now)
+	return a.Refused(a.Head.Run, a.Waiting(), Refusal{Reason: ReasonStopped, Text: said.In(a.Session.Locale).stopped}, now)
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 )
 
 // words are what the system says about actions and refusals, in each language. They stand among what is said, for people and
@@ -14,31 +15,24 @@ type words struct {
 	exit, dropped, output, stopped                           string
 }
 
-var said = map[string]words{
-	"ja": {
+var said = language.InEach(
+	words{
 		succeeded: "操作 #%d が完了しました。", failed: "操作 #%d は失敗しました。", unknown: "操作 #%d の結果は不明です。実行されたかどうかを人が確かめる必要があります。",
 		rejected: "操作 #%d は却下されました。理由: ", expired: "操作 #%d は期限までに承認されませんでした。", cancelled: "操作 #%d は取り消されました。",
 		exit: "終了コード: %d", dropped: "(古い %d 行は残っていません)", output: "出力の最後:",
 		stopped: "回答を止めました。続けるには、もう一度書いてください。",
 	},
-	"en": {
+	words{
 		succeeded: "Action #%d is done.", failed: "Action #%d failed.", unknown: "What action #%d did is not known: a person has to look.",
 		rejected: "Action #%d was rejected. The reason: ", expired: "Nobody approved action #%d in time.", cancelled: "Action #%d was withdrawn.",
 		exit: "Exit code: %d", dropped: "(the oldest %d lines are gone)", output: "The end of its output:",
 		stopped: "The answer was stopped. Write again to go on.",
 	},
-}
-
-func wordsIn(locale string) words {
-	if w, ok := said[locale]; ok {
-		return w
-	}
-	return said["ja"]
-}
+)
 
 // told is what the system says of what became of an action, with the end of its output.
 func (x *Action) told(locale, tail string) Message {
-	w, m := wordsIn(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
+	w, m := said.In(locale), Message{Sender: FromSystem, ActionID: x.ActionID}
 	if tail == "" {
 		tail = x.tail
 	}

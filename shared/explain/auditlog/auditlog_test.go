@@ -238,7 +238,7 @@ func TestMomentsInDetailsAreOfTheZoneOfTheEntries(t *testing.T) {
 
 // Who reads the log knows no names of Ringi's for stages and kinds.
 func TestCodesInDetailsHaveWords(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for _, d := range []string{
 			fmt.Sprintf(`{"layer":%q}`, task.L1), fmt.Sprintf(`{"layer":%q}`, task.L2), fmt.Sprintf(`{"layer":%q}`, task.L3), fmt.Sprintf(`{"layer":%q}`, task.L4),
 			fmt.Sprintf(`{"kind":%q}`, task.KindUnsupported), fmt.Sprintf(`{"kind":%q}`, task.KindHelp), fmt.Sprintf(`{"as":%q}`, task.AsReason), fmt.Sprintf(`{"as":%q}`, task.AsRequest),

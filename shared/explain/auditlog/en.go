@@ -67,7 +67,6 @@ func english() Words {
 		locale: "en", held: "Put the next draft off, since nobody may approve it",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "the console"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":   actionTypes("en"),
 			"status": ends, "was": ends,
 			"requested_by": {"agent": "the agent", "user": "a person"}, "approved_by": {"user": "a person", "auto": "a rule, automatically"},
 			"result": {"completed": "all teams finished", "partial_failure": "some teams failed", "failed": "all teams failed"},
@@ -76,7 +75,7 @@ func english() Words {
 			"layer":  {"L1": "Reading the request", "L2": "Policy", "L3": "Steps", "L4": "Execution"},
 			"why":    {"contest_cancelled": "it was cancelled", "contest_run_failed": "its work stopped several times"},
 		},
-		fields: withSettings(map[string]string{
+		fields: map[string]string{
 			"surface": "where", "version": "Version", "reason": "Reason", "title": "Title", "requester": "Asked for by", "asked_at": "Asked at", "hash": "Fingerprint", "arguments_hash": "Fingerprint of the arguments",
 			"step": "Step", "steps": "Steps", "attempt": "Attempt", "layer": "Stage", "hours": "Time limit (hours)", "team": "Team", "picked": "Team picked instead", "score": "Score", "fields": "Changed fields",
 			"changes": "Changes", "writes": "Fingerprints of writes' arguments", "ends": "How writes ended", "reused": "Writes of an earlier attempt", "handed_over": "Request made by an agent", "picked_by": "Picked by", "running": "under way", "base_version": "Files it began with", "from": "From", "to": "To", "was": "Before", "is": "After", "before": "Before", "after": "After", "tools": "Tool calls", "tool": "Tool", "provider": "Provider", "form": "Format", "rows": "Entries", "bytes": "Bytes",
@@ -85,6 +84,6 @@ func english() Words {
 			"teams": "Teams", "max_rounds": "Most rounds", "budget_usd": "Budget (USD)", "for": "For the request", "result": "Result", "why": "Why", "failed_teams": "Teams that failed", "best_team": "Best team", "best_score": "Best score",
 			"approvers": "Who may approve", "max_open_tasks": "Open requests", "max_tasks_per_hour": "Requests in an hour", "draft_contest": "Contests of drafts",
 			"ai_sessions": "Keep closed conversations", "ai_sessions.cache": "Keep closed conversations", "admins": "Administrators",
-		}, "en"),
+		},
 	}
 }

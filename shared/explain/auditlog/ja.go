@@ -67,7 +67,6 @@ func japanese() Words {
 		locale: "ja", held: "承認できる人がいないため、次の案の作成を保留した",
 		values: map[string]map[string]string{
 			"surface": {"slack": "Slack", "console": "コンソール"}, "form": {"csv": "CSV", "jsonl": "JSON Lines"},
-			"type":   actionTypes("ja"),
 			"status": ends, "was": ends,
 			"requested_by": {"agent": "エージェント", "user": "人"}, "approved_by": {"user": "人が承認", "auto": "規則により自動"},
 			"result": {"completed": "全チームが終了", "partial_failure": "一部のチームが失敗", "failed": "全チームが失敗"},
@@ -76,7 +75,7 @@ func japanese() Words {
 			"layer":  {"L1": "依頼の読み取り", "L2": "実行方針", "L3": "実行ステップ", "L4": "実行"},
 			"why":    {"contest_cancelled": "中止された", "contest_run_failed": "処理が続けて止まった"},
 		},
-		fields: withSettings(map[string]string{
+		fields: map[string]string{
 			"surface": "操作した場所", "version": "バージョン", "reason": "理由", "title": "件名", "requester": "依頼した人", "asked_at": "たずねた時刻", "hash": "内容の指紋", "arguments_hash": "引数の指紋",
 			"step": "ステップ", "steps": "ステップの数", "attempt": "何回目", "layer": "段階", "hours": "期限(時間)", "team": "チーム", "picked": "代わりに選ばれたチーム", "score": "点数", "fields": "変わった項目",
 			"changes": "変更", "writes": "書き込みの引数の指紋", "ends": "書き込みの結果", "reused": "前回までに済んだ書き込み", "handed_over": "エージェントが作った依頼", "picked_by": "選んだ人", "running": "実行中", "base_version": "始めたときのファイル", "from": "前", "to": "後", "was": "前", "is": "後", "before": "前", "after": "後", "tools": "ツールの呼び出し", "tool": "ツール", "provider": "連携先", "form": "形式", "rows": "件数", "bytes": "バイト数",
@@ -85,6 +84,6 @@ func japanese() Words {
 			"teams": "チームの数", "max_rounds": "ラウンドの上限", "budget_usd": "予算(米ドル)", "for": "もとの依頼", "result": "結果", "why": "理由", "failed_teams": "失敗したチームの数", "best_team": "最高点のチーム", "best_score": "最高点",
 			"approvers": "承認できる人", "max_open_tasks": "同時に進む依頼", "max_tasks_per_hour": "1 時間の依頼", "draft_contest": "方針のコンテスト",
 			"ai_sessions": "閉じた会話を残す", "ai_sessions.cache": "閉じた会話を残す", "admins": "管理者",
-		}, "ja"),
+		},
 	}
 }

@@ -29,8 +29,18 @@ type Words struct {
 	name      func(id string) string
 }
 
-// WordsIn are the texts of a locale.
-func WordsIn(locale string) Words { return language.InEach(japanese(), english()).In(locale) }
+// WordsIn are the texts of a locale, with those that settings and agents' actions have elsewhere.
+func WordsIn(locale string) Words {
+	w := language.InEach(japanese, english).In(locale)()
+	for _, f := range new(tenancy.Settings).Fields() {
+		w.fields[f.Name] = f.LogName(w.locale)
+	}
+	w.values["type"] = map[string]string{}
+	for typ, name := range agent.Called(w.locale) {
+		w.values["type"][string(typ)] = name
+	}
+	return w
+}
 
 // Actions are all that have words, in their words' order.
 func (w Words) Actions() []aggregate.Action {
@@ -72,14 +82,6 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 // vendors are the names of those whose provider is spelled otherwise.
 var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
-// withSettings adds the names of settings to those of other fields.
-func withSettings(fields map[string]string, locale string) map[string]string {
-	for _, f := range new(tenancy.Settings).Fields() {
-		fields[f.Name] = f.LogName(locale)
-	}
-	return fields
-}
-
 // Field says what a member of an entry's details is about.
 func (w Words) Field(name string) string { return or(w.fields[name], name) }
 
@@ -88,13 +90,4 @@ func or(text, name string) string {
 		return name
 	}
 	return text
-}
-
-// actionTypes are the words of an agent's actions as cards have them.
-func actionTypes(locale string) map[string]string {
-	out := map[string]string{}
-	for typ, name := range agent.Called(locale) {
-		out[string(typ)] = name
-	}
-	return out
 }

@@ -6,10 +6,11 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/words/language"
 )
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		w, seen := wordsOf(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
 			text := Sentence(locale, r, "")

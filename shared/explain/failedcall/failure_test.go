@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/words/language"
 )
 
 func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
@@ -33,7 +34,7 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 		if !ok {
 			a = []any{failedcall.Freee}
 		}
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			s := failedcall.Sentence(locale, p, a...)
 			if s == string(p) || strings.Contains(s, "%!") || strings.Contains(s, "%v") || strings.Contains(s, "%[") {
 				t.Errorf("%s %s: %q", locale, p, s)

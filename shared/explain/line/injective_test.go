@@ -12,6 +12,7 @@ import (
 	"ringi/shared/explain/line"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
+	"ringi/shared/words/language"
 )
 
 // someTools are all of the catalog's, with a server's and one that there is no more; someArguments are what the catalog's take.
@@ -30,7 +31,7 @@ func differ(t interface{ Errorf(string, ...any) }, name, a, b string) {
 	if canonical(a) == canonical(b) {
 		return
 	}
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		first, second := drawnWith(locale, name, a), drawnWith(locale, name, b)
 		if first == second {
 			t.Errorf("%s: two calls, one line: %s\n %s\n %s\nsay all that tells them apart in the line of its file in shared/domain/catalog", name, first, a, b)

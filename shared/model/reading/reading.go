@@ -18,6 +18,7 @@ import (
 	"ringi/shared/model/round"
 	"ringi/shared/tool"
 	"ringi/shared/tool/mcp"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -90,7 +91,7 @@ func (t *Tools) offer(s tool.Spec) {
 	t.named[name] = s
 	description := s.Description
 	if strings.TrimSpace(description) == "" {
-		description = s.Title("en")
+		description = s.Title(language.English)
 	}
 	t.offered = append(t.offered, model.Tool{Name: name, Description: description, Schema: schemaOf(s), Foreign: true})
 }

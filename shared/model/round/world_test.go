@@ -18,6 +18,7 @@ import (
 	"ringi/shared/model"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/words/language"
 )
 
 // says is a model that a test speaks for.
@@ -149,7 +150,7 @@ func ends(t *testing.T, about string, err error, exit contest.ExitReason, agent 
 		t.Errorf("%s: %v", about, err)
 		return &round.Error{}
 	}
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		if e.Sentence(locale) == "" || strings.Contains(e.Sentence(locale), "%!") {
 			t.Errorf("%s: %q", about, e.Sentence(locale))
 		}

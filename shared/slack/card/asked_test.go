@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 // A correction changes the policy, and leaves the task's title as it was asked: the card
@@ -38,7 +39,7 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 	for said, ours := range map[string]string{
 		"I can't prepare invoices.": "No task was made", "請求書は作成できません。": "タスクは作成していません", "无法制作": "",
 	} {
-		for _, workspace := range []string{"ja", "en"} {
+		for _, workspace := range language.All {
 			s := received(t)
 			s.do(s.Extracted(1, task.Extract{Kind: task.KindUnsupported, Sentence: said}, s.now))
 			want := ours

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 // Whoever opens a sheet finds what stood below the table too: the card says how much that
@@ -33,7 +34,7 @@ func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
 		for name, end := range ends {
 			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
 			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
-			for i, locale := range []string{"ja", "en"} {
+			for i, locale := range language.All {
 				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
 				expect.NoError(t, cardtest.Check(m))
 				said := drawn(m.Attachments[0].Blocks.BlockSet)

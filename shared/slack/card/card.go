@@ -26,7 +26,7 @@ type (
 	Suggestion = outgoing.Suggestion
 )
 
-// Render is RenderUnder the default settings, in Japanese unless locale is "en".
+// Render is RenderUnder the default settings, in the language of a locale.
 func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) Message {
 	s := tenancy.DefaultSettings()
 	s.Locale = locale

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
@@ -143,7 +144,7 @@ func TestElapsed(t *testing.T) {
 }
 
 func TestRejectionModalOfEveryKind(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			v := card.RejectionModal(kind, "01ROW", "01TASK", locale)
 			if err := cardtest.CheckView(v); err != nil {

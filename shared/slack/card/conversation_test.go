@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 var begunAt = time.Date(2026, 4, 20, 9, 0, 0, 0, time.UTC)
@@ -186,7 +187,7 @@ func (c *onThread) shown(typ aggregate.CardType, locale string) card.Message {
 }
 
 func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for _, s := range conversationStates {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				c := begunConversation(t)
@@ -249,7 +250,7 @@ func TestAConversationsCardIsDrawnAnewOnlyWhenItShowsSomethingElse(t *testing.T)
 }
 
 func TestTheDialogThatEndsAConversationLooksAsItDid(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		golden(t, filepath.Join("testdata", "golden", locale, "talk_end_dialog.json"), card.CloseConversationModal("53336444-3f36-80ce-9171-c57cbb83b9a6", locale))
 	}
 }

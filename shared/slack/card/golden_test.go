@@ -25,7 +25,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestEveryStateLooksAsItDid(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		for _, s := range states {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				scenario := s.scenario(t)

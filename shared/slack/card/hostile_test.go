@@ -14,6 +14,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 var hostile = map[string]string{
@@ -96,7 +97,7 @@ func TestHostileTextsOnEveryCard(t *testing.T) {
 				s := st.scenario(t)
 				poison(s.Aggregate, x)
 				c := s.card(st.card)
-				for _, locale := range []string{"ja", "en"} {
+				for _, locale := range language.All {
 					m := card.Render(s.Aggregate, c, locale, s.now)
 					if err := cardtest.Check(m); err != nil {
 						t.Fatalf("%s: %v", c.Key(), err)

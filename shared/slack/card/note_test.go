@@ -14,6 +14,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 func TestNoteSaysWhatIsTheMatter(t *testing.T) {
@@ -67,7 +68,7 @@ func TestNoteSaysWhatIsTheMatter(t *testing.T) {
 		})
 	}
 	for _, r := range aggregate.Rules {
-		for _, locale := range []string{"ja", "en"} {
+		for _, locale := range language.All {
 			if got := card.Note(locale, aggregate.ErrNotAllowed{Rule: r}); got == "" || got == card.Note(locale, aggregate.ErrNotAllowed{}) {
 				t.Errorf("%s: no note for the rule %s", locale, r)
 			}
@@ -85,7 +86,7 @@ func TestANoteInEveryLanguage(t *testing.T) {
 }
 
 func TestOtherNotes(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		expect.That(t, card.CancelAccepted(locale) != "", "%s: an empty note", locale)
 		got := card.Unreachable(locale, "C0HR", "is_archived")
 		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {

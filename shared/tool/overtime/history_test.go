@@ -9,6 +9,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
+	"ringi/shared/words/language"
 )
 
 // worked is a person's month, n months before March 2026, with so many hours beyond the legal ones and on holidays.
@@ -94,7 +95,7 @@ func TestMonthsThatCannotBeTogether(t *testing.T) {
 
 // A summary's facts are texts of at most 300 bytes.
 func TestNotesSayWhatIsNotJudgedInAFewWords(t *testing.T) {
-	for _, locale := range []string{"ja", "en"} {
+	for _, locale := range language.All {
 		seen := map[string]bool{}
 		for _, months := range []int{1, 2, 12} {
 			r, problems := overtime.Calculate([]freee.Record{worked(0, 1, 0)}, year(make([]int, months-1)...), locale)

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/slack/card"
+	"ringi/shared/words/language"
 )
 
 const (
@@ -120,12 +121,9 @@ func linked(value string) string {
 
 // rest says that a part of the message was left out, and where the whole matter is: link may be empty.
 func rest(locale string, cut int, link string) string {
-	said, at := fmt.Sprintf("…(以下 %d 文字を省略しました)", cut), "依頼のスレッド: "
-	if locale == "en" {
-		said, at = fmt.Sprintf("… (%d more characters were left out)", cut), "The request's thread: "
-	}
+	said := fmt.Sprintf(language.InEach("…(以下 %d 文字を省略しました)", "… (%d more characters were left out)").In(locale), cut)
 	if link == "" {
 		return said
 	}
-	return said + "\n" + at + link
+	return said + "\n" + language.InEach("依頼のスレッド: ", "The request's thread: ").In(locale) + link
 }

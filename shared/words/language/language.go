@@ -4,11 +4,13 @@ package language
 // All are the locales that have texts. A locale that is not among them gets the first one's texts.
 var All = []string{"ja", "en"}
 
+// English is the locale of what models and engineers are told. Ringi tells them nothing in any other language.
+const English = "en"
+
 // Spoken has one T for each locale of All, in that order.
 type Spoken[T any] []T
 
-// InEach makes a Spoken. A new language is a new parameter here: the compiler then lists every call that
-// lacks its text.
+// InEach makes a Spoken. A new language is a new parameter here: then no package builds whose calls lack its text.
 func InEach[T any](ja, en T) Spoken[T] { return Spoken[T]{ja, en} }
 
 // Texts are one text in each language, by locale: what a file says.

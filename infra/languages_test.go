@@ -1,0 +1,144 @@
+package infra_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+// byLetters are the files that know languages one by one: those that tell them by their letters, and the demo model, which
+// understands two.
+var byLetters = []string{
+	"shared/words/language/language.go", "shared/slack/card/reply.go", "infra/contest/exec.go",
+	"shared/model/demo/", "shared/model/turn/demo.go", "shared/model/round/demo.go",
+}
+
+// A text that stands in a map by locale, or behind a comparison with one, is missing from a new language without anybody
+// noticing. The compiler misses each call of language.InEach.
+func TestNothingAsksForOneLanguage(t *testing.T) {
+	files := strings.Fields(string(expect.Value(exec.Command("git", "ls-files", "--", "../shared/*.go", "../functions/*.go", "connect/*.go", "contest/*.go").Output())(t)))
+	if len(files) < 500 {
+		t.Fatalf("only %d files", len(files))
+	}
+	for _, path := range files {
+		name := strings.TrimPrefix(filepath.Join("infra", path), "../")
+		if slices.ContainsFunc(byLetters, func(known string) bool { return strings.HasPrefix(name, known) }) {
+			continue
+		}
+		set := token.NewFileSet()
+		file := expect.Value(parser.ParseFile(set, path, nil, parser.SkipObjectResolution))(t)
+		for _, at := range languagesIn(file, strings.HasSuffix(path, "_test.go")) {
+			t.Errorf("%s:%d names one language: use language.InEach, language.All or language.English", name, set.Position(at).Line)
+		}
+	}
+}
+
+// A prompt in a language that has none is only missed when a model is asked in it.
+func TestEachPromptIsInEachLanguage(t *testing.T) {
+	files := strings.Fields(string(expect.Value(exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "--", "../shared/*/prompts/*.md").Output())(t)))
+	if len(files) < 2*len(language.All) {
+		t.Fatalf("only %d prompts", len(files))
+	}
+	for _, path := range files {
+		purpose, _, _ := strings.Cut(path, ".md")
+		purpose = strings.TrimSuffix(purpose, filepath.Ext(purpose))
+		for _, locale := range language.All {
+			if other := purpose + "." + locale + ".md"; !slices.Contains(files, other) {
+				t.Errorf("%s is missing", strings.TrimPrefix(other, "../"))
+			}
+		}
+	}
+}
+
+func TestAnAskedLanguageIsSeen(t *testing.T) {
+	for code, want := range map[string]int{
+		`if locale == "en" { return 1 }`:                 1,
+		`switch locale { case "ja": return 1 }`:          1,
+		`if locale == language.English { return 1 }`:     1,
+		`_ = map[string]string{"ja": "はい", "en": "yes"}`: 2,
+		`_ = say("en")`: 1,
+		`_ = words{Locale: "en", Types: agent.Called("en")}`:     0,
+		`_ = say(language.English)`:                              0,
+		`for _, l := range []string{"ja", "en"} { println(l) }`:  2,
+		`_ = strings.HasPrefix(tag, "enter")`:                    0,
+		`_ = language.InEach("はい", "yes").In(locale)`:            0,
+		`_ = words{Is: func() bool { return locale == "en" }()}`: 1,
+	} {
+		file := expect.Value(parser.ParseFile(token.NewFileSet(), "", "package p\nfunc f() int { "+code+"; return 0 }", 0))(t)
+		if got := len(languagesIn(file, false)); got != want {
+			t.Errorf("%s: %d, want %d", code, got, want)
+		}
+	}
+	test := `package p; func f() { for _, l := range []string{"ja", "en"} { f(l) }; g("ja"); _ = map[string]string{"en": "yes"} }`
+	if got := languagesIn(expect.Value(parser.ParseFile(token.NewFileSet(), "", test, 0))(t), true); len(got) != 1 {
+		t.Errorf("a test's list of languages: %v", got)
+	}
+}
+
+// languagesIn are the places of a file that name a language but for its own words, which say which language they are in. What
+// a test wants of each language it may say by locale; a list of all of them is language.All.
+func languagesIn(file *ast.File, test bool) (found []token.Pos) {
+	var above []ast.Node
+	ast.Inspect(file, func(n ast.Node) bool {
+		if n == nil {
+			above = above[:len(above)-1]
+			return true
+		}
+		switch {
+		case test:
+			if list, ok := n.(*ast.CompositeLit); ok && len(list.Elts) > 1 && !slices.ContainsFunc(list.Elts, func(e ast.Expr) bool { return !isLocale(e) }) {
+				found = append(found, n.Pos())
+			}
+		case isLocale(n) && !ofWords(above, n), isEnglish(n) && compared(above):
+			found = append(found, n.Pos())
+		}
+		above = append(above, n)
+		return true
+	})
+	return found
+}
+
+func isLocale(n ast.Node) bool {
+	text, ok := n.(*ast.BasicLit)
+	if !ok || text.Kind != token.STRING {
+		return false
+	}
+	said, err := strconv.Unquote(text.Value)
+	return err == nil && slices.Contains(language.All, said)
+}
+
+// isEnglish reports whether a node is language.English.
+func isEnglish(n ast.Node) bool {
+	name, ok := n.(*ast.SelectorExpr)
+	return ok && name.Sel.Name == "English"
+}
+
+// ofWords reports whether a locale stands in a field of a language's words.
+func ofWords(above []ast.Node, n ast.Node) bool {
+	for i := len(above) - 1; i >= 0 && !compared(above[:i+1]); i-- {
+		if field, ok := above[i].(*ast.KeyValueExpr); ok {
+			return field.Key != n
+		}
+	}
+	return false
+}
+
+// compared reports whether what stands below the last of these nodes is compared.
+func compared(above []ast.Node) bool {
+	switch x := above[len(above)-1].(type) {
+	case *ast.BinaryExpr:
+		return x.Op == token.EQL || x.Op == token.NEQ
+	case *ast.CaseClause:
+		return true
+	}
+	return false
+}
