@@ -19,7 +19,8 @@ import (
 
 // open makes what opens models, with the keys of the environment. It returns an error that names all that is missing.
 func (p program) open(names []string, instead string) (round.Models, error) {
-	config := provider.Config{Vendor: provider.VendorClient()}
+	config := provider.Config{Vendor: provider.VendorClient(), At: map[string]string{}}
+	config.AWS.Region = "us-east-1" // Bedrock's client needs one: its address says which it is
 	keys := map[string]any{}
 	compatible := map[string]map[string]string{}
 	var allow []string
@@ -29,15 +30,11 @@ func (p program) open(names []string, instead string) (round.Models, error) {
 		switch {
 		case err != nil:
 			missing = append(missing, err)
-		case n.Provider == modelname.Anthropic:
-			config.AnthropicURL, keys[n.Provider] = a.Address, a.Key
-		case n.Provider == modelname.OpenAI:
-			config.OpenAIURL, keys[n.Provider] = a.Address, a.Key
-		case n.Provider == modelname.Bedrock: // its address is that of a region
-			config.AWS.Region, config.BedrockURL, keys[n.Provider] = "us-east-1", a.Address, a.Key
 		case n.Provider == modelname.Compatible:
 			compatible[n.Endpoint] = map[string]string{"url": a.Address, "key": a.Key}
 			allow = append(allow, a.Dial)
+		default:
+			config.At[n.Provider], keys[n.Provider] = a.Address, a.Key
 		}
 	}
 	if missing != nil {

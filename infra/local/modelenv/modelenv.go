@@ -23,6 +23,13 @@ type vendor struct {
 
 func vendorOf(n modelname.Name, env func(string) string) vendor {
 	switch n.Provider {
+	case modelname.Compatible:
+		prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
+		v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL"}
+		if n.Endpoint == modelname.Gemini {
+			v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
+		}
+		return v
 	case modelname.Anthropic:
 		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
 	case modelname.OpenAI:
@@ -31,12 +38,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
-	prefix := strings.ToUpper(strings.ReplaceAll(n.Endpoint, "-", "_"))
-	v := vendor{keys: []string{prefix + "_API_KEY"}, base: prefix + "_BASE_URL"}
-	if n.Endpoint == modelname.Gemini {
-		v.keys, v.usual, v.keyIsAMust = append(v.keys, "GOOGLE_API_KEY"), provider.Gemini, true
-	}
-	return v
+	return vendor{}
 }
 
 // Access is how a model is called.

@@ -40,9 +40,9 @@ func (c Config) ofAgent(d agent.Definition, s secret.ModelSecret) (model.Wire, e
 	case err != nil:
 		return nil, err
 	case d.Provider == agent.Anthropic:
-		return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: d.Model, Key: key, HTTP: c.Vendor}), nil
+		return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
 	case d.Provider == agent.OpenAI:
-		return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: d.Model, Key: key, HTTP: c.Vendor}), nil
+		return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: d.Model, Key: key, HTTP: c.Vendor}), nil
 	}
 	name := cmp.Or(d.Model, d.ID) // of a server that has one model
 	return compatible.New(compatible.Config{Endpoint: d.ID, BaseURL: strings.TrimRight(d.Endpoint, "/"), Model: name, Key: key, HTTP: c.Outbound}), nil

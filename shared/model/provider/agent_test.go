@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/agent"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
@@ -32,7 +33,10 @@ func TestAnAgentsKeyGoesNowhereElse(t *testing.T) {
 	keys := &secretReader{value: fmt.Sprintf(`{"anthropic":"key-a","openai":"key-o","compatible":{"hub":{"url":"%s/v1","key":"key-h"}},
 		"agents":{"docs":{"url":"%s","key":"key-d"},"free":{"url":"","key":"key-f"},"hr":{"url":"anthropic","key":"key-hr"},"empty":{"url":"%s"}}}`, home.URL, home.URL, home.URL)}
 	hosts := strings.TrimPrefix(home.URL, "http://") + "," + strings.TrimPrefix(away.URL, "http://")
-	c := provider.Config{Secret: &secret.Models{Reader: keys, ID: "models"}, AnthropicURL: home.URL, OpenAIURL: home.URL + "/v1", Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client()}
+	c := provider.Config{
+		Secret: &secret.Models{Reader: keys, ID: "models"}, Vendor: provider.VendorClient(), Outbound: outbound.Allowing(hosts).Client(),
+		At: map[string]string{modelname.Anthropic: home.URL, modelname.OpenAI: home.URL + "/v1"},
+	}
 	for about, tt := range map[string]struct {
 		agent agent.Definition
 		want  string // what is sent; empty: nothing is, the key is missing

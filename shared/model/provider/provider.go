@@ -29,21 +29,21 @@ const Gemini = "https://generativelanguage.googleapis.com/v1beta/openai"
 
 // Config is what a function's environment says about models.
 type Config struct {
-	AWS          aws.Config
-	Secret       *secret.Models
-	AnthropicURL string
-	OpenAIURL    string
-	BedrockURL   string       // empty: the region's
-	Vendor       *http.Client // to those three
-	Outbound     *http.Client // to compatible endpoints
+	AWS      aws.Config
+	Secret   *secret.Models
+	At       map[string]string // addresses by provider; without one Bedrock is at the region's
+	Vendor   *http.Client      // to those addresses
+	Outbound *http.Client      // to compatible endpoints
 }
 
 // New takes what the environment says. Nothing is called yet.
 func New(cfg aws.Config, env config.Models) Config {
 	return Config{
-		AWS:          cfg,
-		Secret:       &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},
-		AnthropicURL: env.AnthropicURL, OpenAIURL: env.OpenAIURL, BedrockURL: env.BedrockURL,
+		AWS:    cfg,
+		Secret: &secret.Models{Reader: secretsmanager.NewFromConfig(cfg), ID: env.ModelSecretID},
+		At: map[string]string{
+			modelname.Anthropic: env.AnthropicURL, modelname.OpenAI: env.OpenAIURL, modelname.Bedrock: env.BedrockURL,
+		},
 		Vendor: VendorClient(), Outbound: outbound.Allowing(env.OutboundAllow).Client(),
 	}
 }
@@ -107,18 +107,18 @@ func (c Config) named(n modelname.Name, s secret.ModelSecret, r model.Request) (
 	switch n.Provider {
 	case modelname.Anthropic:
 		if s.Anthropic != "" {
-			return anthropic.New(anthropic.Config{BaseURL: c.AnthropicURL, Model: n.Model, Key: s.Anthropic, HTTP: c.Vendor}), nil
+			return anthropic.New(anthropic.Config{BaseURL: c.At[modelname.Anthropic], Model: n.Model, Key: s.Anthropic, HTTP: c.Vendor}), nil
 		}
 	case modelname.OpenAI:
 		switch {
 		case s.OpenAI == "":
 		case r.Sampling.Seed != nil || len(r.Sampling.StopSequences) > 0: // Responses have neither, and Chat Completions have both
-			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.OpenAIURL, Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
+			return compatible.New(compatible.Config{Provider: modelname.OpenAI, BaseURL: c.At[modelname.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		default:
-			return openai.New(openai.Config{BaseURL: c.OpenAIURL, Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
+			return openai.New(openai.Config{BaseURL: c.At[modelname.OpenAI], Model: n.Model, Key: s.OpenAI, HTTP: c.Vendor}), nil
 		}
 	case modelname.Bedrock:
-		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.BedrockURL, Model: n.Model, Key: s.Bedrock, HTTP: c.Vendor}), nil
+		return bedrock.New(bedrock.Config{AWS: c.AWS, BaseURL: c.At[modelname.Bedrock], Model: n.Model, Key: s.Bedrock, HTTP: c.Vendor}), nil
 	case modelname.Compatible:
 		at, known := s.Compatible[n.Endpoint]
 		if n.Endpoint == modelname.Gemini {

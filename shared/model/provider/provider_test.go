@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -71,7 +72,8 @@ func config(s *httptest.Server, k *secretReader) provider.Config {
 	}
 	return provider.Config{
 		AWS:    aws.Config{Region: "us-east-1", Credentials: credentials.NewStaticCredentialsProvider("right", "secret", "")},
-		Secret: &secret.Models{Reader: k, ID: "models"}, AnthropicURL: s.URL, OpenAIURL: s.URL + "/v1", BedrockURL: s.URL,
+		Secret: &secret.Models{Reader: k, ID: "models"},
+		At:     map[string]string{modelname.Anthropic: s.URL, modelname.OpenAI: s.URL + "/v1", modelname.Bedrock: s.URL},
 		Vendor: provider.VendorClient(), Outbound: outbound.Dialer{Allow: []string{u.Host}}.Client(),
 	}
 }
@@ -91,9 +93,16 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	s := vendor(t, &paths)
 	k := &secretReader{value: `{"anthropic":"right","openai":"right","compatible":{"box":{"url":"` + s.URL + `/v1/","key":"right"},"gemini":{"url":"` + s.URL + `/v1","key":"right"}}}`}
 	c := config(s, k)
+	found := []string{modelname.Demo}
 	for _, name := range []string{"claude-sonnet-4-6", "openai:gpt-5.4", "o3", "compatible:box/llama", "gemini-2.5-flash", "bedrock:amazon.nova-pro-v1:0"} {
 		if err := ask(t, c, name); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		found = append(found, expect.Value(modelname.Parse(name))(t).Provider)
+	}
+	for _, p := range modelname.Providers {
+		if !slices.Contains(found, p) {
+			t.Errorf("no model of %s is asked here", p)
 		}
 	}
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ringi/infra/local/vendors/llm"
+	"ringi/shared/domain/modelname"
 	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/runtime/expect"
@@ -20,7 +21,7 @@ func TestTeamsCallTheModelsThatTheyName(t *testing.T) {
 	defer s.Close()
 	keys := &secretReader{value: `{"anthropic":"` + m.Key + `","openai":"` + m.Key + `","compatible":{"gemini":{"url":"` + s.URL + `/compatible/v1","key":"` + m.Key + `"}}}`}
 	c := provider.Wires{Config: provider.Config{
-		Secret: &secret.Models{Reader: keys, ID: "models"}, AnthropicURL: s.URL + "/anthropic", OpenAIURL: s.URL + "/openai/v1", Vendor: provider.VendorClient(),
+		Secret: &secret.Models{Reader: keys, ID: "models"}, At: map[string]string{modelname.Anthropic: s.URL + "/anthropic", modelname.OpenAI: s.URL + "/openai/v1"}, Vendor: provider.VendorClient(),
 		Outbound: outbound.Allowing(strings.TrimPrefix(s.URL, "http://")).Client(),
 	}}
 	for name, vendor := range map[string]string{
