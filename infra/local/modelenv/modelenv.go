@@ -38,7 +38,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
-	return vendor{}
+	return vendor{keyIsAMust: true}
 }
 
 // Access is how a model is called.
