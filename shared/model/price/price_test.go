@@ -2,6 +2,9 @@ package price
 
 import (
 	"encoding/json"
+	"os"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,6 +18,14 @@ func TestTheTableIsWhole(t *testing.T) {
 	lists := expect.Value(read())(t)
 	if prices, err := table(); err != nil || len(prices) != len(lists) {
 		t.Errorf("%d of %d providers: %v", len(prices), len(lists), err)
+	}
+	page := string(expect.Value(os.ReadFile("../README.md"))(t))
+	for _, provider := range modelname.Providers {
+		of := func(l list) bool { return l.Provider == provider }
+		priced := slices.ContainsFunc(lists, of) || provider == modelname.Bedrock || provider == modelname.Compatible
+		if !priced || !strings.Contains(page, "| `"+provider) {
+			t.Errorf("%s: prices %v; the page of models must say how its models are called", provider, priced)
+		}
 	}
 	for _, l := range lists {
 		if _, err := time.Parse(time.DateOnly, l.Read); err != nil || l.Source == "" || len(l.Models) == 0 {
