@@ -13,17 +13,20 @@ func (r *reading) follow(policy string) {
 		r.followMessage(policy)
 		return
 	}
-	for _, t := range []words{japanese, englishWords} {
+	for _, t := range spoken() {
 		for line := range strings.SplitSeq(policy, "\n") {
 			r.line(t, line)
 		}
-		r.validate = r.validate || strings.Contains(policy, strings.TrimRight(t.validateLine, "。."))
-		r.noNotice = r.noNotice || strings.Contains(policy, strings.TrimRight(t.noNoticeLine, "。."))
-		r.noSheet = r.noSheet || strings.Contains(policy, strings.TrimRight(t.noSheetLine, "。."))
-		r.humanCheck = r.humanCheck || strings.Contains(policy, strings.TrimRight(t.humanLine, "。."))
+		r.validate = r.validate || strings.Contains(policy, strings.TrimRight(t.ValidateLine, "。."))
+		r.noNotice = r.noNotice || strings.Contains(policy, strings.TrimRight(t.NoNoticeLine, "。."))
+		r.noSheet = r.noSheet || strings.Contains(policy, strings.TrimRight(t.NoSheetLine, "。."))
+		r.humanCheck = r.humanCheck || strings.Contains(policy, strings.TrimRight(t.HumanLine, "。."))
 	}
 	if m := toldForm().FindStringSubmatch(policy); m != nil {
-		r.recipients, r.copied = nil, has(m[0], japanese.requester, englishWords.requester)
+		r.recipients, r.copied = nil, false
+		for _, t := range spoken() {
+			r.copied = r.copied || has(m[0], t.Requester)
+		}
 		for _, id := range idForm().FindAllStringSubmatch(m[0], -1) {
 			r.tell(id[1] + id[2])
 		}
@@ -35,18 +38,18 @@ func (r *reading) follow(policy string) {
 // like a policy itself: nothing in it counts.
 func (r *reading) followMessage(policy string) {
 	t := r.words
-	_, form, _ := strings.Cut(t.sayLine, "%s")
+	_, form, _ := strings.Cut(t.SayLine, "%s")
 	before, _, _ := strings.Cut(form, "%s")
-	begin, end, _ := strings.Cut(t.quote, "%s")
+	begin, end, _ := strings.Cut(t.Quote, "%s")
 	head, text, _ := strings.Cut(policy, before+begin)
-	at := strings.LastIndex(text, end+"\n"+t.privacyMessage)
+	at := strings.LastIndex(text, end+"\n"+t.PrivacyMessage)
 	if at < 0 {
 		return
 	}
 	r.quotes[0] = text[:at]
-	r.humanCheck = r.humanCheck || strings.Contains(head, strings.TrimRight(t.humanLine, "。."))
+	r.humanCheck = r.humanCheck || strings.Contains(head, strings.TrimRight(t.HumanLine, "。."))
 	for line := range strings.SplitSeq(head, "\n") {
-		if said, ok := within(line, t.purposeMessage); ok {
+		if said, ok := within(line, t.PurposeMessage); ok {
 			r.recipients = nil
 			for _, id := range idForm().FindAllStringSubmatch(said, -1) {
 				r.tell(id[1] + id[2])
@@ -63,7 +66,7 @@ var (
 
 // line takes in one line of a policy.
 func (r *reading) line(t words, line string) {
-	for _, form := range []string{t.period, t.periodSoFar} {
+	for _, form := range []string{t.Period, t.PeriodSoFar} {
 		if said, ok := within(line, form); ok {
 			if p := scan(said).when(r.now); len(p.months) > 0 {
 				r.period.months, r.assumed = p.months, false
@@ -71,12 +74,12 @@ func (r *reading) line(t words, line string) {
 			return
 		}
 	}
-	scope, scopeOf := t.scope, t.scopeOf
+	scope, scopeOf := t.Scope, t.ScopeOf
 	if l := r.topic.list(); l != nil {
-		scope, scopeOf = t.ofList(l, t.list.scope), t.ofList(l, t.list.scopeOf)
+		scope, scopeOf = t.ofList(l, t.List.Scope), t.ofList(l, t.List.ScopeOf)
 	}
 	if said, ok := within(line, scopeOf); ok && r.topic.takesDepartments() {
-		r.departments = strings.Split(said, t.and)
+		r.departments = strings.Split(said, t.And)
 	} else if line == scope {
 		r.departments = nil
 	}

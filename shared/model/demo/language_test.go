@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -9,6 +10,7 @@ import (
 	"unicode"
 
 	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
 )
 
 func hasJapanese(text string) bool {
@@ -51,7 +53,7 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 			}
 		}
 	}
-	walk(reflect.ValueOf(englishWords))
+	walk(reflect.ValueOf(spoken()["en"]))
 	if said < 100 {
 		t.Errorf("only %d texts", said)
 	}
@@ -100,5 +102,35 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A word that one language lacks is only missed when the demo wants to say it.
+func TestEachLanguageHasAllWords(t *testing.T) {
+	for _, locale := range language.All {
+		w := words{Locale: locale}
+		d := json.NewDecoder(bytes.NewReader(expect.Value(files.ReadFile("words/" + locale + ".json"))(t)))
+		d.DisallowUnknownFields()
+		expect.NoError(t, d.Decode(&w))
+		var walk func(at string, v reflect.Value)
+		walk = func(at string, v reflect.Value) {
+			switch v.Kind() {
+			case reflect.Struct:
+				for i := range v.NumField() {
+					walk(at+"."+v.Type().Field(i).Name, v.Field(i))
+				}
+			case reflect.Map:
+				for key := range spoken()["ja"].Columns {
+					if !v.MapIndex(reflect.ValueOf(key)).IsValid() {
+						t.Errorf("%s%s has no %s", locale, at, key)
+					}
+				}
+			default:
+				if v.IsZero() {
+					t.Errorf("%s%s is missing", locale, at)
+				}
+			}
+		}
+		walk("", reflect.ValueOf(w))
 	}
 }

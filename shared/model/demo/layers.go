@@ -22,7 +22,7 @@ func extract(r reading) map[string]string {
 	case why != "":
 		out["kind"], out["sentence"] = "unsupported", why
 	default:
-		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.describe, legible.Clip(r.text, 2500))
+		out["title"], out["description"] = r.title(), fmt.Sprintf(r.words.Describe, legible.Clip(r.text, 2500))
 	}
 	return out
 }
@@ -32,21 +32,21 @@ func (r reading) asksForHelp() bool { return r.text == "" || helpForm().MatchStr
 func (r reading) title() string {
 	t := r.words
 	if l := r.topic.list(); l != nil {
-		return r.of(t.titleOf) + t.ofList(l, t.list.title)
+		return r.of(t.TitleOf) + t.ofList(l, t.List.Title)
 	}
 	switch r.topic {
 	case attendance:
-		return fmt.Sprintf(t.titleAttendance, r.of(t.titleOf)+r.when())
+		return fmt.Sprintf(t.TitleAttendance, r.of(t.TitleOf)+r.when())
 	case overtime:
-		return fmt.Sprintf(t.titleOvertime, r.of(t.titleOf)+r.when())
+		return fmt.Sprintf(t.TitleOvertime, r.of(t.TitleOf)+r.when())
 	case employees:
-		return r.of(t.titleOf) + t.titleEmployees
+		return r.of(t.TitleOf) + t.TitleEmployees
 	case meeting:
-		return t.meeting.title
+		return t.Meeting.Title
 	case message:
-		return fmt.Sprintf(t.titleMessage, oneLine(r.quotes[0]))
+		return fmt.Sprintf(t.TitleMessage, oneLine(r.quotes[0]))
 	}
-	return or(oneLine(r.text), t.titleEmpty)
+	return or(oneLine(r.text), t.TitleEmpty)
 }
 
 // of names the departments, in a form that has a place for them; empty for the whole company.
@@ -54,7 +54,7 @@ func (r reading) of(form string) string {
 	if len(r.departments) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(form, strings.Join(r.departments, r.words.and))
+	return fmt.Sprintf(form, strings.Join(r.departments, r.words.And))
 }
 
 // when names the months: from one to another, or each.
@@ -62,13 +62,13 @@ func (r reading) when() string {
 	months, t := r.period.months, r.words
 	first, last := months[0], months[len(months)-1]
 	if len(months) > 1 && int(last-first) == len(months)-1 {
-		return t.month(first) + t.to + t.month(last)
+		return t.month(first) + t.To + t.month(last)
 	}
 	var all []string
 	for _, m := range months {
 		all = append(all, t.month(m))
 	}
-	return strings.Join(all, t.and)
+	return strings.Join(all, t.And)
 }
 
 // withMonth reports whether the topic is about months' records.
@@ -121,13 +121,13 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 	}
 	switch {
 	case r.tab == "" && r.topic == attendance:
-		tab = fmt.Sprintf(t.tabAttendance, m.year(), m.name())
+		tab = fmt.Sprintf(t.TabAttendance, m.year(), m.name())
 	case r.tab == "" && r.topic == overtime:
-		tab = fmt.Sprintf(t.tabOvertime, m.year(), m.name())
+		tab = fmt.Sprintf(t.TabOvertime, m.year(), m.name())
 	case r.tab == "" && r.topic >= lists:
 		tab = t.ofList(r.topic.list(), "{tab}")
 	case r.tab == "":
-		tab = t.tabEmployees
+		tab = t.TabEmployees
 	}
 	if department != "" && (departments || r.tab == "") {
 		tab += " " + department
@@ -144,19 +144,19 @@ func (r reading) cannot() string {
 	case len(r.stops) > 0:
 		return t.withExamples(r.stops[0])
 	case len(r.people) > 0:
-		return fmt.Sprintf(t.noPerson, fmt.Sprintf(t.quote, oneLine(strings.Join(r.people, t.and))))
+		return fmt.Sprintf(t.NoPerson, fmt.Sprintf(t.Quote, oneLine(strings.Join(r.people, t.And))))
 	case len(r.recipients) > task.MaxMentioned:
-		return fmt.Sprintf(t.tooManyTold, len(r.recipients), task.MaxMentioned)
+		return fmt.Sprintf(t.TooManyTold, len(r.recipients), task.MaxMentioned)
 	case len(r.unread) > maxUnread:
-		return t.withExamples(fmt.Sprintf(t.tooMuch, fmt.Sprintf(t.quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread))
+		return t.withExamples(fmt.Sprintf(t.TooMuch, fmt.Sprintf(t.Quote, strings.Join(r.unread[:maxUnread], " ")), len(r.unread)-maxUnread))
 	case r.topic == meeting && r.slot.wrong(r.now):
-		return t.meeting.wrong
+		return t.Meeting.Wrong
 	case r.withMonth() && len(r.period.months) > maxMonths:
-		return fmt.Sprintf(t.tooLong, len(r.period.months), maxMonths)
+		return fmt.Sprintf(t.TooLong, len(r.period.months), maxMonths)
 	case len(r.parts()) > maxParts:
-		return fmt.Sprintf(t.tooMany, len(r.parts()), maxParts)
+		return fmt.Sprintf(t.TooMany, len(r.parts()), maxParts)
 	case r.withMonth() && r.withSheet() && len(r.parts()) > maxTables:
-		return fmt.Sprintf(t.tooWide, len(r.parts()), maxTables)
+		return fmt.Sprintf(t.TooWide, len(r.parts()), maxTables)
 	}
 	return ""
 }
@@ -187,43 +187,43 @@ func (r reading) doubts() (lines []string) {
 	quoted := func(said []string) string {
 		var out []string
 		for _, s := range said {
-			out = append(out, fmt.Sprintf(t.quote, oneLine(s)))
+			out = append(out, fmt.Sprintf(t.Quote, oneLine(s)))
 		}
 		return strings.Join(out, "")
 	}
 	if r.topic == meeting && r.noRooms {
-		lines = append(lines, t.meeting.noTools)
+		lines = append(lines, t.Meeting.NoTools)
 	}
 	if len(r.unread) > 0 {
-		lines = append(lines, fmt.Sprintf(t.unread, quoted(r.unread)))
+		lines = append(lines, fmt.Sprintf(t.Unread, quoted(r.unread)))
 	}
 	if len(r.refused) > 0 {
-		lines = append(lines, fmt.Sprintf(t.refused, quoted(r.refused)))
+		lines = append(lines, fmt.Sprintf(t.Refused, quoted(r.refused)))
 	}
 	if !r.withMonth() {
 		if !r.assumed && r.topic == employees {
-			lines = append(lines, t.noHistory)
+			lines = append(lines, t.NoHistory)
 		}
 		if l := r.topic.list(); l != nil && !r.assumed {
-			lines = append(lines, t.ofList(l, t.list.noHistory))
+			lines = append(lines, t.ofList(l, t.List.NoHistory))
 		}
 		return lines
 	}
 	if r.marked && r.withSheet() {
-		lines = append(lines, t.marks)
+		lines = append(lines, t.Marks)
 	}
 	if r.period.part != "" {
-		lines = append(lines, fmt.Sprintf(t.wholeMonths, fmt.Sprintf(t.quote, r.period.part), r.when()))
+		lines = append(lines, fmt.Sprintf(t.WholeMonths, fmt.Sprintf(t.Quote, r.period.part), r.when()))
 	}
 	if last := r.period.months[len(r.period.months)-1]; last > thisMonth(r.now) {
-		lines = append(lines, fmt.Sprintf(t.ahead, t.month(last)))
+		lines = append(lines, fmt.Sprintf(t.Ahead, t.month(last)))
 	}
 	return lines
 }
 
 func draft(r reading) string {
 	if why := r.cannot(); why != "" {
-		return why + "\n" + r.words.nothing
+		return why + "\n" + r.words.Nothing
 	}
 	lines := append(r.doubts(), r.head()...)
 	how := r.how()
@@ -231,31 +231,31 @@ func draft(r reading) string {
 		for i := range how {
 			how[i] = strings.TrimRight(how[i], "。.")
 		}
-		lines = append(lines, r.words.how+" "+strings.Join(how, " → "))
+		lines = append(lines, r.words.How+" "+strings.Join(how, " → "))
 	} else {
-		lines = append(lines, r.words.how)
+		lines = append(lines, r.words.How)
 		for i, h := range how {
 			lines = append(lines, fmt.Sprintf("%d. %s", i+1, h))
 		}
 	}
 	switch l := r.topic.list(); {
 	case l != nil:
-		lines = append(lines, r.words.ofList(l, r.words.list.privacy))
+		lines = append(lines, r.words.ofList(l, r.words.List.Privacy))
 	case r.topic == meeting:
-		lines = append(lines, r.words.meeting.privacy)
+		lines = append(lines, r.words.Meeting.Privacy)
 	case r.topic == message:
-		lines = append(lines, r.words.privacyMessage)
+		lines = append(lines, r.words.PrivacyMessage)
 	default:
-		of := r.words.ofEmployees
+		of := r.words.OfEmployees
 		if r.withMonth() {
-			of += r.words.ofAttendance
+			of += r.words.OfAttendance
 		}
-		lines = append(lines, fmt.Sprintf(r.words.privacy, of))
+		lines = append(lines, fmt.Sprintf(r.words.Privacy, of))
 	}
 	if len(r.taken) > 0 {
-		lines = append(lines, r.words.earlier)
+		lines = append(lines, r.words.Earlier)
 		for _, reason := range r.taken {
-			lines = append(lines, "• "+fmt.Sprintf(r.words.reflected, fmt.Sprintf(r.words.quote, reason)))
+			lines = append(lines, "• "+fmt.Sprintf(r.words.Reflected, fmt.Sprintf(r.words.Quote, reason)))
 		}
 	}
 	return strings.Join(lines, "\n")
@@ -265,30 +265,30 @@ func draft(r reading) string {
 func (r reading) head() []string {
 	t := r.words
 	if l := r.topic.list(); l != nil {
-		return []string{t.ofList(l, r.sheetOr(t.list.purpose, t.list.count)), t.ofList(l, or(r.of(t.list.scopeOf), t.list.scope))}
+		return []string{t.ofList(l, r.sheetOr(t.List.Purpose, t.List.Count)), t.ofList(l, or(r.of(t.List.ScopeOf), t.List.Scope))}
 	}
 	switch r.topic {
 	case meeting:
 		lines, _ := r.meetingPolicy()
 		return lines
 	case message:
-		return []string{fmt.Sprintf(t.purposeMessage, r.addressees())}
+		return []string{fmt.Sprintf(t.PurposeMessage, r.addressees())}
 	case employees:
-		return []string{r.sheetOr(t.purposeEmployees, t.countEmployees), or(r.of(t.scopeOf), t.scope)}
+		return []string{r.sheetOr(t.PurposeEmployees, t.CountEmployees), or(r.of(t.ScopeOf), t.Scope)}
 	}
-	purpose, period := r.sheetOr(t.purposeAttendance, t.countAttendance), t.period
+	purpose, period := r.sheetOr(t.PurposeAttendance, t.CountAttendance), t.Period
 	if r.topic == overtime {
-		purpose = r.sheetOr(t.purposeOvertime, t.countOvertime)
+		purpose = r.sheetOr(t.PurposeOvertime, t.CountOvertime)
 	}
 	if slices.Contains(r.period.months, thisMonth(r.now)) {
-		period = t.periodSoFar
+		period = t.PeriodSoFar
 	}
-	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.scopeOf), t.scope), fmt.Sprintf(period, r.when())}
+	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.ScopeOf), t.Scope), fmt.Sprintf(period, r.when())}
 	if r.assumed {
-		lines = append(lines, t.assumedMonth)
+		lines = append(lines, t.AssumedMonth)
 	}
 	if r.period.quarter {
-		lines = append(lines, t.fiscal)
+		lines = append(lines, t.Fiscal)
 	}
 	return lines
 }
@@ -297,66 +297,66 @@ func (r reading) head() []string {
 func (r reading) addressees() string {
 	var out []string
 	if r.copied && r.topic != message {
-		out = append(out, r.words.requester)
+		out = append(out, r.words.Requester)
 	}
 	for _, id := range r.recipients {
 		out = append(out, mention(id))
 	}
-	return or(strings.Join(out, r.words.and), r.words.requester)
+	return or(strings.Join(out, r.words.And), r.words.Requester)
 }
 
 // how lists what is done, one act each.
 func (r reading) how() []string {
 	t := r.words
 	if r.topic == message {
-		say := fmt.Sprintf(t.sayLine, r.addressees(), fmt.Sprintf(t.quote, r.quotes[0]))
+		say := fmt.Sprintf(t.SayLine, r.addressees(), fmt.Sprintf(t.Quote, r.quotes[0]))
 		if r.humanCheck {
-			return []string{t.humanLine, say}
+			return []string{t.HumanLine, say}
 		}
 		return []string{say}
 	}
-	how := []string{t.readEmployees}
+	how := []string{t.ReadEmployees}
 	if l := r.topic.list(); l != nil {
-		how = []string{t.ofList(l, t.list.read)}
+		how = []string{t.ofList(l, t.List.Read)}
 	}
 	if r.topic == meeting {
 		_, how = r.meetingPolicy()
 	}
 	if r.withMonth() {
-		how = append(how, t.readAttendance)
+		how = append(how, t.ReadAttendance)
 	}
 	if r.validate {
-		how = append(how, t.validateLine)
+		how = append(how, t.ValidateLine)
 	}
 	if r.withMonth() {
-		how = append(how, r.sheetOr(t.calculate, t.count))
+		how = append(how, r.sheetOr(t.Calculate, t.Count))
 		if len(r.period.months) > 1 {
-			how = append(how, r.sheetOr(t.average, t.countAverage))
+			how = append(how, r.sheetOr(t.Average, t.CountAverage))
 		}
 	}
 	switch {
 	case r.withSheet():
 		var tabs []string
 		for _, p := range r.parts() {
-			tabs = append(tabs, fmt.Sprintf(t.quote, p.tab))
+			tabs = append(tabs, fmt.Sprintf(t.Quote, p.tab))
 		}
 		var titles []string
 		for _, key := range columnsOf(r.topic) {
 			titles = append(titles, t.title(r.topic, key))
 		}
-		how = append(how, fmt.Sprintf(t.sheetLine, strings.Join(tabs, ""), strings.Join(titles, t.and)))
+		how = append(how, fmt.Sprintf(t.SheetLine, strings.Join(tabs, ""), strings.Join(titles, t.And)))
 	case r.noSheet && r.topic == meeting:
-		how = append(how, t.noSheetLine)
+		how = append(how, t.NoSheetLine)
 	case r.noSheet:
-		how = append(how, t.noSheetLine, t.onlyCounts)
+		how = append(how, t.NoSheetLine, t.OnlyCounts)
 	}
 	if r.noNotice {
-		how = append(how, t.noNoticeLine+t.toldLine) // as of every request, by a card of its own
+		how = append(how, t.NoNoticeLine+t.ToldLine) // as of every request, by a card of its own
 	} else {
-		how = append(how, fmt.Sprintf(t.noticeLine, r.addressees()))
+		how = append(how, fmt.Sprintf(t.NoticeLine, r.addressees()))
 	}
 	if r.humanCheck {
-		how = append(how, t.humanLine)
+		how = append(how, t.HumanLine)
 	}
 	return how
 }

@@ -54,28 +54,28 @@ func (t topic) takesDepartments() bool { return t < lists || t.list().department
 
 // listForms are the texts about any list; {things}, {tab}, {from} and {handled} are the words of its file.
 type listForms struct {
-	description, expected, title, purpose, count, scope, scopeOf, read, privacy, noHistory, done, counted, label, sum string
+	Description, Expected, Title, Purpose, Count, Scope, ScopeOf, Read, Privacy, NoHistory, Done, Counted, Label, Sum string
 }
 
 // ofList is a text about a list.
 func (t words) ofList(l *list, form string) string {
-	w := l.Demo.Words[t.locale]
+	w := l.Demo.Words[t.Locale]
 	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}", w.Handled).Replace(form)
 }
 
 // listStep is the step that fetches a list.
 func (t words) listStep(l *list) step {
-	return step{l.Title.In(t.locale), t.ofList(l, t.list.description), t.ofList(l, t.list.expected)}
+	return step{l.Title.In(t.Locale), t.ofList(l, t.List.Description), t.ofList(l, t.List.Expected)}
 }
 
 // examples say what could be asked for.
 func (t words) examples() string {
 	var known []string
 	for _, l := range allLists() {
-		known = append(known, t.ofList(l, t.canList))
+		known = append(known, t.ofList(l, t.CanList))
 	}
 	last := len(known) - 1
-	return strings.Replace(t.can, "{lists}", strings.Join(append([]string{t.canEmployees}, known[:last]...), t.canAnd)+t.canOr+known[last], 1)
+	return strings.Replace(t.Can, "{lists}", strings.Join(append([]string{t.CanEmployees}, known[:last]...), t.CanAnd)+t.CanOr+known[last], 1)
 }
 
 // listing plans one table of a list, and returns what the notice says of it.
@@ -88,7 +88,7 @@ func (p *planner) listing(l *list, of part, about string, detail func(label, pat
 		input["department"] = of.department
 	}
 	if found := p.add(t.listStep(l).of(about), l.Name, input); found != "" {
-		detail(t.ofList(l, t.list.label), found+"count")
+		detail(t.ofList(l, t.List.Label), found+"count")
 		p.write(of, about, columnsOf(p.reading.topic), found+l.Demo.Rows, detail)
 	}
 }

@@ -19,38 +19,12 @@ const (
 
 // meetingWords are one language's about meeting rooms.
 type meetingWords struct {
-	title, purpose, when, find, book, privacy      string
-	assumedDay, assumedTime, assumedEnd            string
-	listTitle, bookTitle                           step
-	done, labelTime, labelRoom, labelNumber, wrong string
-	noTools                                        string // first line of a policy
-	sum                                            string
-}
-
-var japaneseMeeting = meetingWords{
-	title: "会議室の予約", purpose: "目的: ご依頼「%s」のため、会議室を予約します。", when: "日時: %s %s–%s",
-	assumedDay: "前提: 日の指定がないため、依頼の翌日とします。", assumedTime: "前提: 時刻の指定がないため、10 時から 1 時間とします。", assumedEnd: "前提: 長さの指定がないため、1 時間とします。",
-	find: "空いている会議室を調べます。", book: "最初に見つかった会議室を予約します。どの部屋かは、予約の直前に確認していただきます。",
-	privacy:   "取り扱う情報: 会議室の一覧と、予約の件名・日時のみ。",
-	listTitle: step{"空いている会議室を調べる", "会議室サーバーから、空いている会議室の一覧を取得する", "会議室のリスト"},
-	bookTitle: step{"会議室を予約", "最初に見つかった会議室を予約する", "予約番号"},
-	done:      "会議室の予約について、結果をお知らせします。", labelTime: "日時", labelRoom: "会議室", labelNumber: "予約番号",
-	noTools: "注意: 会議室のツール " + listRooms + " と " + bookRoom + " を管理者が許可していないため、このままでは承認しても実行できません。許可されてから承認してください(サンドボックスではコンソールの「ツール」で許可できます)。",
-	wrong:   "その日時には予約できません。これからの、実在する日時を書いてください。",
-	sum:     "会議室 %v を %v %v–%v に予約しました(予約番号 %v)。",
-}
-
-var englishMeeting = meetingWords{
-	title: "Book a meeting room", purpose: "Purpose: for the request “%s”, book a meeting room.", when: "When: %s %s–%s",
-	assumedDay: "Assumed: the day after the request, as none is named.", assumedTime: "Assumed: 10:00 for an hour, as no time is named.", assumedEnd: "Assumed: one hour, as no length is named.",
-	find: "Look which meeting rooms are free.", book: "Book the first that is found. Which one it is is shown to you right before.",
-	privacy:   "Information handled: the list of meeting rooms; subject and time of the booking only.",
-	listTitle: step{"Find free meeting rooms", "Fetch the list of free meeting rooms from the server of rooms", "A list of rooms"},
-	bookTitle: step{"Book a meeting room", "Book the first room that was found", "The booking's number"},
-	done:      "About the meeting room:", labelTime: "When", labelRoom: "Room", labelNumber: "Booking",
-	noTools: "Note: an administrator allows no " + listRooms + " and " + bookRoom + ", the tools for meeting rooms: as it is, this can't be carried out. Approve it once they are allowed (in the sandbox: on the console's page “Tools”).",
-	wrong:   "No room can be booked for then. Name a day and a time that there are, and that are still ahead.",
-	sum:     "The room %v is booked for %v, %v–%v (booking %v).",
+	Title, Purpose, When, Find, Book, Privacy      string
+	AssumedDay, AssumedTime, AssumedEnd            string
+	ListTitle, BookTitle                           step
+	Done, LabelTime, LabelRoom, LabelNumber, Wrong string
+	NoTools                                        string // first line of a policy
+	Sum                                            string
 }
 
 // slot is when a meeting is, in Japanese time.
@@ -235,33 +209,33 @@ func weekday(now time.Time, m []string) time.Time {
 
 // meet looks for a room and books it. It returns what the notice says of it.
 func (p *planner) meet() []object {
-	t := p.reading.words.meeting
+	t := p.reading.words.Meeting
 	s := p.reading.slot
 	when := object{"date": s.day.Format(time.DateOnly), "start": clock(s.start), "end": clock(s.end)}
-	free := p.add(t.listTitle, listRooms, when)
-	booked := p.add(t.bookTitle, bookRoom, object{
+	free := p.add(t.ListTitle, listRooms, when)
+	booked := p.add(t.BookTitle, bookRoom, object{
 		"date": when["date"], "start": when["start"], "end": when["end"], "title": legible.Clip(oneLine(p.reading.text), 100), "room_id": ref(free + "rooms.0.id"),
 	})
 	if free == "" || booked == "" {
 		return nil
 	}
 	at := fmt.Sprintf("%s %s–%s", s.day.Format(time.DateOnly), clock(s.start), clock(s.end))
-	return []object{{"label": t.labelTime, "value": at}, {"label": t.labelRoom, "value": ref(booked + "room_id")}, {"label": t.labelNumber, "value": ref(booked + "booking_id")}}
+	return []object{{"label": t.LabelTime, "value": at}, {"label": t.LabelRoom, "value": ref(booked + "room_id")}, {"label": t.LabelNumber, "value": ref(booked + "booking_id")}}
 }
 
 // meetingPolicy is the beginning of a policy about a meeting room, and how it goes on.
 func (r reading) meetingPolicy() (lines, how []string) {
-	t, s := r.words.meeting, r.slot
-	lines = []string{fmt.Sprintf(t.purpose, oneLine(r.text)), fmt.Sprintf(t.when, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
+	t, s := r.words.Meeting, r.slot
+	lines = []string{fmt.Sprintf(t.Purpose, oneLine(r.text)), fmt.Sprintf(t.When, s.day.Format(time.DateOnly), clock(s.start), clock(s.end))}
 	for _, a := range []struct {
 		missing bool
 		text    string
-	}{{s.noDay, t.assumedDay}, {s.noTime, t.assumedTime}, {!s.noTime && s.noEnd, t.assumedEnd}} {
+	}{{s.noDay, t.AssumedDay}, {s.noTime, t.AssumedTime}, {!s.noTime && s.noEnd, t.AssumedEnd}} {
 		if a.missing {
 			lines = append(lines, a.text)
 		}
 	}
-	return lines, []string{t.find, t.book}
+	return lines, []string{t.Find, t.Book}
 }
 
 // slotForm finds the line in which a policy says when a meeting is.

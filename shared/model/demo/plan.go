@@ -65,7 +65,7 @@ func (p *planner) add(s step, tool string, input object) string {
 		if why == noTool {
 			tool = ""
 		}
-		if l := (lack{s.title, tool, why}); !slices.Contains(p.missing, l) {
+		if l := (lack{s.Title, tool, why}); !slices.Contains(p.missing, l) {
 			p.missing = append(p.missing, l)
 		}
 		return ""
@@ -77,8 +77,8 @@ func (p *planner) add(s step, tool string, input object) string {
 	n := len(p.steps) + 1
 	writes := tool == "write_rows_to_google_sheet" || tool == "send_slack_dm" || tool == bookRoom
 	p.steps = append(p.steps, planned{
-		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.title, Tool: tool, ToolInput: string(args),
-		Description: s.description, ExpectedOutput: s.expected, RequiresHumanCheck: writes && p.reading.humanCheck,
+		StepID: fmt.Sprintf("step-%d", n), Order: n, Title: s.Title, Tool: tool, ToolInput: string(args),
+		Description: s.Description, ExpectedOutput: s.Expected, RequiresHumanCheck: writes && p.reading.humanCheck,
 	})
 	return fmt.Sprintf("step-%d.result.", n)
 }
@@ -110,7 +110,7 @@ func (p *planner) hinders(tool string, input object) string {
 // reasons for which earlier steps were sent back.
 func plan(in input, r reading) (steps []planned, missing []lack, remarks string) {
 	if r.cannot() != "" {
-		return []planned{}, []lack{{or(oneLine(r.text), r.words.titleEmpty), "", noTool}}, ""
+		return []planned{}, []lack{{or(oneLine(r.text), r.words.TitleEmpty), "", noTool}}, ""
 	}
 	p := planner{reading: r, tools: map[string]offered{}, forbidden: in.Forbidden, records: map[part]string{}}
 	for _, tool := range in.Tools {
@@ -122,7 +122,7 @@ func plan(in input, r reading) (steps []planned, missing []lack, remarks string)
 		details = [][]object{p.meet()}
 	case message:
 		for _, id := range r.recipients {
-			p.send(r.words.tellTitle, id, r.quotes[0], nil)
+			p.send(r.words.TellTitle, id, r.quotes[0], nil)
 		}
 	default:
 		for _, part := range r.parts() {
@@ -150,10 +150,10 @@ func (r reading) remarks() string {
 	for _, of := range []struct {
 		reasons []string
 		form    string
-	}{{r.taken, r.words.reflected}, {r.refused, r.words.notReflected}, {r.needed, r.words.stillNeeded}} {
+	}{{r.taken, r.words.Reflected}, {r.refused, r.words.NotReflected}, {r.needed, r.words.StillNeeded}} {
 		var said []string
 		for _, reason := range of.reasons {
-			said = append(said, fmt.Sprintf(r.words.quote, legible.Clip(reason, most-2)))
+			said = append(said, fmt.Sprintf(r.words.Quote, legible.Clip(reason, most-2)))
 		}
 		if len(said) > 0 {
 			lines = append(lines, fmt.Sprintf(of.form, strings.Join(said, "")))
@@ -167,7 +167,7 @@ func (p *planner) part(of part, several bool) (details []object) {
 	t := p.reading.words
 	about := ""
 	if several {
-		about = fmt.Sprintf(t.about, of.tab)
+		about = fmt.Sprintf(t.About, of.tab)
 	}
 	detail := func(label, path string) {
 		details = append(details, object{"label": legible.Clip(label+about, 100), "value": ref(path)})
@@ -184,28 +184,28 @@ func (p *planner) part(of part, several bool) (details []object) {
 	if people == "" {
 		return nil
 	}
-	detail(t.labelEmployees, people+"count")
+	detail(t.LabelEmployees, people+"count")
 	rows, member, columns := people, "employees", columnsOf(employees)
 	if p.reading.withMonth() {
-		s := t.attendanceTitle
-		s.description = fmt.Sprintf(s.description, t.month(of.month))
-		s.title += about
+		s := t.AttendanceTitle
+		s.Description = fmt.Sprintf(s.Description, t.month(of.month))
+		s.Title += about
 		records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()), "employees": ref(people + "employees")})
 		if records == "" {
 			return details
 		}
 		p.records[part{of.department, of.month, ""}] = records
 		if p.reading.validate {
-			p.add(t.validateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
+			p.add(t.ValidateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
 		}
 		rows, member, columns = records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
-		if result := p.add(t.overtimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
+		if result := p.add(t.OvertimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
 			rows, member, columns = result, "rows", columnsOf(p.reading.topic)
 			detail(p.labelPeriod(of.month), result+"period")
-			detail(t.labelOver45, result+"over_45h")
-			detail(t.labelOver80, result+"over_80h")
+			detail(t.LabelOver45, result+"over_45h")
+			detail(t.LabelOver80, result+"over_80h")
 			if len(p.before(of)) > 0 {
-				detail(t.labelAverage, result+"over_80h_average")
+				detail(t.LabelAverage, result+"over_80h_average")
 			}
 		}
 	}
@@ -219,21 +219,21 @@ func (p *planner) write(of part, about string, columns []string, rows string, de
 		return
 	}
 	t := p.reading.words
-	s := t.sheetTitle.of(about)
-	s.description = fmt.Sprintf(s.description, of.tab)
+	s := t.SheetTitle.of(about)
+	s.Description = fmt.Sprintf(s.Description, of.tab)
 	if sheet := p.add(s, "write_rows_to_google_sheet", object{
 		"spreadsheet_id": Sheet, "sheet": of.tab, "columns": t.header(p.reading.topic, columns), "rows": ref(rows),
 	}); sheet != "" {
-		detail(t.labelSheet, sheet+"url")
+		detail(t.LabelSheet, sheet+"url")
 	}
 }
 
 // labelPeriod says of a month that is not over that its days are counted until the run.
 func (p *planner) labelPeriod(m month) string {
 	if m == thisMonth(p.reading.now) {
-		return p.reading.words.labelSoFar
+		return p.reading.words.LabelSoFar
 	}
-	return p.reading.words.labelPeriod
+	return p.reading.words.LabelPeriod
 }
 
 // judged is what calculate_overtime is given of a part: its records, and those before.
@@ -266,9 +266,9 @@ func (p *planner) employees(list object) string {
 			return s.StepID + ".result."
 		}
 	}
-	title := p.reading.words.employeesTitle
+	title := p.reading.words.EmployeesTitle
 	if name, ok := list["department"].(string); ok && len(p.reading.departments) > 1 {
-		title = title.of(fmt.Sprintf(p.reading.words.about, name))
+		title = title.of(fmt.Sprintf(p.reading.words.About, name))
 	}
 	return p.add(title, "list_employees", list)
 }
@@ -277,11 +277,11 @@ func (p *planner) employees(list object) string {
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
 	if requester != "" && (r.copied || len(r.recipients) == 0) {
-		p.send(r.words.noticeTitle, requester, r.done(), details)
+		p.send(r.words.NoticeTitle, requester, r.done(), details)
 	}
 	for _, id := range r.recipients {
 		if id != requester || !r.copied {
-			p.send(r.words.tellTitle, id, r.done(), details)
+			p.send(r.words.TellTitle, id, r.done(), details)
 		}
 	}
 }
@@ -324,9 +324,9 @@ func columnsOf(t topic) []string {
 // title heads a column; a member of rows that has none keeps its own name.
 func (t words) title(of topic, key string) string {
 	if l := of.list(); l != nil {
-		return or(l.Demo.Words[t.locale].Columns[key], key)
+		return or(l.Demo.Words[t.Locale].Columns[key], key)
 	}
-	return or(t.columns[key], key)
+	return or(t.Columns[key], key)
 }
 
 func (t words) header(of topic, keys []string) []object {
@@ -340,15 +340,15 @@ func (t words) header(of topic, keys []string) []object {
 // done is the text of the notice.
 func (r reading) done() string {
 	if l, t := r.topic.list(), r.words; l != nil {
-		return r.of(t.titleOf) + t.ofList(l, r.sheetOr(t.list.done, t.list.counted))
+		return r.of(t.TitleOf) + t.ofList(l, r.sheetOr(t.List.Done, t.List.Counted))
 	}
 	switch r.topic {
 	case attendance:
-		return fmt.Sprintf(r.words.doneAttendance, r.of(r.words.titleOf)+r.when())
+		return fmt.Sprintf(r.words.DoneAttendance, r.of(r.words.TitleOf)+r.when())
 	case overtime:
-		return fmt.Sprintf(r.words.doneOvertime, r.of(r.words.titleOf)+r.when())
+		return fmt.Sprintf(r.words.DoneOvertime, r.of(r.words.TitleOf)+r.when())
 	case meeting:
-		return r.words.meeting.done
+		return r.words.Meeting.Done
 	}
-	return r.of(r.words.titleOf) + r.sheetOr(r.words.doneEmployees, r.words.countedEmployees)
+	return r.of(r.words.TitleOf) + r.sheetOr(r.words.DoneEmployees, r.words.CountedEmployees)
 }

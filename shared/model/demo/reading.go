@@ -59,9 +59,9 @@ func read(in input) (reading, error) {
 	}
 	bare := anyForm().ReplaceAllString(in.Message, " ")
 	text := strings.TrimSpace(spaceForm().ReplaceAllString(bare, " "))
-	r := reading{now: now, text: text, words: japanese, priority: priorityOf(strings.ToLower(text))}
+	r := reading{now: now, text: text, words: spoken()["ja"], priority: priorityOf(strings.ToLower(text))}
 	if English(text, in.Locale) {
-		r.words = englishWords
+		r.words = spoken()["en"]
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)
@@ -74,7 +74,7 @@ func read(in input) (reading, error) {
 	s.take(fineForm)
 	t := r.words
 	if !closed {
-		r.stops = append(r.stops, t.noQuote)
+		r.stops = append(r.stops, t.NoQuote)
 	}
 	r.stopAlways(s)
 	r.departments = s.staff()
@@ -87,7 +87,7 @@ func read(in input) (reading, error) {
 	later, unknown := r.time(s)
 	r.departments = append(r.departments, s.named()...)
 	if len(r.departments) > 0 && !r.topic.takesDepartments() {
-		r.stop(t.noNarrow, r.departments[0])
+		r.stop(t.NoNarrow, r.departments[0])
 	}
 	s.take(groupedForm)
 	s.take(priorityForm)
@@ -101,13 +101,13 @@ func read(in input) (reading, error) {
 	if r.marked = s.took(markForm); r.marked && (r.topic == employees || r.topic == other) {
 		r.topic = overtime
 	}
-	r.stop(t.noAction, s.action())
+	r.stop(t.NoAction, s.action())
 	if r.topic == other {
-		r.stop(t.noTopic, r.text)
+		r.stop(t.NoTopic, r.text)
 	}
-	r.stop(t.noSecond, second)
-	r.stop(t.noLater, later)
-	r.stop(t.noWhen, unknown)
+	r.stop(t.NoSecond, second)
+	r.stop(t.NoLater, later)
+	r.stop(t.NoWhen, unknown)
 	r.unread = append(r.unread, s.unread()...)
 	r.judge()
 	return r, nil
@@ -116,11 +116,11 @@ func read(in input) (reading, error) {
 // stopAlways stops at what is never done, whatever else is asked for.
 func (r *reading) stopAlways(s *scanner) {
 	t := r.words
-	r.stop(t.noCancel, cancelForm().FindString(s.text))
-	r.stop(t.noPay, strings.Join(s.first(payForm), ""))
-	r.stop(t.noEvery, strings.Join(s.first(everyForm), ""))
-	r.stop(t.noDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
-	r.stop(t.noNarrow, narrowed(s.text))
+	r.stop(t.NoCancel, cancelForm().FindString(s.text))
+	r.stop(t.NoPay, strings.Join(s.first(payForm), ""))
+	r.stop(t.NoEvery, strings.Join(s.first(everyForm), ""))
+	r.stop(t.NoDenied, strings.TrimSpace(deniedForm().FindString(s.text)))
+	r.stop(t.NoNarrow, narrowed(s.text))
 }
 
 // self takes out whoever asks as the one who is told. It stands as not understood where
@@ -139,7 +139,7 @@ func (r *reading) self(s *scanner) {
 // stop adds a sentence that says why nothing is planned, about a word of the message if there is one.
 func (r *reading) stop(form, word string) {
 	if word != "" {
-		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.quote, oneLine(word))))
+		r.stops = append(r.stops, fmt.Sprintf(form, fmt.Sprintf(r.words.Quote, oneLine(word))))
 	}
 }
 
@@ -155,8 +155,8 @@ func (r *reading) time(s *scanner) (later, unknown string) {
 	case meeting:
 		var second string
 		r.slot, second = s.slot(r.now)
-		r.stop(r.words.noSecond, or(second, severalForm().FindString(s.text)))
-		r.stop(r.words.noRoom, strings.Trim(roomForm().FindString(s.text), " \x1f"))
+		r.stop(r.words.NoSecond, or(second, severalForm().FindString(s.text)))
+		r.stop(r.words.NoRoom, strings.Trim(roomForm().FindString(s.text), " \x1f"))
 		unknown = vagueForm().FindString(s.text)
 	default:
 		later = laterForm().FindString(s.text)
@@ -174,19 +174,19 @@ func (r *reading) judge() {
 	t := r.words
 	switch {
 	case len(r.quotes) > 1:
-		r.stop(t.noSecond, r.quotes[1])
+		r.stop(t.NoSecond, r.quotes[1])
 	case r.topic == message && len([]rune(r.quotes[0])) > maxMessage:
-		r.stops = append(r.stops, fmt.Sprintf(t.longMessage, maxMessage))
+		r.stops = append(r.stops, fmt.Sprintf(t.LongMessage, maxMessage))
 	case r.topic != message && len(r.recipients) > 0 && len(r.quotes) > 0:
-		r.stop(t.noSecond, r.quotes[0])
+		r.stop(t.NoSecond, r.quotes[0])
 	case r.topic != message:
 		r.unread = append(r.unread, r.quotes...)
 	}
 	if r.validate && !r.withMonth() {
-		r.stops = append(r.stops, t.noValidate)
+		r.stops = append(r.stops, t.NoValidate)
 	}
 	if r.topic == meeting && r.slot.noTime && slices.ContainsFunc(r.unread, func(w string) bool { return strings.ContainsAny(w, "0123456789") }) {
-		r.stop(t.noWhen, strings.Join(r.unread, " "))
+		r.stop(t.NoWhen, strings.Join(r.unread, " "))
 	}
 }
 

@@ -29,10 +29,10 @@ func summary(in input, r reading) string {
 		}
 	}
 	tables, ends := r.tables(in.Steps, times)
-	room := maxSummary - maxPeriod*periods - utf8.RuneCountInString(strings.Join(ends, t.separator))
+	room := maxSummary - maxPeriod*periods - utf8.RuneCountInString(strings.Join(ends, t.Separator))
 	var lines []string
 	for i, table := range tables {
-		if room -= utf8.RuneCountInString(strings.Join(table, t.separator)) + 1; room < 0 && i > 0 {
+		if room -= utf8.RuneCountInString(strings.Join(table, t.Separator)) + 1; room < 0 && i > 0 {
 			label, value := t.more(len(tables)-i, listed > 1, times["write_rows_to_google_sheet"] > 0)
 			lines = append(lines, label+": "+value)
 			break
@@ -40,9 +40,9 @@ func summary(in input, r reading) string {
 		lines = append(lines, table...)
 	}
 	if lines = append(lines, ends...); len(lines) == 0 {
-		lines = []string{t.sumDone}
+		lines = []string{t.SumDone}
 	}
-	return legible.Clip(strings.Join(slices.Compact(lines), t.separator), maxSummary)
+	return legible.Clip(strings.Join(slices.Compact(lines), t.Separator), maxSummary)
 }
 
 // tables are the lines about each table of the result, the first with what stands before all of
@@ -84,29 +84,29 @@ func heading(s fact) string {
 func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	t, f := r.words, s.Facts
 	if l := listOf(s.Tool); l != nil {
-		return []string{fmt.Sprintf(t.ofList(l, t.list.sum), f["count"])}, false
+		return []string{fmt.Sprintf(t.ofList(l, t.List.Sum), f["count"])}, false
 	}
 	switch s.Tool {
 	case "list_employees":
-		return []string{fmt.Sprintf(t.sumEmployees, f["count"])}, false
+		return []string{fmt.Sprintf(t.SumEmployees, f["count"])}, false
 	case "calculate_overtime":
 		if f["mode"] == "validate" {
-			return []string{t.sumValidated}, true
+			return []string{t.SumValidated}, true
 		}
-		lines = []string{fmt.Sprintf(t.sumOvertime, f["total_overtime_hours"]), fmt.Sprintf(t.sumOver, f["over_45h"], f["over_80h"], f["over_100h"])}
+		lines = []string{fmt.Sprintf(t.SumOvertime, f["total_overtime_hours"]), fmt.Sprintf(t.SumOver, f["over_45h"], f["over_80h"], f["over_100h"])}
 		if f["over_80h_average"] != nil {
-			lines = append(lines, fmt.Sprintf(t.sumAverage, f["over_80h_average"], f["over_360h"]))
+			lines = append(lines, fmt.Sprintf(t.SumAverage, f["over_80h_average"], f["over_360h"]))
 		}
 		return lines, false
 	case "write_rows_to_google_sheet":
-		return []string{fmt.Sprintf(t.sumSheet, f["updated_rows"], f["url"])}, false
+		return []string{fmt.Sprintf(t.SumSheet, f["updated_rows"], f["url"])}, false
 	case bookRoom:
-		return []string{fmt.Sprintf(t.meeting.sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"])}, false
+		return []string{fmt.Sprintf(t.Meeting.Sum, f["room_id"], f["date"], f["start"], f["end"], f["booking_id"])}, false
 	case "send_slack_dm":
-		if s.Title == t.tellTitle.title {
-			return []string{fmt.Sprintf(t.sumTold, times)}, true
+		if s.Title == t.TellTitle.Title {
+			return []string{fmt.Sprintf(t.SumTold, times)}, true
 		}
-		return []string{t.sumNotice}, true
+		return []string{t.SumNotice}, true
 	}
 	return nil, false
 }
@@ -124,19 +124,19 @@ func (r reading) judged(steps []fact) (lines []string) {
 	case r.topic != overtime || most == 0:
 		return nil
 	case most == 1:
-		return []string{r.words.sumOne}
+		return []string{r.words.SumOne}
 	}
-	return []string{fmt.Sprintf(r.words.sumSeveral, most)}
+	return []string{fmt.Sprintf(r.words.SumSeveral, most)}
 }
 
 // more says how many tables were left out, by months if they are of one department, and where they are.
 func (t words) more(n int, departments, sheet bool) (label, value string) {
-	label, value = t.moreMonths, t.noSpace
+	label, value = t.MoreMonths, t.NoSpace
 	if departments {
-		label = t.moreTables
+		label = t.MoreTables
 	}
 	if sheet {
-		value = t.seeSheet
+		value = t.SeeSheet
 	}
 	return fmt.Sprintf(label, n), value
 }

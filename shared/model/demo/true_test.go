@@ -40,7 +40,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 					t.Errorf("%q stands in\n%s", silent, policy)
 				}
 			}
-			if writes := strings.Contains(strings.Join(did, "\n"), "write "); writes == strings.Contains(policy, r.onlyCounts) {
+			if writes := strings.Contains(strings.Join(did, "\n"), "write "); writes == strings.Contains(policy, r.OnlyCounts) {
 				t.Errorf("does %q after\n%s", did, policy)
 			}
 		})
@@ -49,7 +49,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 
 // A column's title follows from what its list is of: the same member has another title, or its own name, elsewhere.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
-	for _, w := range []words{japanese, englishWords} {
+	for _, w := range spoken() {
 		for of := attendance; of < lists+topic(len(allLists())); of++ {
 			for _, key := range columnsOf(of) {
 				if w.title(of, key) == key {
@@ -90,7 +90,7 @@ func TestMonthsThatAreLeftOutAreSaid(t *testing.T) {
 			lines := strings.Split(said, "\n")
 			titled, left := 0, -1
 			for i, line := range lines {
-				if strings.HasPrefix(line, r.words.overtimeTitle.title) {
+				if strings.HasPrefix(line, r.words.OvertimeTitle.Title) {
 					titled++
 				}
 				if strings.HasSuffix(line, ":") && strings.HasSuffix(lines[i+1], ":") {
