@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/decision"
 	"ringi/shared/decide/effect"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
@@ -19,16 +21,8 @@ import (
 // mostCopies is how many people get a gate's card directly; the others are counted on the card.
 const mostCopies = 20
 
-// withCopies is a kind whose cards go to approvers in direct messages, too.
+// withCopies is a kind, of subjects that people decide on, whose cards go to approvers in direct messages, too.
 type withCopies interface {
-	// Asks is the gate that waits for people's decision, if one does.
-	Asks(a aggregate.Aggregate) (q aggregate.Question, waits bool)
-	// Approves reports whether this person's approval of that gate would count.
-	Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool
-	// Origin is where it was asked for, and by whom.
-	Origin(a aggregate.Aggregate) aggregate.Origin
-	// Beginning is the message with which it began.
-	Beginning(a aggregate.Aggregate) (ts, thread string)
 	// Outcome makes the copy that tells its requester how it ended, nil where none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
 	// Copy draws one. It reports false where a copy stays as it is.
@@ -42,7 +36,7 @@ func (d *drawing) copied(ctx context.Context) bool {
 	if !ok {
 		return false
 	}
-	if _, waits := d.toCopy(k); waits || k.Outcome(d.a, d.Now()) != nil {
+	if _, waits := d.toCopy(); waits || k.Outcome(d.a, d.Now()) != nil {
 		return true
 	}
 	return slices.ContainsFunc(d.a.Common().Copies, func(c *aggregate.Card) bool {
@@ -63,12 +57,14 @@ func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (h
 }
 
 func (d *drawing) copy(ctx context.Context, k withCopies, a aggregate.Aggregate, c *aggregate.Card) (card.Message, bool) {
-	at, thread := k.Beginning(a)
+	of := a.(decision.Subject)
+	at, thread := of.Beginning()
+	at = cmp.Or(at, thread)
 	cards := a.Common().Cards
 	if i := slices.IndexFunc(cards, func(x *aggregate.Card) bool { return x.Subject == c.Subject && x.MessageTS != "" }); i >= 0 {
 		at = cards[i].MessageTS
 	}
-	link, from := "", k.Origin(a)
+	link, from := "", of.Origin()
 	if from.ChannelType != "im" { // which nobody else can open
 		link = d.Slack.Link(ctx, from.Channel, at, thread)
 	}
@@ -76,8 +72,8 @@ func (d *drawing) copy(ctx context.Context, k withCopies, a aggregate.Aggregate,
 }
 
 // toCopy is the gate whose card approvers are to get, and that none got yet.
-func (d *drawing) toCopy(k withCopies) (aggregate.Question, bool) {
-	q, waits := k.Asks(d.a)
+func (d *drawing) toCopy() (aggregate.Question, bool) {
+	q, waits := d.a.(decision.Subject).Asks()
 	s := d.settings
 	listed := s.ApprovalCopies != tenancy.CopiesNone && s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
 	return q, waits && listed && len(d.a.Common().CopiesOf(q.Key)) == 0
@@ -163,8 +159,8 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 // makeCopies makes the rows of those copies that are missing, all of a gate's at once, and adds them to what is drawn.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
-	if q, waits := d.toCopy(k); waits {
-		users, err := d.approvers(ctx, k, q)
+	if q, waits := d.toCopy(); waits {
+		users, err := d.approvers(ctx, q)
 		if err != nil {
 			return fmt.Errorf("who gets a copy: %w", err)
 		}
@@ -196,7 +192,7 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 
 // approvers are the listed people who may stamp a gate, by the same rule as a click, in the order of the list. Whoever asked
 // in direct messages has the card there.
-func (d *drawing) approvers(ctx context.Context, k withCopies, q aggregate.Question) ([]string, error) {
+func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string, error) {
 	all := slices.Clone(d.settings.Approvers.Users)
 	for _, group := range d.settings.Approvers.Usergroups {
 		members, err := d.Slack.UsergroupMembers(ctx, group)
@@ -212,7 +208,8 @@ func (d *drawing) approvers(ctx context.Context, k withCopies, q aggregate.Quest
 		all = append(all, members...)
 	}
 	var out []string
-	origin := k.Origin(d.a)
+	of := d.a.(decision.Subject)
+	origin := of.Origin()
 	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all, AllowSelf: d.settings.AllowSelfApproval}
 	for _, user := range all {
 		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
@@ -226,7 +223,7 @@ func (d *drawing) approvers(ctx context.Context, k withCopies, q aggregate.Quest
 		if err != nil {
 			return nil, err
 		}
-		if k.Approves(d.a, q.ID, by, policy, d.Now()) {
+		if decision.Approves(of, q.ID, by, policy, d.Now()) {
 			out = append(out, user)
 		}
 	}

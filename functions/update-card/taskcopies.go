@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"time"
 
 	"ringi/shared/domain/aggregate"
@@ -9,30 +8,6 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/card"
 )
-
-// Asks returns the task's open gate. While a person must choose what a message is meant to be there is none.
-func (taskCards) Asks(a aggregate.Aggregate) (aggregate.Question, bool) {
-	t := a.(*task.Aggregate)
-	open, waits := t.OpenGate()
-	return open.Question, waits && open.Terms.ApprovalRequired && t.Choosing() == nil
-}
-
-// Approves asks what a click asks.
-func (taskCards) Approves(a aggregate.Aggregate, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	c, err := a.(*task.Aggregate).Approve(id, by, p, now)
-	return err == nil && !c.Empty()
-}
-
-// Origin returns where the request was made.
-func (taskCards) Origin(a aggregate.Aggregate) aggregate.Origin {
-	return a.(*task.Aggregate).Request.Origin()
-}
-
-// Beginning is the request.
-func (taskCards) Beginning(a aggregate.Aggregate) (ts, thread string) {
-	r := a.(*task.Aggregate).Request
-	return cmp.Or(r.MessageTS, r.ThreadTS), r.ThreadTS
-}
 
 // outcomeWithin is how long after a task's end its requester is told: one that an earlier release ended, and that is drawn
 // again, is no news.

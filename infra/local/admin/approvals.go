@@ -11,12 +11,12 @@ import (
 
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/infra/local/stack"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi"
-	"ringi/shared/store/conversations"
+	"ringi/shared/store"
+	"ringi/shared/store/kinds"
 )
 
 // approvals says who may stamp, by the rule that a click meets.
@@ -26,53 +26,30 @@ func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.T
 
 // May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for nobody.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
-	from, may, err := p.asked(ctx, id)
+	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
+	x, err := rows.Load(ctx, decision.RefOf(p.tenant(), id))
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil {
+	a, asks := x.(decision.Subject)
+	if err != nil || !asks {
 		return false, err
 	}
-	x, err := rows(p.stack).Settings(ctx, p.tenant())
+	q, waits := a.Asks()
+	if !waits {
+		return false, nil
+	}
+	from := a.Origin()
+	s, err := rows.Settings(ctx, p.tenant())
 	if err != nil {
 		return false, err
 	}
 	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
-	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from, x)
+	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from, s)
 	if err != nil {
 		return false, err
 	}
-	return may(by, policy), nil
-}
-
-// may is whether a person may stamp, by a workspace's rules.
-type may func(by aggregate.Actor, p aggregate.Policy) bool
-
-// asked is where a task or a conversation is from, and who may stamp what it asks for.
-func (p approvals) asked(ctx context.Context, id string) (from aggregate.Origin, who may, err error) {
-	switch {
-	case conversation.ValidID(id):
-		a, err := conversations.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName).Load(ctx, conversation.RefOf(p.tenant(), id))
-		if err != nil {
-			return from, nil, err
-		}
-		return a.Session.Origin(), func(by aggregate.Actor, policy aggregate.Policy) bool {
-			x := a.Current()
-			if x == nil {
-				return false
-			}
-			c, err := a.Approve(x.ActionID, x.Payload.Hash(), by, policy, time.Now())
-			return err == nil && !c.Empty()
-		}, nil
-	case aggregate.ValidID(id):
-		a, err := rows(p.stack).Load(ctx, task.RefOf(p.tenant(), id))
-		if err != nil {
-			return from, nil, err
-		}
-		from = a.Request.Origin()
-		return from, func(by aggregate.Actor, policy aggregate.Policy) bool { return policy.Approve(by, from.User) == nil }, nil
-	}
-	return from, nil, aggregate.ErrNotFound
+	return decision.Approves(a, q.ID, by, policy, time.Now()), nil
 }
 
 // directory is the sandbox's workspace as Slack would describe it, without asking over its Web API.

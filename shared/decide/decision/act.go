@@ -102,6 +102,12 @@ func Approve(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now t
 	return a.ApproveRead(id, a.AskedHash(id), by, p, now)
 }
 
+// Approves reports whether this person's approval of what the gate asks about now would count.
+func Approves(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
+	c, err := Approve(a, id, by, p, now)
+	return err == nil && !c.Empty()
+}
+
 // Reject sends back what a gate asks about. It changes nothing where the same person rejected it with the same reason
 // before. With another reason it returns ErrDecided, since this reason would not be saved.
 func Reject(reason string) Act {

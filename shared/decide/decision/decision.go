@@ -37,6 +37,8 @@ type Subject interface {
 	Beginning() (message, thread string)
 	// Askers are the people whose own request it is what waits.
 	Askers() []string
+	// Asks is the gate that waits for people's approval, if one does.
+	Asks() (q aggregate.Question, waits bool)
 	AskedBy(id string) aggregate.CardType
 	AskedHash(id string) string
 	AskedAt(id string) time.Time

@@ -83,12 +83,6 @@ func (r Reader) Read(ctx context.Context, tenant, team, user string, s tenancy.S
 	return out, errors.Join(waitingErr, mineErr, talksErr)
 }
 
-// approves reports whether this person's approval of what is asked now would count.
-func (x Item) approves(by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	c, err := decision.Approve(x.Of, x.ID, by, p, now)
-	return err == nil && !c.Empty()
-}
-
 // talks are the open ones among the conversations that a person began last.
 func (r Reader) talks(ctx context.Context, tenant, user string) ([]conversation.Session, error) {
 	open := func(s conversation.Session) bool { return s.Status != conversation.Closed }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -78,7 +79,7 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 			if err != nil {
 				return nil, 0, err
 			}
-			if x.approves(by, policy, l.Now()) {
+			if decision.Approves(x.Of, x.ID, by, policy, l.Now()) {
 				out = append(out, x)
 			}
 		}

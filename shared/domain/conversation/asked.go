@@ -15,6 +15,15 @@ func (a *Aggregate) ApproveRead(id, hash string, by aggregate.Actor, p aggregate
 	return a.Approve(id, hash, by, p, now)
 }
 
+// Asks is the action that waits for people's approval, if one does.
+func (a *Aggregate) Asks() (q aggregate.Question, waits bool) {
+	x := a.Pending()
+	if x == nil || !x.Gate.Terms.ApprovalRequired {
+		return q, false
+	}
+	return x.Asks(), true
+}
+
 // AskedBy is the type of the card that asks about the action with this id, empty when there is no such action.
 func (a *Aggregate) AskedBy(id string) aggregate.CardType {
 	if a.Action(id) == nil {

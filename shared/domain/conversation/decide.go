@@ -59,16 +59,6 @@ func (a *Aggregate) Approve(id, hash string, by aggregate.Actor, p aggregate.Pol
 	return c.done(), nil
 }
 
-// Approves reports whether this person's approval of what the action with this id is now would count.
-func (a *Aggregate) Approves(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) bool {
-	x := a.Action(id)
-	if x == nil {
-		return false
-	}
-	c, err := a.Approve(id, x.Payload.Hash(), by, p, now)
-	return err == nil && !c.Empty()
-}
-
 // AskersOf are the people whose own request an action is.
 func (a *Aggregate) AskersOf(x *Action) []string {
 	if len(x.Askers) == 0 {
