@@ -75,7 +75,7 @@ func (w *world) anew() {
 	w.t.Helper()
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1", Member: true}, aggregate.Policy{Team: "T1", AllowSelf: true}
 	for _, decide := range []conversation.Decision{
-		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
+		func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
 		func(a *conversation.Aggregate) (aggregate.Change, error) {
 			return a.Reopen(by, p, time.Now().Add(time.Hour))
 		},

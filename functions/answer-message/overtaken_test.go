@@ -22,7 +22,7 @@ func TestAnAnswerThatComesTooLateIsPaidFor(t *testing.T) {
 	by, p := aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, aggregate.Policy{Team: "T1", Mode: aggregate.ApproversList}
 	for name, end := range map[string]conversation.Decision{
 		"stopped": func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Stop(by, p, time.Now()) },
-		"closed":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, p, time.Now()) },
+		"closed":  func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, p, time.Now()) },
 	} {
 		w := talking(t, server, conversation.Opening{AgentID: "codex", Locale: "en"}, func(*tenancy.Settings) {})
 		w.vendor.says.Usage = model.Usage{ID: "call", Input: 100, Output: 50, Cost: 1000}

@@ -200,7 +200,7 @@ func testClosed(t *testing.T, g *stage) {
 	run := g.load().Head.Run
 	g.writesLong(func() {
 		g.recorded()
-		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(by, policy, time.Now()) }))(t)
+		expect.Value(g.rows.Decide(t.Context(), g.ref, func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(by, policy, time.Now()) }))(t)
 	})
 	_, err := g.Handle(t.Context(), pipeline.Input{Tenant: g.ref.Tenant, Kind: "session", ID: g.ref.ID, Run: run})
 	if !errors.Is(err, aggregate.ErrSuperseded) {

@@ -153,7 +153,7 @@ func testActionListed(t *testing.T, db *storetest.Server) {
 		t.Error(said)
 	}
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
+		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, Mode: aggregate.ApproversChannel, AllowSelf: true}, k.Now())
 	})
 	if said := k.said(k.typed(workspace.Sato, workspace.HR, "list")); strings.Contains(said, "エージェントとの会話") || strings.Contains(said, "操作 #1") {
 		t.Error(said)
@@ -258,7 +258,7 @@ func testPagesForReaders(t *testing.T, db *storetest.Server) {
 func testConversationReopened(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Close(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
+		return a.End(k.By, aggregate.Policy{Team: slacktest.Team, AllowSelf: true}, k.Now())
 	})
 	k.quiet(k.press(workspace.Sato, card.ReopenConversation, k.of.ID), workspace.Sato)
 	expect.Same(t, conversation.Open, expect.Value(k.rows.Load(t.Context(), k.of))(t).Session.Status)

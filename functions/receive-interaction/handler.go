@@ -26,6 +26,7 @@ import (
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/store"
+	"ringi/shared/store/kinds"
 )
 
 const (
@@ -38,6 +39,7 @@ const (
 // Rows are where decisions are made.
 type Rows interface {
 	decision.Store
+	inbox.Rows
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
@@ -170,7 +172,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 // click is the act of whoever sent the payload on a subject, and on what in it.
 func (p payload) click(subject, id string) click {
 	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decision.Click{
-		Ref: decision.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
+		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
 		Want: people.Want{User: p.User.ID, Team: p.User.TeamID, Channel: p.channel()},
 	}}
 	if p.View.CallbackID == card.HomeCallback {
@@ -196,7 +198,7 @@ func (h *Handler) button(ctx context.Context, p payload) (inbound.Response, erro
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil && c.home == "" {
 		return inbound.Response{}, err
 	}
-	if verb, kind, _ := strings.Cut(a.ActionID, "_"); decision.Asks(aggregate.CardType(kind)) {
+	if verb, kind, _ := strings.Cut(a.ActionID, "_"); kinds.Asks(aggregate.CardType(kind)) {
 		if press := h.presses()[verb]; press != nil {
 			press(ctx, c, aggregate.CardType(kind), hash)
 			return inbound.OK(), nil
@@ -292,7 +294,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	if p.View.CallbackID == card.ActionRejectCallback {
 		m.Type = conversation.CardAction
 	}
-	if err != nil || !decision.Asks(m.Type) {
+	if err != nil || !kinds.Asks(m.Type) {
 		return h.malformed(ctx, p)
 	}
 	c := p.click(cmp.Or(m.Session, m.TaskID), m.ID)

@@ -51,7 +51,7 @@ func (w *world) made(r requested) string {
 	})
 	if r.cancelled {
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-			return a.CancelTask(by, aggregate.Policy{Team: r.team, AllowSelf: true}, now)
+			return a.End(by, aggregate.Policy{Team: r.team, AllowSelf: true}, now)
 		})
 	}
 	return ref.ID

@@ -148,7 +148,7 @@ func listsTalks(t *testing.T, w *world) {
 	a := b.get("/console/agents?status=closed")
 	holds(t, a, "条件に合う会話はありません")
 	in.decide(func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Close(aggregate.System(), aggregate.Policy{Team: w.tenant.TeamID}, w.Now())
+		return a.End(aggregate.System(), aggregate.Policy{Team: w.tenant.TeamID}, w.Now())
 	})
 	a = b.get("/console/agents?status=closed&person=" + workspace.Sato)
 	holds(t, a, in.ref.ID)

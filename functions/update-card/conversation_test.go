@@ -125,6 +125,6 @@ func TestAConversationIsDrawn(t *testing.T) {
 	k.drawn("active", want...)
 	k.drawn("active", want...)
 
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
 	k.drawn("closed", append(want, "reopen_session")...)
 }

@@ -125,7 +125,7 @@ func testActionCopiesEnd(t *testing.T, k *inConversation) {
 	k.listing(nil, workspace.Suzuki)
 	k.proposes("make test")
 	k.shown()
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
 	k.shown()
 	k.sees(workspace.Suzuki, []string{"会話の終了に伴い取り消されました"}, []string{"approve_action", "cancel_action"})
 }

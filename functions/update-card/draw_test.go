@@ -265,7 +265,7 @@ func testUpdateFault(t *testing.T, w *world) {
 	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardUnreachable || c.MessageTS != before || c.Refusal != "msg_too_long" {
 		t.Errorf("%+v", c)
 	}
-	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, w.Now()) })
+	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, w.Now()) })
 	w.done()
 	if c := w.Load().Card("CARD#prompt#0001"); c.State != aggregate.CardPosted || c.MessageTS != before {
 		t.Errorf("%+v", c)

@@ -88,7 +88,7 @@ func testHomeLongAction(t *testing.T, k *inConversation) {
 func testHomeConversations(t *testing.T, k *inConversation) {
 	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話", "テストを直して", "claude · 💬 会話中"}, nil)
 	k.wants(k.opens(workspace.Suzuki), nil, []string{"エージェントとの会話"})
-	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+	k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
 	k.wants(k.opens(workspace.Sato), nil, []string{"エージェントとの会話"})
 }
 

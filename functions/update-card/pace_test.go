@@ -115,7 +115,7 @@ func testShortOfUpdates(t *testing.T, w *world) {
 		w.use("chat.update", updates, updateWindow)
 	}
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CancelTask(w.requester(), w.policy(), w.Now())
+		return a.End(w.requester(), w.policy(), w.Now())
 	})
 	w.back(1, 13)
 }

@@ -44,7 +44,7 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 	})
 	run("its answer never came", func(t *testing.T, k *inConversation) {
 		k.grows()
-		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.Close(k.By, k.policy, k.Now()) })
+		k.do(func(a *conversation.Aggregate) (aggregate.Change, error) { return a.End(k.By, k.policy, k.Now()) })
 		k.drawn("closed", "reopen_session")
 		if a := expect.Value(k.rows.Load(t.Context(), k.ref))(t); a.Stream != nil {
 			t.Errorf("%+v", a.Stream)

@@ -39,6 +39,44 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 // out, and what DynamoDB did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
+	err := s.rowsAt(ctx, places, func(p Place, it item) error {
+		var x T
+		err := unpack(it, &x)
+		out[p] = x
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Origins are where aggregates were asked for, and by whom; what is gone, or was asked for by nobody, is left out. Otherwise it
+// is as RowsAt.
+func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
+	var places []Place
+	for _, ref := range refs {
+		if kind, _ := s.kinds.Of(ref.Kind); kind.Asked != "" {
+			places = append(places, Place{ref, kind.Asked})
+		}
+	}
+	out := map[aggregate.Ref]aggregate.Origin{}
+	err := s.rowsAt(ctx, places, func(p Place, it item) error {
+		kind, _ := s.kinds.Of(p.Ref.Kind)
+		r, err := s.unpackRow(kind, it)
+		if asked, ok := r.(interface{ Origin() aggregate.Origin }); ok {
+			out[p.Ref] = asked.Origin()
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// rowsAt hands the items at some places on.
+func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, item) error) error {
 	keys, at := []item{}, map[string]Place{}
 	for _, p := range places {
 		pk, err := s.partition(p.Ref)
@@ -48,29 +86,27 @@ func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, 
 		keys, at[pk+" "+p.Key] = append(keys, key(pk, p.Key)), p
 	}
 	if len(keys) > mostInBatch {
-		return nil, aggregate.ErrField{Field: "rows", Limit: fmt.Sprintf("must be at most %d", mostInBatch)}
+		return aggregate.ErrField{Field: "rows", Limit: fmt.Sprintf("must be at most %d", mostInBatch)}
 	}
 	for try := 0; len(keys) > 0 && try < batchTries; try++ {
 		if try > 0 {
 			if err := sleep.For(ctx, time.Duration(try)*50*time.Millisecond); err != nil {
-				return nil, fmt.Errorf("read %d rows: %w", len(keys), err)
+				return fmt.Errorf("read %d rows: %w", len(keys), err)
 			}
 		}
 		res, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: keys}}})
 		if err != nil {
-			return nil, fmt.Errorf("read %d rows: %w", len(keys), err)
+			return fmt.Errorf("read %d rows: %w", len(keys), err)
 		}
 		for _, it := range res.Responses[s.table] {
-			var x T
 			if expired(it, s.now()) {
 				continue
 			}
-			if err := unpack(it, &x); err != nil {
-				return nil, err
+			if err := found(at[textOf(it, "PK")+" "+textOf(it, "SK")], it); err != nil {
+				return err
 			}
-			out[at[textOf(it, "PK")+" "+textOf(it, "SK")]] = x
 		}
 		keys = res.UnprocessedKeys[s.table].Keys
 	}
-	return out, nil
+	return nil
 }

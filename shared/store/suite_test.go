@@ -286,7 +286,7 @@ func approveProcess(a *task.Aggregate) (aggregate.Change, error) {
 func start(a *task.Aggregate) (aggregate.Change, error) { return a.StartExecution(a.Head.Run, at()) }
 
 func cancel(a *task.Aggregate) (aggregate.Change, error) {
-	return a.CancelTask(approver(), policy(), at())
+	return a.End(approver(), policy(), at())
 }
 
 func claim(order int) decision {

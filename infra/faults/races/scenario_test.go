@@ -200,7 +200,7 @@ func (s *scenario) rejectProcess(by aggregate.Actor) decision {
 }
 
 func (s *scenario) cancel(by aggregate.Actor) decision {
-	return func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(by, policy, s.now) }
+	return func(a *task.Aggregate) (aggregate.Change, error) { return a.End(by, policy, s.now) }
 }
 
 func (s *scenario) cancelExecution(by aggregate.Actor) decision {

@@ -27,7 +27,7 @@ func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.T
 // May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for nobody.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
-	x, err := rows.Load(ctx, decision.RefOf(p.tenant(), id))
+	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return false, nil
 	}

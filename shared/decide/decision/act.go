@@ -23,24 +23,17 @@ type Button struct {
 // Buttons are those of cards beside the ones that approve or reject, by action_id.
 func Buttons() map[string]Button {
 	return map[string]Button{
-		"cancel_execution": {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
-		"retry_execution":  {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
-		"retry_generation": {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
-		card.TakeAsRequest: {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
-		card.CancelAction:  {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
+		"cancel_execution":      {Act: on((*task.Aggregate).CancelExecution), Withdraws: true},
+		"retry_execution":       {Act: on((*task.Aggregate).RetryExecution), Withdraws: true, Retries: true},
+		"retry_generation":      {Act: onWhole((*task.Aggregate).RetryGeneration), Withdraws: true, Retries: true},
+		card.TakeAsRequest:      {Act: on((*task.Aggregate).TakeAsRequest), Withdraws: true},
+		card.CancelAction:       {Act: on((*conversation.Aggregate).Cancel), Withdraws: true},
 		card.ReopenConversation: {Act: onWhole((*conversation.Aggregate).Reopen)},
 	}
 }
 
-// End is the button that ends a subject wherever it stands: it cancels a task, and closes a conversation.
-func End() Button {
-	return Button{Withdraws: true, Act: func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if a.Ref().Kind == conversation.Kind.Name {
-			return onWhole((*conversation.Aggregate).Close)(a, id, by, p, now)
-		}
-		return onWhole((*task.Aggregate).CancelTask)(a, id, by, p, now)
-	}}
-}
+// End is the button that ends a subject: it cancels a task, and closes a conversation.
+func End() Button { return Button{Act: onWhole(Subject.End), Withdraws: true} }
 
 // on is an act on one kind of subject. There is nothing of the kind in any other.
 func on[A Subject](decide func(a A, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)) Act {
@@ -63,18 +56,15 @@ func onWhole[A Subject](decide func(a A, by aggregate.Actor, p aggregate.Policy,
 	})
 }
 
-// Asks reports whether people approve or reject what this type of card asks.
-func Asks(kind aggregate.CardType) bool {
-	return kind == task.CardPrompt || kind == task.CardProcess || kind == task.CardStep || kind == conversation.CardAction
-}
-
 // Pressed is an act by a card's button on a gate of this type: the button and its value name the same. A hash is of what the
 // card shows; a task's cards carry none.
 func Pressed(kind aggregate.CardType, hash string, act Act) Act {
-	if hash == "" && kind != conversation.CardAction {
-		return Gate(kind, act)
+	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+		if _, bare := a.(*task.Aggregate); bare && hash == "" {
+			return Gate(kind, act)(a, id, by, p, now)
+		}
+		return Shown(kind, hash, act)(a, id, by, p, now)
 	}
-	return Shown(kind, hash, act)
 }
 
 // Shown is an act on a gate of this type of which the person saw the content with this hash; aggregate.ErrMoved for another one.
@@ -90,7 +80,7 @@ func Shown(kind aggregate.CardType, hash string, act Act) Act {
 // Gate is an act on a gate that this type of card asks about.
 func Gate(kind aggregate.CardType, act Act) Act {
 	return func(a Subject, id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
-		if !Asks(kind) || a.AskedBy(id) != kind {
+		if kind == "" || a.AskedBy(id) != kind {
 			return aggregate.Change{}, aggregate.ErrNotFound
 		}
 		return act(a, id, by, p, now)

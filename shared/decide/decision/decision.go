@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -46,14 +45,8 @@ type Subject interface {
 	VerdictOn(id string) aggregate.Verdict
 	ApproveRead(id, hash string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 	Reject(id, reason string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
-}
-
-// RefOf names the subject with this id, whose form tells its kind.
-func RefOf(tenant, id string) aggregate.Ref {
-	if conversation.ValidID(id) {
-		return conversation.RefOf(tenant, id)
-	}
-	return task.RefOf(tenant, id)
+	// End ends it wherever it stands.
+	End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error)
 }
 
 // Store is where decisions are made: the rows of all kinds.
@@ -86,11 +79,6 @@ type Click struct {
 	Ref  aggregate.Ref
 	ID   string             // of what is decided
 	Card aggregate.CardType // of the card whose button approves; empty for anything else
-}
-
-// known reports whether the click's ids can be of something.
-func (c Click) known() bool {
-	return (aggregate.ValidID(c.Ref.ID) || conversation.ValidID(c.Ref.ID)) && (c.ID == c.Ref.ID || aggregate.ValidID(c.ID))
 }
 
 // Verdict is what became of a click.
@@ -151,7 +139,7 @@ func (m Maker) judge(ctx context.Context, c Click, act Act, run func(context.Con
 		v.Err = fmt.Errorf("read the settings: %w", v.Err)
 		return v
 	}
-	if !c.known() {
+	if c.ID != c.Ref.ID && !aggregate.ValidID(c.ID) {
 		v.Err = aggregate.ErrNotFound
 		return v
 	}

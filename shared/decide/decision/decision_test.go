@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/store/kinds"
 )
 
 // What a person's decision took is measured from the question, not from the beginning of its generation.
@@ -33,6 +34,16 @@ func TestNobodyDecidesBeforeTheyAreAsked(t *testing.T) {
 	for wait, want := range map[time.Duration]time.Duration{90 * time.Second: 90 * time.Second, 0: 0, -time.Second: 0} {
 		if got := (Verdict{Asked: asked}).waited(asked.Add(wait)); got != want {
 			t.Errorf("%s after: %s, want %s", wait, got, want)
+		}
+	}
+}
+
+// What a kind that asks people doesn't say of itself, a click does not find, and nobody's list of what waits has.
+func TestAKindThatAsksPeopleSaysHow(t *testing.T) {
+	for _, k := range kinds.All() {
+		_, asks := k.New().(Subject)
+		if says := [3]bool{k.ValidID != nil, k.Asked != "", len(k.Asks) > 0}; says != [3]bool{asks, asks, asks} {
+			t.Errorf("kind %s, decided on: %v, says its ids' form, who asked for one, and by which cards: %v", k.Name, asks, says)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/store/kinds"
 )
 
 // TakeAsReason rejects what waits in a message's thread, with the message's text as the reason. The rejection and the end
@@ -26,7 +27,7 @@ func (m Maker) TakeAsReason(ctx context.Context, c Click) (v Verdict, gate Click
 			return err
 		}
 		a, is := x.(*task.Aggregate)
-		if !is || a.Choice == nil || !Asks(a.Choice.Beside.Kind) {
+		if !is || a.Choice == nil || !kinds.Asks(a.Choice.Beside.Kind) {
 			_, err := f(x)
 			return errors.Join(err, aggregate.ErrNotFound)
 		}

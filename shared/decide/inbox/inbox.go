@@ -31,18 +31,17 @@ const (
 // Rows are those of all kinds.
 type Rows interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
+	Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error)
 }
 
 // Store lists what waits, and requests.
 type Store interface {
 	Waiting(ctx context.Context, tenant, cursor string, limit int) (store.Page[store.WaitingItem], error)
-	Requests(ctx context.Context, tenant string, ids ...string) (map[string]task.Request, error)
 	Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (store.Page[task.Task], error)
 }
 
 // Sessions are people's conversations with agents.
 type Sessions interface {
-	Titled(ctx context.Context, tenant string, ids ...string) (map[string]conversation.Session, error)
 	Listed(ctx context.Context, tenant string, f conversations.Filter, cursor string, limit, most int, keep func(conversation.Session) bool) (store.Page[conversation.Session], error)
 }
 

@@ -8,8 +8,6 @@ import (
 
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
-	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/people"
 	"ringi/shared/store"
@@ -58,9 +56,13 @@ type look struct {
 // page finds what the person may approve among the rows of a page, most of it at most, and says how many rows it looked at.
 // Only what the person may decide by where it was asked for is read whole.
 func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (out []Item, looked int, err error) {
-	origins, err := l.origins(ctx, items)
+	refs := make([]aggregate.Ref, len(items))
+	for i, x := range items {
+		refs[i] = x.Ref
+	}
+	origins, err := l.Rows.Origins(ctx, refs)
 	if err != nil {
-		return nil, 0, err
+		return nil, 0, fmt.Errorf("read where what waits was asked for: %w", err)
 	}
 	for looked < len(items) && len(out) < most {
 		var may []store.WaitingItem
@@ -87,34 +89,6 @@ func (l look) page(ctx context.Context, items []store.WaitingItem, most int) (ou
 	return out, looked, nil
 }
 
-// origins are where rows' aggregates were asked for. What is gone has none.
-func (l look) origins(ctx context.Context, items []store.WaitingItem) (map[aggregate.Ref]aggregate.Origin, error) {
-	ids := map[string][]string{}
-	for _, x := range items {
-		ids[x.Ref.Kind] = append(ids[x.Ref.Kind], x.Ref.ID)
-	}
-	out := map[aggregate.Ref]aggregate.Origin{}
-	if these := ids[task.Kind.Name]; len(these) > 0 {
-		requests, err := l.Store.Requests(ctx, l.tenant, these...)
-		if err != nil {
-			return nil, fmt.Errorf("read where tasks were asked for: %w", err)
-		}
-		for id, x := range requests {
-			out[task.RefOf(l.tenant, id)] = x.Origin()
-		}
-	}
-	if these := ids[conversation.Kind.Name]; len(these) > 0 {
-		talks, err := l.Sessions.Titled(ctx, l.tenant, these...)
-		if err != nil {
-			return nil, fmt.Errorf("read where conversations are: %w", err)
-		}
-		for id, x := range talks {
-			out[conversation.RefOf(l.tenant, id)] = x.Origin()
-		}
-	}
-	return out, nil
-}
-
 // actor is the person as Slack knows them where something was asked for, with the policy that holds there.
 func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, aggregate.Policy, error) {
 	return l.who.Who(ctx, people.Want{User: l.user, Team: l.team}, o, l.settings)
@@ -122,18 +96,12 @@ func (l look) actor(ctx context.Context, o aggregate.Origin) (aggregate.Actor, a
 
 // decides reports whether the person may approve a row, as far as it says alone who asked. Its aggregate may know more.
 func (l look) decides(ctx context.Context, x store.WaitingItem, o aggregate.Origin) (bool, error) {
-	askers := []string{o.User}
-	switch row := x.Row.(type) {
-	case task.Gated:
-	case *conversation.Action:
-		if len(row.Askers) > 0 {
-			askers = row.Askers
-		}
-	default: // what a message is meant to be, say: its author alone decides, on its card
+	if x.OfAuthor || o.Team == "" {
 		return false, nil
 	}
-	if o.Team == "" {
-		return false, nil
+	askers := x.Askers
+	if len(askers) == 0 {
+		askers = []string{o.User}
 	}
 	by, policy, err := l.actor(ctx, o)
 	if err != nil {

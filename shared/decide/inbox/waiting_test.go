@@ -63,10 +63,10 @@ func (m *many) Waiting(_ context.Context, tenant, cursor string, limit int) (out
 	return out, nil
 }
 
-func (m *many) Requests(_ context.Context, _ string, ids ...string) (map[string]task.Request, error) {
-	out := map[string]task.Request{}
-	for _, id := range ids {
-		out[id] = task.Request{TeamID: "T1", User: "U0", Channel: m.channel(id), ChannelType: "channel"}
+func (m *many) Origins(_ context.Context, refs []aggregate.Ref) (map[aggregate.Ref]aggregate.Origin, error) {
+	out := map[aggregate.Ref]aggregate.Origin{}
+	for _, ref := range refs {
+		out[ref] = aggregate.Origin{Team: "T1", User: "U0", Channel: m.channel(ref.ID), ChannelType: "channel"}
 	}
 	return out, nil
 }

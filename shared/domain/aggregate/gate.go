@@ -207,7 +207,9 @@ type Question struct {
 	ID        string
 	Kind      CardType // which card asks
 	Version   int
-	StepID    string // of a step's gate
+	StepID    string   // of a step's gate
+	Askers    []string `json:"-"` // whose own request it is; none: of whoever asked for the aggregate
+	OfAuthor  bool     `json:"-"` // whoever asked decides, no approver
 	CreatedAt time.Time
 	DecideBy  *time.Time
 }

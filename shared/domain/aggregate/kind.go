@@ -97,6 +97,11 @@ type Kind struct {
 	Prefix string   // of the partition key, before <tenant>#<id>
 	Lists  []string // prefixes of lists that stand beside an aggregate
 	New    func() Aggregate
+	// ValidID reports whether an id has the form of this kind's; nil: no click names one by its id.
+	ValidID func(id string) bool
+	// Asked is the key of the row that says where one was asked for, and by whom; empty: nobody asks for one.
+	Asked string
+	Asks  []CardType // on which people approve or reject
 	// Rows makes a row of each type, but for those that all kinds have.
 	Rows map[string]func() Row
 	// Begin is the first Change of one that another aggregate asks for by an order; nil: none is asked for so.

@@ -179,9 +179,9 @@ func overdue(t aggregate.Terms, now time.Time) bool {
 	return t.DecideBy != nil && !now.Before(*t.DecideBy)
 }
 
-// Close ends the session: whoever opened it may, and every approver. What waits is cancelled with it. While an action
+// End closes the conversation: whoever opened it may, and every approver. What waits is cancelled with it. While an action
 // executes, or is about to, it returns ErrInFlight: that is cancelled first.
-func (a *Aggregate) Close(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if a.Session != nil && a.Session.Status == Closed {
 		return aggregate.Change{}, nil
 	}

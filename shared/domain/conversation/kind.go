@@ -9,7 +9,7 @@ import (
 // Kind describes sessions to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "session", Prefix: "SESSION#", Lists: []string{MessagesList, ActionsList, LogList},
-	New: func() aggregate.Aggregate { return &Aggregate{} },
+	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: ValidID, Asked: (&Session{}).Key(), Asks: []aggregate.CardType{CardAction},
 	Rows: map[string]func() aggregate.Row{
 		"head":     func() aggregate.Row { return &Head{} },
 		"session":  func() aggregate.Row { return &Session{} },
@@ -49,7 +49,10 @@ func (a *Action) Indexes(head aggregate.Root) []aggregate.Index {
 
 // Asks is what the action asks people.
 func (a *Action) Asks() aggregate.Question {
-	return aggregate.Question{Key: a.Key(), ID: a.ActionID, Kind: CardAction, Version: a.Number, CreatedAt: a.CreatedAt, DecideBy: a.Gate.Terms.DecideBy}
+	return aggregate.Question{
+		Key: a.Key(), ID: a.ActionID, Kind: CardAction, Version: a.Number, Askers: a.Askers,
+		CreatedAt: a.CreatedAt, DecideBy: a.Gate.Terms.DecideBy,
+	}
 }
 
 // Aggregate is every row of one session, as one consistent Query returned them.

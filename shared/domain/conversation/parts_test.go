@@ -66,7 +66,7 @@ func TestAMessageToAClosedSessionIsAnsweredByAButton(t *testing.T) {
 	if err := tb.answer(nil); err != nil {
 		t.Fatal(err)
 	}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	for i := range 3 {
 		tb.now = tb.now.Add(time.Minute)
 		tb.tell("still there?")

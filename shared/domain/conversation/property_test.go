@@ -303,7 +303,7 @@ func (w *walk) closes(int) {
 		_ = w.decide("reopen", func(a *Aggregate) (aggregate.Change, error) { return a.Reopen(person(sato), policy, w.now) })
 		return
 	}
-	_ = w.decide("close", func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, w.now) })
+	_ = w.decide("close", func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, w.now) })
 }
 
 // comesToRest has everybody do their part: within a few rounds nothing is left to do, and nothing waits but for people.

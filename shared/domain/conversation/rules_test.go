@@ -147,7 +147,7 @@ func TestWhatWasStampedStaysAsLongAsTheAuditLog(t *testing.T) {
 		})
 		answered()
 	}
-	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, tb.now) })
+	tb.must(func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, tb.now) })
 	left := 0
 	for _, rows := range []map[string]aggregate.Row{tb.rows, tb.lists} {
 		for key, row := range rows {

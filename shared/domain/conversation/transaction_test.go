@@ -57,7 +57,7 @@ func TestWhateverComesTogetherIsOneTransaction(t *testing.T) {
 		"an answer":     func(a *Aggregate) (aggregate.Change, error) { return a.Answered(a.Head.Run, a.Waiting(), long, now) },
 		"a sentence":    func(a *Aggregate) (aggregate.Change, error) { return a.GiveUp(a.Head.Run, ReasonRunFailed, now) },
 		"a failed try":  func(a *Aggregate) (aggregate.Change, error) { return a.Tried(a.Head.Run, "x", long, now) },
-		"the end of it": func(a *Aggregate) (aggregate.Change, error) { return a.Close(person(sato), policy, now) },
+		"the end of it": func(a *Aggregate) (aggregate.Change, error) { return a.End(person(sato), policy, now) },
 	} {
 		c, err := decide(a)
 		// Beside them, answer-message counts the messages of each who wrote.

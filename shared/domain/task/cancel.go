@@ -6,10 +6,10 @@ import (
 	"ringi/shared/domain/aggregate"
 )
 
-// CancelTask withdraws a task wherever it stands. A call that is in flight is
+// End cancels a task wherever it stands. A call that is in flight is
 // not called back; its outcome is recorded when it is known.
 // It returns ErrDecided when the task is over, ErrNotAllowed with the rule that refused.
-func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
+func (a *Aggregate) End(by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	if stop, err := a.cancelled(by, p); stop {
 		return aggregate.Change{}, err
 	}
@@ -21,7 +21,7 @@ func (a *Aggregate) CancelTask(by aggregate.Actor, p aggregate.Policy, now time.
 	return c.ended(a.Task, TaskCancelled, by, ReasonByPerson)
 }
 
-// CancelExecution is CancelTask by the button of the running card: id must be the newest execution's.
+// CancelExecution is End by the button of the running card: id must be the newest execution's.
 func (a *Aggregate) CancelExecution(id string, by aggregate.Actor, p aggregate.Policy, now time.Time) (aggregate.Change, error) {
 	e := a.Execution()
 	if e == nil {

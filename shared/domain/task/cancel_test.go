@@ -48,7 +48,7 @@ func TestACancelledTaskLeavesNothingOpen(t *testing.T) {
 			expect.Same(t, actions, got)
 			s.nothing(s.cancel)
 			s.refused(func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-				return a.CancelTask(person(suzuki), s.policy, now)
+				return a.End(person(suzuki), s.policy, now)
 			},
 				aggregate.ErrDecided{Status: "cancelled", By: requester, At: s.head.Ended.At, Reason: ReasonByPerson})
 		})

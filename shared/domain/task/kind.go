@@ -9,7 +9,7 @@ import (
 // Kind describes tasks to the store, the relay and the sweeper.
 var Kind = aggregate.Kind{
 	Name: "task", Prefix: "TASK#",
-	New: func() aggregate.Aggregate { return &Aggregate{} },
+	New: func() aggregate.Aggregate { return &Aggregate{} }, ValidID: aggregate.ValidID, Asked: (&Request{}).Key(), Asks: []aggregate.CardType{CardPrompt, CardProcess, CardStep},
 	Rows: map[string]func() aggregate.Row{
 		"head":      func() aggregate.Row { return &Head{} },
 		"request":   func() aggregate.Row { return &Request{} },
@@ -113,7 +113,7 @@ func (g *StepGate) Asks() aggregate.Question {
 
 // Asks what the message is meant to be, on the task's first card.
 func (r *Choice) Asks() aggregate.Question {
-	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
+	return aggregate.Question{Key: r.Key(), ID: r.ID, Kind: CardTask, OfAuthor: true, CreatedAt: r.CreatedAt, DecideBy: r.Terms.DecideBy}
 }
 
 // Filter narrows a list of tasks; an empty field filters nothing.

@@ -62,7 +62,7 @@ func (w *world) click() {
 		add("retry execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.RetryExecution(r.ID, by, p, now) })
 	}
 	if rapid.IntRange(0, 4).Draw(w.rt, "withdraw") == 4 { // seldom: it ends the story
-		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.CancelTask(by, p, now) })
+		add("cancel", func(a *Aggregate, now time.Time) (aggregate.Change, error) { return a.End(by, p, now) })
 		for _, r := range a.Executions {
 			add("cancel execution", func(a *Aggregate, now time.Time) (aggregate.Change, error) {
 				return a.CancelExecution(r.ID, by, p, now)

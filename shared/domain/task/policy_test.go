@@ -90,7 +90,7 @@ func TestARefusedPersonChangesNothingWhereverTheyClick(t *testing.T) {
 		{"reject step", waitingStep, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.Reject(gateID(a), "宛先", outsider, s.policy, s.now)
 		}, aggregate.RuleNotListed},
-		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) { return a.CancelTask(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
+		{"cancel", waitingPrompt, func(a *Aggregate, s *story) (aggregate.Change, error) { return a.End(outsider, s.policy, s.now) }, aggregate.RuleNotParty},
 		{"cancel execution", running, func(a *Aggregate, s *story) (aggregate.Change, error) {
 			return a.CancelExecution(a.Execution().ID, outsider, s.policy, s.now)
 		}, aggregate.RuleNotParty},

@@ -171,7 +171,7 @@ func TestASessionIsToldToStopWhenItsTaskIsOver(t *testing.T) {
 	s := inSession(t)
 	s.nothing(closeSession)
 	s.do(bind("first"), func(a *Aggregate, now time.Time) (aggregate.Change, error) {
-		return a.CancelTask(person(suzuki), s.policy, now)
+		return a.End(person(suzuki), s.policy, now)
 	})
 	a := s.load()
 	if n := a.Next(s.now); n.State != StateExecuteProcess {

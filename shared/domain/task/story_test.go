@@ -190,7 +190,7 @@ func (s *story) retry(a *Aggregate, now time.Time) (aggregate.Change, error) {
 }
 
 func (s *story) cancel(a *Aggregate, now time.Time) (aggregate.Change, error) {
-	return a.CancelTask(person(requester), s.policy, now)
+	return a.End(person(requester), s.policy, now)
 }
 
 func (s *story) cancelExecution(a *Aggregate, now time.Time) (aggregate.Change, error) {

@@ -153,7 +153,7 @@ var conversationStates = []struct {
 	}},
 	{"session_closed", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
-		c.do(c.Close(member("U_SATO"), anyMember, c.now))
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
 	}},
 	{"session_idle", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
@@ -161,7 +161,7 @@ var conversationStates = []struct {
 	}},
 	{"session_reopened", conversation.CardSession, func(c *onThread) {
 		c.says("はい", nil)
-		c.do(c.Close(member("U_SATO"), anyMember, c.now))
+		c.do(c.End(member("U_SATO"), anyMember, c.now))
 		c.do(c.Reopen(member("U_SATO"), anyMember, c.now))
 	}},
 }

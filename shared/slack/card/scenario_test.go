@@ -190,7 +190,7 @@ func (s *scenario) cancelExecution() *scenario {
 	return s.do(s.CancelExecution(s.Execution().ID, approver, policy, s.now))
 }
 
-func (s *scenario) cancelTask() *scenario { return s.do(s.CancelTask(requester, policy, s.now)) }
+func (s *scenario) cancelTask() *scenario { return s.do(s.End(requester, policy, s.now)) }
 
 // park gives up; what was just decided is tried by one more run first.
 func (s *scenario) park(why aggregate.Reason) *scenario {

@@ -137,7 +137,7 @@ func testAnswer(t *testing.T, w *world) {
 func testForgotten(t *testing.T, w *world) {
 	policy := aggregate.Policy{Team: "T1", AllowSelf: true}
 	w.decide(t, func(a *conversation.Aggregate) (aggregate.Change, error) {
-		return a.Close(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, policy, w.now)
+		return a.End(aggregate.Actor{Type: aggregate.ActorUser, ID: "U1", Team: "T1"}, policy, w.now)
 	})
 	expect.NoError(t, w.tell(t, "1775034001.000100", "still there?"))
 	if a := w.load(t); a.Session.Status != conversation.Closed || len(a.Inbox) != 1 || a.Effects(w.now).Run != nil {

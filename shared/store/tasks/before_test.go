@@ -290,7 +290,7 @@ func (b before) cancelled(t *testing.T, r read) {
 		return
 	}
 	a, err = b.Decide(t.Context(), ref, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.CancelTask(by, aggregate.Policy{Team: "T0TEAM", AllowSelf: true}, at().Add(time.Minute))
+		return a.End(by, aggregate.Policy{Team: "T0TEAM", AllowSelf: true}, at().Add(time.Minute))
 	})
 	if err != nil || a.Head.Ended == nil {
 		t.Errorf("%s: %v", r.Name, err)

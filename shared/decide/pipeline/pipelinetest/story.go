@@ -200,7 +200,7 @@ func (w *Story) approve(a *task.Aggregate) (aggregate.Change, error) {
 // Cancel withdraws the task.
 func (w *Story) Cancel() *task.Aggregate {
 	w.T.Helper()
-	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.CancelTask(w.By, w.policy(), w.Now()) })
+	return w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.End(w.By, w.policy(), w.Now()) })
 }
 
 // Step is one of a plan.
