@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 
 	"ringi/shared/words/language"
+	"ringi/shared/words/lazy"
 )
 
 // MetricScore is what an evaluator gave for one metric.
@@ -28,12 +28,12 @@ func Feedback(metrics []MetricScore) string {
 	return strings.Join(lines, "\n")
 }
 
-var scoreOfLine = regexp.MustCompile(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
+var scoreOfLine = lazy.Regexp(`(?m)^(.*?) \(([01])\.(\d\d)\):`)
 
 // InPoints is a Feedback as people are shown it: its scores out of hundred, and its metrics by their names.
 func InPoints(feedback, locale string) string {
-	return scoreOfLine.ReplaceAllStringFunc(feedback, func(line string) string {
-		m := scoreOfLine.FindStringSubmatch(line)
+	return scoreOfLine().ReplaceAllStringFunc(feedback, func(line string) string {
+		m := scoreOfLine().FindStringSubmatch(line)
 		points, _ := strconv.Atoi(m[2] + m[3])
 		return fmt.Sprintf("%s (%d):", MetricName(m[1], locale), points)
 	})

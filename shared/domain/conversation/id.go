@@ -4,9 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"regexp"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/lazy"
 )
 
 // ID is that of the session in a thread: a UUID of version 8 made of a hash, so that one thread has one session and nothing
@@ -27,10 +27,10 @@ func uuid(parts ...string) string {
 	return x[:8] + "-" + x[8:12] + "-" + x[12:16] + "-" + x[16:20] + "-" + x[20:]
 }
 
-var form = regexp.MustCompile(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
+var form = lazy.Regexp(`^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`)
 
 // ValidID reports whether id has the form of a session's.
-func ValidID(id string) bool { return form.MatchString(id) }
+func ValidID(id string) bool { return form().MatchString(id) }
 
 // RefOf names a tenant's session.
 func RefOf(tenant, id string) aggregate.Ref {

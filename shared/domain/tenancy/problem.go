@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"sync"
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -73,29 +74,31 @@ func (p Problem) limit() string {
 	if limit, ok := agent.Limits[agent.Rule(p.Rule)]; ok {
 		return limit
 	}
-	return limits[p.Rule]
+	return limits()[p.Rule]
 }
 
-var limits = map[Rule]string{
-	RuleSlug:        "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
-	RuleSlugTaken:   "is another workspace's",
-	RuleSlugLater:   "cannot be set before the workspace's first message",
-	RuleModel:       errModel(),
-	RuleUserID:      "must be a Slack user id such as U012ABCDEF",
-	RuleGroupID:     "must be a Slack user group's id such as S012ABCDEF",
-	RuleServerName:  "must be 1 to 32 of a-z, 0-9 and -",
-	RuleTaken:       "is taken",
-	RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",
-	RuleAddressOnly: "must have no name, password, query or fragment: what is secret belongs to the connection",
-	RuleHTTPS:       "must begin with https://",
-	RuleAbove:       "must be more than 0",
-	RuleFile:        "must be a path inside of the workspace of contests, relative to it",
-	RuleFlag:        "must be true or false",
-	RuleWhole:       "must be a whole number",
-	RuleNumber:      "must be a number",
-	RuleText:        "must be a text",
-	RuleList:        "must be a list",
-}
+var limits = sync.OnceValue(func() map[Rule]string {
+	return map[Rule]string{
+		RuleSlug:        "must be 1 to 63 of a-z, 0-9 and -, beginning with a letter or digit",
+		RuleSlugTaken:   "is another workspace's",
+		RuleSlugLater:   "cannot be set before the workspace's first message",
+		RuleModel:       errModel(),
+		RuleUserID:      "must be a Slack user id such as U012ABCDEF",
+		RuleGroupID:     "must be a Slack user group's id such as S012ABCDEF",
+		RuleServerName:  "must be 1 to 32 of a-z, 0-9 and -",
+		RuleTaken:       "is taken",
+		RuleAddress:     "must be an address of at most 500 bytes like https://example.com/mcp",
+		RuleAddressOnly: "must have no name, password, query or fragment: what is secret belongs to the connection",
+		RuleHTTPS:       "must begin with https://",
+		RuleAbove:       "must be more than 0",
+		RuleFile:        "must be a path inside of the workspace of contests, relative to it",
+		RuleFlag:        "must be true or false",
+		RuleWhole:       "must be a whole number",
+		RuleNumber:      "must be a number",
+		RuleText:        "must be a text",
+		RuleList:        "must be a list",
+	}
+})
 
 // errModel is what modelname says of a name that is none.
 func errModel() string {
@@ -111,7 +114,7 @@ func ProblemOf(err error) (Problem, bool) {
 	if !errors.As(err, &bad) {
 		return Problem{}, false
 	}
-	for rule, limit := range limits {
+	for rule, limit := range limits() {
 		if limit == bad.Limit {
 			return Problem{Field: bad.Field, Rule: rule}, true
 		}

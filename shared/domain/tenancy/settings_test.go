@@ -41,7 +41,7 @@ func TestEachSettingHasOneRow(t *testing.T) {
 					t.Errorf("%s lacks words in %s: %+v", x.Name, locale, w)
 				}
 			}
-			if x.Min > x.Max || (x.fits != nil) != (limits[x.Rule] != "") {
+			if x.Min > x.Max || (x.fits != nil) != (limits()[x.Rule] != "") {
 				t.Errorf("%s has no bounds, or no words for its rule", x.Name)
 			}
 		}
@@ -175,7 +175,7 @@ func TestAllThatIsWrongIsSaidAtOnce(t *testing.T) {
 
 // The page and the command read what is wrong in the same way, whoever found it.
 func TestAnErrorOfSavingIsAProblem(t *testing.T) {
-	for rule := range limits {
+	for rule := range limits() {
 		is := Problem{Field: "slug", Rule: rule}
 		if got, ok := ProblemOf(fmt.Errorf("save: %w", is.Err())); !ok || got.Field != "slug" || got.Rule != rule {
 			t.Errorf("%s is read as %+v", rule, got)
