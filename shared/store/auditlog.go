@@ -23,21 +23,21 @@ func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
 func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ item) *aggregate.AuditEntry { return x })
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ Item) *aggregate.AuditEntry { return x })
 }
 
 // AuditRows is Audit with all that the table has of each row.
 func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[auditlog.Row], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it item) *auditlog.Row {
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it Item) *auditlog.Row {
 		fields := map[string]any{}
 		for name, v := range it {
-			fields[name] = plain(v)
+			fields[name] = Plain(v)
 		}
 		return &auditlog.Row{Entry: *x, Fields: fields}
 	})
 }
 
-func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, item) *T) (Page[T], error) {
+func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, Item) *T) (Page[T], error) {
 	if !f.To.IsZero() && f.From.After(f.To) {
 		return Page[T]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
@@ -50,20 +50,20 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	}
 	switch {
 	case f.Resource != "":
-		l.Index, l.Partitions = "GSI2", []string{auditOf(tenant, "RESOURCE", f.Resource)}
+		l.Index, l.Partitions = "GSI2", []string{AuditOf(tenant, "RESOURCE", f.Resource)}
 	case f.Actor != "":
-		l.Index, l.Partitions = "GSI3", []string{auditOf(tenant, "ACTOR", f.Actor)}
+		l.Index, l.Partitions = "GSI3", []string{AuditOf(tenant, "ACTOR", f.Actor)}
 	case f.Action != "":
-		l.Index, l.Partitions = "GSI1", []string{auditOf(tenant, "ACTION", string(f.Action))}
+		l.Index, l.Partitions = "GSI1", []string{AuditOf(tenant, "ACTION", string(f.Action))}
 	default:
 		l.Partitions = s.auditMonths(tenant, f)
 	}
-	return page(ctx, s, l, cursor, limit, func(it item) (*T, error) {
+	return ReadPage(ctx, s.t, l, cursor, limit, func(it Item) (*T, error) {
 		x := &aggregate.AuditEntry{}
-		if err := unpack(it, x); err != nil {
+		if err := Unpack(it, x); err != nil {
 			return nil, err
 		}
-		if f.Actor != "" && actorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
+		if f.Actor != "" && ActorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
 		return of(x, it), nil
@@ -77,12 +77,12 @@ func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
 		from = auditBegins()
 	}
 	// An entry's time may be ahead of this machine's clock.
-	if latest := s.now().UTC().AddDate(0, 0, 1); f.To.IsZero() || to.After(latest) {
+	if latest := s.t.Now().UTC().AddDate(0, 0, 1); f.To.IsZero() || to.After(latest) {
 		to = latest
 	}
 	var out []string
 	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) && !m.Before(auditBegins()); m = m.AddDate(0, -1, 0) {
-		out = append(out, auditMonth(tenant, m))
+		out = append(out, AuditMonth(tenant, m))
 	}
 	return out
 }

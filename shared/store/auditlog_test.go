@@ -36,17 +36,17 @@ func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 func writeAudit(t *testing.T, st *taskStore) (all []aggregate.AuditEntry) {
 	t.Helper()
 	const entries = 240
-	items := []item{expect.Value(packAudit(auditEntry("01OTHER", 1, march1)))(t)}
+	items := []Item{expect.Value(PackAudit(auditEntry("01OTHER", 1, march1)))(t)}
 	for n := range entries + 1 {
 		x := auditEntry(tenant, n, march1.Add(time.Duration(min(n, entries-1))*12*time.Hour))
-		items, all = append(items, expect.Value(packAudit(x))(t)), append(all, x)
+		items, all = append(items, expect.Value(PackAudit(x))(t)), append(all, x)
 	}
 	write(t, st, items...)
 	return all
 }
 
 func testAudit(t *testing.T, st *taskStore) {
-	st.now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
+	st.t.Now = func() time.Time { return time.Date(2026, 7, 2, 0, 0, 0, 0, time.UTC) }
 	all := writeAudit(t, st)
 	for _, c := range []struct {
 		name   string

@@ -29,7 +29,7 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 	if err != nil {
 		return err
 	}
-	if err := s.get(ctx, pk, p.Key, into); err != nil {
+	if err := s.t.Get(ctx, pk, p.Key, into); err != nil {
 		return fmt.Errorf("read %s of %s: %w", p.Key, p.Ref, err)
 	}
 	return nil
@@ -39,9 +39,9 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 // out, and what DynamoDB did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
-	err := s.rowsAt(ctx, places, func(p Place, it item) error {
+	err := s.rowsAt(ctx, places, func(p Place, it Item) error {
 		var x T
-		err := unpack(it, &x)
+		err := Unpack(it, &x)
 		out[p] = x
 		return err
 	})
@@ -61,7 +61,7 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 		}
 	}
 	out := map[aggregate.Ref]aggregate.Origin{}
-	err := s.rowsAt(ctx, places, func(p Place, it item) error {
+	err := s.rowsAt(ctx, places, func(p Place, it Item) error {
 		kind, _ := s.kinds.Of(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
 		if asked, ok := r.(interface{ Origin() aggregate.Origin }); ok {
@@ -76,14 +76,14 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 }
 
 // rowsAt hands the items at some places on.
-func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, item) error) error {
-	keys, at := []item{}, map[string]Place{}
+func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, Item) error) error {
+	keys, at := []Item{}, map[string]Place{}
 	for _, p := range places {
 		pk, err := s.partition(p.Ref)
 		if _, twice := at[pk+" "+p.Key]; err != nil || twice { // DynamoDB refuses a key that is there twice
 			continue
 		}
-		keys, at[pk+" "+p.Key] = append(keys, key(pk, p.Key)), p
+		keys, at[pk+" "+p.Key] = append(keys, Key(pk, p.Key)), p
 	}
 	if len(keys) > mostInBatch {
 		return aggregate.ErrField{Field: "rows", Limit: fmt.Sprintf("must be at most %d", mostInBatch)}
@@ -94,19 +94,19 @@ func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, it
 				return fmt.Errorf("read %d rows: %w", len(keys), err)
 			}
 		}
-		res, err := s.db.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.table: {Keys: keys}}})
+		res, err := s.t.DB.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{s.t.Name: {Keys: keys}}})
 		if err != nil {
 			return fmt.Errorf("read %d rows: %w", len(keys), err)
 		}
-		for _, it := range res.Responses[s.table] {
-			if expired(it, s.now()) {
+		for _, it := range res.Responses[s.t.Name] {
+			if Expired(it, s.t.Now()) {
 				continue
 			}
-			if err := found(at[textOf(it, "PK")+" "+textOf(it, "SK")], it); err != nil {
+			if err := found(at[TextOf(it, "PK")+" "+TextOf(it, "SK")], it); err != nil {
 				return err
 			}
 		}
-		keys = res.UnprocessedKeys[s.table].Keys
+		keys = res.UnprocessedKeys[s.t.Name].Keys
 	}
 	return nil
 }

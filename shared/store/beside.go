@@ -15,7 +15,7 @@ import (
 
 // listPartition is the key of a list that stands beside an aggregate.
 func listPartition(list, tenant, of string) (string, error) {
-	if !keyPart(tenant) || !keyPart(of) {
+	if !KeyPart(tenant) || !KeyPart(of) {
 		return "", fmt.Errorf("%s%.40q: %w", list, of, aggregate.ErrNotFound)
 	}
 	return list + tenant + "#" + of, nil
@@ -29,21 +29,13 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 		if err != nil {
 			return nil, err
 		}
-		it, err := pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
+		it, err := Pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.put(it, 0))
+		out = append(out, s.t.Put(it, 0))
 	}
 	return out, nil
-}
-
-// drop deletes the item of that revision.
-func (s *Store) drop(k item, revision int) types.TransactWriteItem {
-	e := newExpression()
-	return types.TransactWriteItem{Delete: filled(e, &types.Delete{
-		TableName: &s.table, Key: k, ConditionExpression: all(e.is("rev", "=", revision)),
-	})}
 }
 
 // PutListed puts rows into a list beside an aggregate, over those that are there: no commit conditions on them. Drop are keys
@@ -55,24 +47,24 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 	}
 	var writes []types.WriteRequest
 	for _, r := range rows {
-		it, err := pack(r.Type(), pk, r.Key(), r)
+		it, err := Pack(r.Type(), pk, r.Key(), r)
 		if err != nil {
 			return err
 		}
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 	}
 	for _, sk := range drop {
-		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key(pk, sk)}})
+		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: Key(pk, sk)}})
 	}
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for len(writes) > 0 {
 		n := min(len(writes), mostWritten)
-		out, err := s.db.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: writes[:n]}})
+		out, err := s.t.DB.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.t.Name: writes[:n]}})
 		if err != nil {
 			return fmt.Errorf("write %d rows of %s%s: %w", n, list, of, err)
 		}
-		left := out.UnprocessedItems[s.table]
-		if writes = append(left, writes[n:]...); len(left) > 0 && !wait.until(ctx, stop) {
+		left := out.UnprocessedItems[s.t.Name]
+		if writes = append(left, writes[n:]...); len(left) > 0 && !wait.Until(ctx, stop) {
 			return fmt.Errorf("%d rows of %s%s were not written", len(writes), list, of)
 		}
 	}
@@ -86,13 +78,13 @@ func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggreg
 	if err != nil {
 		return false, err
 	}
-	it, err := pack(r.Type(), pk, r.Key(), r)
+	it, err := Pack(r.Type(), pk, r.Key(), r)
 	if err != nil {
 		return false, err
 	}
-	e := newExpression()
-	_, err = s.db.PutItem(ctx, filled(e, &dynamodb.PutItemInput{TableName: &s.table, Item: it, ConditionExpression: all(e.absent())}))
-	if conditionFailed(err) {
+	e := NewExpression()
+	_, err = s.t.DB.PutItem(ctx, Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it, ConditionExpression: All(e.Absent())}))
+	if ConditionFailed(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -114,26 +106,26 @@ func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until 
 	if until == "" {
 		until = "\U0010FFFF"
 	}
-	e := newExpression()
-	in := filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
-		KeyConditionExpression: all(e.is("PK", "=", pk), e.name("SK")+" BETWEEN "+e.value(cmp.Or(from, " "))+" AND "+e.value(until)),
+	e := NewExpression()
+	in := Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
+		KeyConditionExpression: All(e.Is("PK", "=", pk), e.Name("SK")+" BETWEEN "+e.Value(cmp.Or(from, " "))+" AND "+e.Value(until)),
 	})
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(limit))
 	}
 	out := []T{}
-	for pages := dynamodb.NewQueryPaginator(s.db, in); pages.HasMorePages() && (limit == 0 || len(out) < limit); {
+	for pages := dynamodb.NewQueryPaginator(s.t.DB, in); pages.HasMorePages() && (limit == 0 || len(out) < limit); {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("read %s%s: %w", list, of, err)
 		}
 		for _, it := range page.Items {
-			if expired(it, s.now()) || limit > 0 && len(out) == limit {
+			if Expired(it, s.t.Now()) || limit > 0 && len(out) == limit {
 				continue
 			}
 			var x T
-			if err := unpack(it, &x); err != nil {
+			if err := Unpack(it, &x); err != nil {
 				return nil, err
 			}
 			out = append(out, x)

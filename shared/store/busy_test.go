@@ -95,16 +95,3 @@ func inTime(t *testing.T, do func() bool) {
 	}
 	t.Error("it is never done in time")
 }
-
-// TestACallIsMadeAgainHoweverLateItsFirstAnswerIs: an answer that took all of the time is no reason to give up.
-func TestACallIsMadeAgainHoweverLateItsFirstAnswerIs(t *testing.T) {
-	tries := 0
-	for wait := newBackoff(1, 1); wait.until(t.Context(), time.Now()); {
-		tries++
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-	defer cancel()
-	if tries != fewestTries || newBackoff(time.Minute, time.Minute).until(ctx, time.Now()) || ctx.Err() != nil {
-		t.Errorf("%d tries, and none is to be made when its time comes after the caller's", tries)
-	}
-}

@@ -13,14 +13,14 @@ import (
 // Slack refused it before, by has the claim already, or another's claim is
 // older than staleBefore. Otherwise it returns ErrClaimed and the card as it is.
 func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
-	e := newExpression()
-	e.set("state", aggregate.CardPosting)
-	e.set("claimed_by", by)
-	e.set("claimed_at", now)
-	free := anyOf(
-		e.is("state", "=", aggregate.CardNone),
-		e.is("state", "=", aggregate.CardUnreachable),
-		both(e.is("state", "=", aggregate.CardPosting), anyOf(e.is("claimed_by", "=", by), e.is("claimed_at", "<", staleBefore))),
+	e := NewExpression()
+	e.Set("state", aggregate.CardPosting)
+	e.Set("claimed_by", by)
+	e.Set("claimed_at", now)
+	free := AnyOf(
+		e.Is("state", "=", aggregate.CardNone),
+		e.Is("state", "=", aggregate.CardUnreachable),
+		Both(e.Is("state", "=", aggregate.CardPosting), AnyOf(e.Is("claimed_by", "=", by), e.Is("claimed_at", "<", staleBefore))),
 	)
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
@@ -28,17 +28,17 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 // PostedCard saves what by posted under its claim. With all it also notes, as Shown does, that every card shows the
 // aggregate as of that head. It returns ErrClaimed when the claim was lost.
 func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
-	e := newExpression()
-	e.set("state", aggregate.CardPosted)
-	e.set("message_ts", messageTS)
-	e.set("channel", channel)
-	e.set("hash", hash)
+	e := NewExpression()
+	e.Set("state", aggregate.CardPosted)
+	e.Set("message_ts", messageTS)
+	e.Set("channel", channel)
+	e.Set("hash", hash)
 	e.allShown(all)
-	e.remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
-	mine := anyOf(
-		both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)),
+	e.Remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
+	mine := AnyOf(
+		Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
 		// The same call again, after its answer was lost.
-		both(e.is("state", "=", aggregate.CardPosted), e.is("message_ts", "=", messageTS)),
+		Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
 	)
 	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
 	return err
@@ -47,30 +47,30 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 // ForgetCard clears the hash before the message is updated: whatever becomes of
 // that call, the card is drawn again. It returns ErrClaimed when the row names another message.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
-	e := newExpression()
-	e.remove("hash")
-	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
+	e := NewExpression()
+	e.Remove("hash")
+	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
 }
 
 // ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when the row names another message.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
-	e := newExpression()
-	e.set("state", aggregate.CardPosted)
-	e.set("hash", hash)
+	e := NewExpression()
+	e.Set("state", aggregate.CardPosted)
+	e.Set("hash", hash)
 	e.allShown(all)
-	e.remove("refusal", "tried_rev", "tried_at")
-	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.is("message_ts", "=", messageTS))
+	e.Remove("refusal", "tried_rev", "tried_at")
+	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
 }
 
 // ResetCard makes the card one without a message, after Slack lost the one of
 // messageTS. If the row names another meanwhile, it stays.
 func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
-	e := newExpression()
-	e.set("state", aggregate.CardNone)
-	e.remove("message_ts", "hash", "claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "reset", ref, key, e, e.is("message_ts", "=", messageTS))
+	e := NewExpression()
+	e.Set("state", aggregate.CardNone)
+	e.Remove("message_ts", "hash", "claimed_by", "claimed_at")
+	_, err := s.updateCard(ctx, "reset", ref, key, e, e.Is("message_ts", "=", messageTS))
 	if errors.Is(err, ErrClaimed) {
 		return nil
 	}
@@ -81,10 +81,10 @@ func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 // the next try need not wait for the claim to grow stale. It returns ErrClaimed
 // when the claim was lost.
 func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error {
-	e := newExpression()
-	e.set("state", aggregate.CardNone)
-	e.remove("claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "release", ref, key, e, both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)))
+	e := NewExpression()
+	e.Set("state", aggregate.CardNone)
+	e.Remove("claimed_by", "claimed_at")
+	_, err := s.updateCard(ctx, "release", ref, key, e, Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)))
 	return err
 }
 
@@ -93,30 +93,30 @@ func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by stri
 // aggregate and when; TryAgainAt says what follows. It returns ErrClaimed when the
 // claim was lost, or the row names another message.
 func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
-	e := newExpression()
-	e.set("state", aggregate.CardUnreachable)
-	e.set("refusal", refusal)
-	e.set("tried_rev", rev)
-	e.set("tried_at", now)
-	e.remove("hash", "claimed_by", "claimed_at")
-	mine := anyOf(
-		both(e.is("state", "=", aggregate.CardPosting), e.is("claimed_by", "=", by)),
-		e.is("message_ts", "=", messageTS),
+	e := NewExpression()
+	e.Set("state", aggregate.CardUnreachable)
+	e.Set("refusal", refusal)
+	e.Set("tried_rev", rev)
+	e.Set("tried_at", now)
+	e.Remove("hash", "claimed_by", "claimed_at")
+	mine := AnyOf(
+		Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
+		e.Is("message_ts", "=", messageTS),
 		// The same call again, after its answer was lost.
-		both(e.is("state", "=", aggregate.CardUnreachable), both(e.is("refusal", "=", refusal), e.is("tried_rev", "=", rev))),
+		Both(e.Is("state", "=", aggregate.CardUnreachable), Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
 	)
 	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 
 // updateCard writes a card's row on a condition, which also fails when there is no row: aggregate.ErrNotFound.
-func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *expression, condition string) (aggregate.Card, error) {
+func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *Expression, condition string) (aggregate.Card, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return aggregate.Card{}, err
 	}
-	it, err := s.update(ctx, key(pk, cardKey), e, &condition)
-	if errors.Is(err, errCondition) {
+	it, err := s.t.Update(ctx, Key(pk, cardKey), e, &condition)
+	if errors.Is(err, ErrCondition) {
 		err = ErrClaimed
 	}
 	if err != nil {
@@ -124,7 +124,7 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 	}
 	var c aggregate.Card
 	if it != nil {
-		if bad := unpack(it, &c); bad != nil {
+		if bad := Unpack(it, &c); bad != nil {
 			return aggregate.Card{}, bad
 		}
 	}

@@ -36,9 +36,9 @@ func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
 // Chain is a tenant's. Of one that has none it is empty but for the tenant.
 func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
 	is := Chain{Head: chain.Head{Tenant: tenant}}
-	pk, err := tenantPartition(chainPrefix, tenant)
+	pk, err := TenantPartition(chainPrefix, tenant)
 	if err == nil {
-		err = s.get(ctx, pk, chainHead, &is)
+		err = s.t.Get(ctx, pk, chainHead, &is)
 	}
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) || pk == "" {
 		return Chain{}, fmt.Errorf("read the chain of %.40s: %w", tenant, err)
@@ -49,38 +49,38 @@ func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
 // AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the same
 // link twice is to append it once.
 func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
-	pk, err := tenantPartition(chainPrefix, l.Tenant)
+	pk, err := TenantPartition(chainPrefix, l.Tenant)
 	if err != nil {
 		return fmt.Errorf("append a link: %w", err)
 	}
-	it, err := pack("link", pk, linkKey(l.Seq), l)
+	it, err := Pack("link", pk, linkKey(l.Seq), l)
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set("tenant_id", l.Tenant)
-	e.set("seq", l.Seq)
-	e.set("link", l.ID())
-	e.set("at", l.At)
-	e.set("GSI1PK", chains)
-	e.set("GSI1SK", l.Tenant)
-	e.row("chain", time.Time{})
+	e := NewExpression()
+	e.Set("tenant_id", l.Tenant)
+	e.Set("seq", l.Seq)
+	e.Set("link", l.ID())
+	e.Set("at", l.At)
+	e.Set("GSI1PK", chains)
+	e.Set("GSI1SK", l.Tenant)
+	e.Row("chain", time.Time{})
 	var condition string
 	if l.Seq == 1 {
-		condition = e.absent()
+		condition = e.Absent()
 	} else {
-		condition = both(e.is("seq", "=", l.Seq-1), e.is("link", "=", l.Previous))
+		condition = Both(e.Is("seq", "=", l.Seq-1), e.Is("link", "=", l.Previous))
 	}
-	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Update: filled(e, &types.Update{
-			TableName: &s.table, Key: key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.update(),
+	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Update: Filled(e, &types.Update{
+			TableName: &s.t.Name, Key: Key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.Update(),
 		})},
-		{Put: &types.Put{TableName: &s.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
+		{Put: &types.Put{TableName: &s.t.Name, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
 	})
-	var l2 *lost
+	var l2 *Lost
 	if errors.As(err, &l2) {
 		var there chain.Link
-		if s.get(ctx, pk, linkKey(l.Seq), &there) == nil && there.ID() == l.ID() {
+		if s.t.Get(ctx, pk, linkKey(l.Seq), &there) == nil && there.ID() == l.ID() {
 			return nil // the answer to an earlier try was lost
 		}
 		err = aggregate.ErrConflict
@@ -103,14 +103,14 @@ func (s *Store) ChainChecked(ctx context.Context, tenant string, through time.Ti
 
 // noteChain moves a note forward; one that is further already stays.
 func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error {
-	pk, err := tenantPartition(chainPrefix, tenant)
+	pk, err := TenantPartition(chainPrefix, tenant)
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set(name, v)
-	_, err = s.update(ctx, key(pk, chainHead), e, all(e.exists(), anyOf(e.lacks(name), e.is(name, "<", v))))
-	if err != nil && !errors.Is(err, errCondition) {
+	e := NewExpression()
+	e.Set(name, v)
+	_, err = s.t.Update(ctx, Key(pk, chainHead), e, All(e.Exists(), AnyOf(e.Lacks(name), e.Is(name, "<", v))))
+	if err != nil && !errors.Is(err, ErrCondition) {
 		return fmt.Errorf("note %s of the chain of %s: %w", name, tenant, err)
 	}
 	return nil
@@ -118,10 +118,10 @@ func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error
 
 // Chains are those of all tenants, by an index that may be a moment behind.
 func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
-	e := newExpression()
-	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: aws.String("GSI1"), KeyConditionExpression: all(e.is("GSI1PK", "=", chains)),
-	}), func(it item) (is Chain, err error) { return is, unpack(it, &is) })
+	e := NewExpression()
+	return Queried(ctx, s.t, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: All(e.Is("GSI1PK", "=", chains)),
+	}), func(it Item) (is Chain, err error) { return is, Unpack(it, &is) })
 }
 
 // Links are a tenant's from the first on, or, backwards, from the last.
@@ -135,16 +135,16 @@ func (s *Store) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2
 }
 
 func (s *Store) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
-	e := newExpression()
-	return queried(ctx, s, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression: all(e.is("PK", "=", chainPrefix+tenant), e.name("SK")+" BETWEEN "+e.value(linkKey(from))+" AND "+e.value(linkPrefix+"~")),
-	}), func(it item) (l chain.Link, err error) { return l, unpack(it, &l) })
+	e := NewExpression()
+	return Queried(ctx, s.t, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
+		KeyConditionExpression: All(e.Is("PK", "=", chainPrefix+tenant), e.Name("SK")+" BETWEEN "+e.Value(linkKey(from))+" AND "+e.Value(linkPrefix+"~")),
+	}), func(it Item) (l chain.Link, err error) { return l, Unpack(it, &l) })
 }
 
 // Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
 func (s *Store) Link(ctx context.Context, tenant string, seq int) (l chain.Link, err error) {
-	if err := s.get(ctx, chainPrefix+tenant, linkKey(seq), &l); err != nil {
+	if err := s.t.Get(ctx, chainPrefix+tenant, linkKey(seq), &l); err != nil {
 		return l, fmt.Errorf("read link %d of %.40s: %w", seq, tenant, err)
 	}
 	return l, nil
@@ -158,12 +158,12 @@ func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 	from, until = from.UTC(), until.UTC()
 	return func(yield func(chain.Row, error) bool) {
 		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
-			e := newExpression()
-			in := filled(e, &dynamodb.QueryInput{
-				TableName: &s.table, ConsistentRead: aws.Bool(true),
-				KeyConditionExpression: all(e.is("PK", "=", auditMonth(tenant, m)), e.name("SK")+" BETWEEN "+e.value(aggregate.TimeText(from))+" AND "+e.value(aggregate.TimeText(until))),
+			e := NewExpression()
+			in := Filled(e, &dynamodb.QueryInput{
+				TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
+				KeyConditionExpression: All(e.Is("PK", "=", AuditMonth(tenant, m)), e.Name("SK")+" BETWEEN "+e.Value(aggregate.TimeText(from))+" AND "+e.Value(aggregate.TimeText(until))),
 			})
-			for r, err := range queried(ctx, s, in, SealedRow) {
+			for r, err := range Queried(ctx, s.t, in, SealedRow) {
 				if !yield(r, err) || err != nil {
 					return
 				}
@@ -176,38 +176,17 @@ func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 func SealedRow(it map[string]types.AttributeValue) (chain.Row, error) {
 	members := map[string]any{}
 	for name, v := range it {
-		members[name] = plain(v)
+		members[name] = Plain(v)
 	}
 	content, err := chain.Canonical(members)
 	if err != nil {
 		return chain.Row{}, err
 	}
-	pk, sk := textOf(it, "PK"), textOf(it, "SK")
+	pk, sk := TextOf(it, "PK"), TextOf(it, "SK")
 	moment, _, _ := strings.Cut(sk, "#")
 	at, err := time.Parse(time.RFC3339, moment)
 	if err != nil || !strings.HasSuffix(pk, "#"+at.UTC().Format("2006-01")) {
 		at = time.Time{}
 	}
 	return chain.Row{Key: chain.KeyOf(pk, sk), Content: content, At: at}, nil
-}
-
-// queried reads a query to its end.
-func queried[T any](ctx context.Context, s *Store, in *dynamodb.QueryInput, read func(item) (T, error)) iter.Seq2[T, error] {
-	return func(yield func(T, error) bool) {
-		pages := dynamodb.NewQueryPaginator(s.db, in)
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(ctx)
-			if err != nil {
-				var none T
-				yield(none, fmt.Errorf("read the chain: %w", err))
-				return
-			}
-			for _, it := range page.Items {
-				v, err := read(it)
-				if !yield(v, err) || err != nil {
-					return
-				}
-			}
-		}
-	}
 }

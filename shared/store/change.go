@@ -20,12 +20,12 @@ import (
 // When rows are not as a write expected, it returns the error that the write names, or aggregate.ErrConflict if it
 // names none.
 func (s *Store) change(ctx context.Context, c tenancy.Change, err error) error {
-	return s.changeBy(ctx, s.transactPast, c, err)
+	return s.changeBy(ctx, s.t.TransactPast, c, err)
 }
 
 // changeOnce is change for whileConflict, which tries again itself.
 func (s *Store) changeOnce(ctx context.Context, c tenancy.Change, err error) error {
-	return s.changeBy(ctx, s.transact, c, err)
+	return s.changeBy(ctx, s.t.Transact, c, err)
 }
 
 func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context, token string, items []types.TransactWriteItem) error, c tenancy.Change, err error) error {
@@ -34,7 +34,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 	}
 	_, what, _ := c.Writes[0].Row.Place()
 	failed := func(err error) error { return fmt.Errorf("save %s of %.40q: %w", what, c.Tenant, err) }
-	if !keyPart(c.Tenant) {
+	if !KeyPart(c.Tenant) {
 		return failed(aggregate.ErrNotFound)
 	}
 	var items []types.TransactWriteItem
@@ -46,11 +46,11 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 		items = append(items, it)
 	}
 	for _, entry := range s.entries(c.Audit) {
-		it, err := packAudit(entry)
+		it, err := PackAudit(entry)
 		if err != nil {
 			return failed(err)
 		}
-		items = append(items, s.put(it, 0))
+		items = append(items, s.t.Put(it, 0))
 	}
 	err = transact(ctx, s.newID(), items)
 	if said := meaning(c, err); said != nil {
@@ -67,13 +67,13 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 
 // meaning is the error named by the writes whose conditions failed, nil if they name none.
 func meaning(c tenancy.Change, err error) error {
-	var l *lost
+	var l *Lost
 	if !errors.As(err, &l) {
 		return nil
 	}
 	var said []error
 	for i, w := range c.Writes {
-		if l.failed(i) {
+		if l.Failed(i) {
 			said = append(said, w.Err)
 		}
 	}
@@ -84,37 +84,37 @@ func meaning(c tenancy.Change, err error) error {
 func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	pk, sk, typ := w.Row.Place()
 	if w.Set == nil && !w.Delete {
-		it, err := pack(typ, pk, sk, w.Row)
-		return s.put(it, w.Over), err
+		it, err := Pack(typ, pk, sk, w.Row)
+		return s.t.Put(it, w.Over), err
 	}
-	e := newExpression()
-	conditions := []string{e.exists()}
+	e := NewExpression()
+	conditions := []string{e.Exists()}
 	for _, name := range slices.Sorted(maps.Keys(w.If)) {
 		if w.If[name] == nil {
-			conditions = append(conditions, e.lacks(name))
+			conditions = append(conditions, e.Lacks(name))
 		} else {
-			conditions = append(conditions, e.is(name, "=", w.If[name]))
+			conditions = append(conditions, e.Is(name, "=", w.If[name]))
 		}
 	}
-	as := all(conditions...)
+	as := All(conditions...)
 	if w.Delete {
-		return types.TransactWriteItem{Delete: filled(e, &types.Delete{
-			TableName: &s.table, Key: key(pk, sk), ConditionExpression: as,
+		return types.TransactWriteItem{Delete: Filled(e, &types.Delete{
+			TableName: &s.t.Name, Key: Key(pk, sk), ConditionExpression: as,
 		})}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
-		e.set(name, w.Set[name])
+		e.Set(name, w.Set[name])
 	}
-	return types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(pk, sk), UpdateExpression: e.update(), ConditionExpression: as,
+	return types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(pk, sk), UpdateExpression: e.Update(), ConditionExpression: as,
 	})}, nil
 }
 
 // whileConflict tries again for up to two seconds while others write.
 func whileConflict(ctx context.Context, try func() error) error {
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
-		if err := try(); !errors.Is(err, aggregate.ErrConflict) || !wait.until(ctx, stop) {
+		if err := try(); !errors.Is(err, aggregate.ErrConflict) || !wait.Until(ctx, stop) {
 			return err
 		}
 	}
@@ -123,10 +123,10 @@ func whileConflict(ctx context.Context, try func() error) error {
 // read reads the row that stands where into does, or returns aggregate.ErrNotFound.
 func (s *Store) read(ctx context.Context, tenant string, into tenancy.Row) error {
 	pk, sk, _ := into.Place()
-	if !keyPart(tenant) {
+	if !KeyPart(tenant) {
 		return fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
-	if err := s.get(ctx, pk, sk, into); err != nil {
+	if err := s.t.Get(ctx, pk, sk, into); err != nil {
 		return fmt.Errorf("read %s of %s: %w", sk, tenant, err)
 	}
 	return nil

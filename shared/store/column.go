@@ -22,27 +22,27 @@ const (
 // toColumns is an item with the data model's forms where the domain has others:
 // objects for JSON that is text, and defaults. An item that would be too large with
 // objects, or one of them if DynamoDB would change it, keeps the text.
-func toColumns(it item, v any) item {
+func toColumns(it Item, v any) Item {
 	switch v := v.(type) {
 	case aggregate.Objects:
 		list, member, blob := v.Objects()
-		return lighter(it, list, func(e item) error { return toObject(e, member, blob) })
+		return lighter(it, list, func(e Item) error { return toObject(e, member, blob) })
 	case tenancy.Integration:
 		if it["credentials"] == nil {
-			it["credentials"] = text(noCredentials)
+			it["credentials"] = Text(noCredentials)
 		}
 	}
 	return it
 }
 
 // fromColumns is an item with the domain's forms; that of an older release has them already.
-func fromColumns(it item, into any) (item, error) {
+func FromColumns(it Item, into any) (Item, error) {
 	switch v := into.(type) {
 	case aggregate.Objects:
 		list, member, blob := v.Objects()
-		return eachOf(it, list, func(e item) error { return toText(e, member, blob) })
+		return eachOf(it, list, func(e Item) error { return toText(e, member, blob) })
 	case *tenancy.Integration:
-		if textOf(it, "credentials") == noCredentials {
+		if TextOf(it, "credentials") == noCredentials {
 			it = maps.Clone(it)
 			delete(it, "credentials")
 		}
@@ -54,7 +54,7 @@ func fromColumns(it item, into any) (item, error) {
 
 // takeAgents reads the agents of settings apart from the rest: an entry that nobody can read is left out by those who use
 // it, and keeps no settings from being read. The names that the specification's own file has are read as well.
-func takeAgents(it item, into *tenancy.Settings) (item, error) {
+func takeAgents(it Item, into *tenancy.Settings) (Item, error) {
 	config, ok := it["config"].(*types.AttributeValueMemberM)
 	if !ok {
 		return it, nil
@@ -80,16 +80,16 @@ func takeAgents(it item, into *tenancy.Settings) (item, error) {
 	return it, nil
 }
 
-func lighter(it item, list string, change func(item) error) item {
+func lighter(it Item, list string, change func(Item) error) Item {
 	native, err := eachOf(it, list, change)
-	if err != nil || sizeOf(native) > maxNative {
+	if err != nil || SizeOf(native) > maxNative {
 		return it
 	}
 	return native
 }
 
 // eachOf is a copy of an item in which the elements of a list are changed.
-func eachOf(it item, list string, change func(item) error) (item, error) {
+func eachOf(it Item, list string, change func(Item) error) (Item, error) {
 	elements, ok := it[list].(*types.AttributeValueMemberL)
 	if !ok {
 		return it, nil
@@ -112,11 +112,11 @@ func eachOf(it item, list string, change func(item) error) (item, error) {
 
 // toObject puts an object in the place of a member that is its text, or of a Blob that holds it, if it says exactly that
 // text: what is elsewhere stays a reference. <member>_bytes beside it tells a Blob's object from a reference.
-func toObject(e item, member string, blob bool) error {
-	value := aggregate.JSON(textOf(e, member))
+func toObject(e Item, member string, blob bool) error {
+	value := aggregate.JSON(TextOf(e, member))
 	var bytes types.AttributeValue
 	if held, ok := e[member].(*types.AttributeValueMemberM); ok && blob {
-		value, bytes = aggregate.JSON(textOf(held.Value, "json")), held.Value["bytes"]
+		value, bytes = aggregate.JSON(TextOf(held.Value, "json")), held.Value["bytes"]
 	}
 	object, err := native(value)
 	if err != nil {
@@ -133,16 +133,16 @@ func toObject(e item, member string, blob bool) error {
 }
 
 // toText is toObject undone.
-func toText(e item, member string, blob bool) error {
+func toText(e Item, member string, blob bool) error {
 	object, ok := e[member].(*types.AttributeValueMemberM)
 	bytes, held := e[member+"_bytes"]
 	if !ok || blob && !held {
 		return nil
 	}
 	value, err := canonical(object)
-	e[member] = text(string(value))
+	e[member] = Text(string(value))
 	if blob {
-		e[member] = &types.AttributeValueMemberM{Value: item{"json": text(string(value)), "bytes": bytes}}
+		e[member] = &types.AttributeValueMemberM{Value: Item{"json": Text(string(value)), "bytes": bytes}}
 		delete(e, member+"_bytes")
 	}
 	return err

@@ -40,7 +40,7 @@ var tables = map[string]string{
 }
 
 // columns compares an item with its table.
-func columns(t *testing.T, table string, it item) {
+func columns(t *testing.T, table string, it Item) {
 	t.Helper()
 	for _, column := range strings.Split(tables[table], ", ") {
 		name, kind, _ := strings.Cut(column, " ")
@@ -111,8 +111,8 @@ func testColumns(t *testing.T, st *taskStore) {
 	}
 	for _, pk := range partitions {
 		for _, it := range rows(t, st, pk) {
-			kind := textOf(it, "type")
-			if kind == "card" && textOf(it, "state") != string(aggregate.CardPosted) {
+			kind := TextOf(it, "type")
+			if kind == "card" && TextOf(it, "state") != string(aggregate.CardPosted) {
 				continue // message_ts comes with the message
 			}
 			if tables[kind] != "" {
@@ -137,19 +137,19 @@ func testColumns(t *testing.T, st *taskStore) {
 func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 	sk := task.ExecutionKey(1, 1)
 	it := raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, sk)
-	if got := textOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || textOf(it, "error_code") != string(task.ReasonToolFailed) {
-		t.Errorf("error %q, error_code %q", got, textOf(it, "error_code"))
+	if got := TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || TextOf(it, "error_code") != string(task.ReasonToolFailed) {
+		t.Errorf("error %q, error_code %q", got, TextOf(it, "error_code"))
 	}
 	decided(t, st, tasks.running, func(a *task.Aggregate) (aggregate.Change, error) {
 		a.Execution().Terms.Locale = "en"
 		return failing(a)
 	})
-	if got := textOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+	if got := TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
 		t.Errorf("in English: %q", got)
 	}
 	for _, ref := range []aggregate.Ref{tasks.finished, tasks.cancelled} {
 		if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
-			t.Errorf("one that did not fail has %q", textOf(it, "error"))
+			t.Errorf("one that did not fail has %q", TextOf(it, "error"))
 		}
 	}
 }
@@ -157,7 +157,7 @@ func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 func testEarlierRows(t *testing.T, st *taskStore, tasks columnTasks) {
 	before := loaded(t, st, tasks.failed)
 	for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-		old := expect.Value(fromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
+		old := expect.Value(FromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
 		if old["error_code"] != nil {
 			old["error"] = old["error_code"]
 			delete(old, "error_code")
@@ -184,13 +184,13 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
-			it := expect.Value(pack("execution", "PK", e.Key(), &e))(t)
+			it := expect.Value(Pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
 			if (entry["result_bytes"] != nil) != c.object {
 				t.Errorf("stored as %v", entry)
 			}
 			var back task.Execution
-			expect.NoError(t, unpack(it, &back))
+			expect.NoError(t, Unpack(it, &back))
 			got := *back.Results[0].Result
 			if name == "an object" { // members are sorted then
 				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`

@@ -70,7 +70,7 @@ func (s *Store) commit(ctx context.Context, all []aggregate.Aggregate, changes [
 	if err != nil {
 		return nil, err
 	}
-	err = s.transact(ctx, first.ID, append(items, counters...))
+	err = s.t.Transact(ctx, first.ID, append(items, counters...))
 	switch {
 	case err == nil, s.wentThrough(ctx, moved, first.ID, err):
 		return after, nil
@@ -87,8 +87,8 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 		return s.putCounted(ctx, ref, rows, counts)
 	}
 	for _, r := range rows {
-		e := newExpression()
-		if err := s.putIf(ctx, ref, r, e, e.absent()); err != nil && !conditionFailed(err) {
+		e := NewExpression()
+		if err := s.putIf(ctx, ref, r, e, e.Absent()); err != nil && !ConditionFailed(err) {
 			return err
 		}
 	}
@@ -97,14 +97,14 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 
 // meant is the error of the tenant's row that has changed, if the condition of no head failed; else err.
 func meant(err error, says map[int]error) error {
-	var l *lost
+	var l *Lost
 	if !errors.As(err, &l) {
 		return err
 	}
 	var said error
 	for _, i := range slices.Sorted(maps.Keys(says)) {
 		switch {
-		case !l.failed(i):
+		case !l.Failed(i):
 		case says[i] == nil:
 			return err
 		case said == nil:
@@ -132,13 +132,13 @@ func summed(counts, more []aggregate.Count) []aggregate.Count {
 // wentThrough looks, after a failure, whether an earlier try of the same commit
 // had been done and only its answer was lost.
 func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change string, failure error) bool {
-	var l *lost
+	var l *Lost
 	if errors.As(failure, &l) {
-		if !l.failed(0) {
+		if !l.Failed(0) {
 			return false // the head is as it was: nothing went through
 		}
-		if it := l.found(0); it != nil {
-			return textOf(it, "last_change") == change
+		if it := l.Found(0); it != nil {
+			return TextOf(it, "last_change") == change
 		}
 	}
 	if ctx.Err() != nil { // the caller's deadline has passed; what is left of its time is for reporting that
@@ -155,7 +155,7 @@ const lastLook = 150 * time.Millisecond
 
 // answered reports whether a failed transaction was refused, rather than cut off or lost.
 func answered(err error) bool {
-	var l *lost
+	var l *Lost
 	var api smithy.APIError
 	return errors.As(err, &l) || errors.As(err, &api)
 }
@@ -183,24 +183,24 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	if err != nil {
 		return nil, err
 	}
-	tenant, err := tenantPartition("TENANT#", ref.Tenant)
+	tenant, err := TenantPartition("TENANT#", ref.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	var out []types.TransactWriteItem
 	for _, o := range c.Owned {
-		out = append(out, s.check(key(tenant, o.Key), o.Rev))
+		out = append(out, s.t.Check(Key(tenant, o.Key), o.Rev))
 	}
 	for _, r := range c.Rows {
 		it, err := packRow(kind, c.Head, pk, r, rev)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.put(it, r.Revision()))
+		out = append(out, s.t.Put(it, r.Revision()))
 	}
 	for _, r := range c.Drop {
-		out = append(out, s.drop(key(pk, r.Key()), r.Revision()))
+		out = append(out, s.t.Drop(Key(pk, r.Key()), r.Revision()))
 	}
 	beside, err := s.beside(ref, c)
 	if err != nil {
@@ -208,30 +208,28 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	}
 	out = append(out, beside...)
 	for _, r := range c.Rely {
-		out = append(out, s.check(key(pk, r.Key()), r.Revision()))
+		out = append(out, s.t.Check(Key(pk, r.Key()), r.Revision()))
 	}
 	for _, entry := range c.Audit {
-		it, err := packAudit(entry)
+		it, err := PackAudit(entry)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, s.put(it, 0))
+		out = append(out, s.t.Put(it, 0))
 	}
 	return out, nil
 }
 
-// put writes an item over the one of that revision.
-func (s *Store) put(it item, revision int) types.TransactWriteItem {
-	e := newExpression()
-	return types.TransactWriteItem{Put: filled(e, &types.Put{
-		TableName: &s.table, Item: it, ConditionExpression: all(e.revision(revision)),
-	})}
-}
-
-// check makes a transaction rely on an item's revision.
-func (s *Store) check(k item, revision int) types.TransactWriteItem {
-	e := newExpression()
-	return types.TransactWriteItem{ConditionCheck: filled(e, &types.ConditionCheck{
-		TableName: &s.table, Key: k, ConditionExpression: all(e.revision(revision)),
-	})}
+// entries are audit entries with their ids, which keep their order: their shared timestamp does not.
+func (s *Store) entries(all []aggregate.AuditEntry) []aggregate.AuditEntry {
+	all = slices.Clone(all)
+	ids := make([]string, len(all))
+	for i := range ids {
+		ids[i] = s.newID()
+	}
+	slices.Sort(ids)
+	for i := range ids {
+		all[i].ID = ids[i]
+	}
+	return all
 }

@@ -24,11 +24,11 @@ func (s *Store) BeginConsent(ctx context.Context, state string, x websession.Con
 func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (websession.Consent, error) {
 	var is websession.Consent
 	pk, sk := webKey(state, webConsent)
-	it, err := s.taken(ctx, key(pk, sk), now)
+	it, err := s.taken(ctx, Key(pk, sk), now)
 	if err != nil {
 		return is, fmt.Errorf("take a consent: %w", err)
 	}
-	return is, unpack(it, &is)
+	return is, Unpack(it, &is)
 }
 
 // VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.

@@ -19,14 +19,14 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 	}
 	var items []types.TransactWriteItem
 	for _, c := range copies {
-		it, err := pack(c.Type(), pk, c.Key(), c)
+		it, err := Pack(c.Type(), pk, c.Key(), c)
 		if err != nil {
 			return err
 		}
-		items = append(items, s.put(it, 0))
+		items = append(items, s.t.Put(it, 0))
 	}
-	err = s.transactPast(ctx, s.newID(), items)
-	var l *lost
+	err = s.t.TransactPast(ctx, s.newID(), items)
+	var l *Lost
 	if errors.As(err, &l) {
 		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
 	}

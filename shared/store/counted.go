@@ -31,22 +31,22 @@ const (
 )
 
 // CountedOf is what a row of an aggregate adds; ok is false for a row that adds nothing.
-func (s *Store) CountedOf(it item) (c Counted, ok bool, err error) {
-	ref, known := s.kinds.Ref(textOf(it, "PK"))
+func (s *Store) CountedOf(it Item) (c Counted, ok bool, err error) {
+	ref, known := s.kinds.Ref(TextOf(it, "PK"))
 	if !known {
 		return c, false, nil
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
-	row, counts := kind.Row(textOf(it, "type")).(aggregate.Counted)
+	row, counts := kind.Row(TextOf(it, "type")).(aggregate.Counted)
 	if !counts {
 		return c, false, nil
 	}
-	if err := unpack(it, row); err != nil {
+	if err := Unpack(it, row); err != nil {
 		return c, false, err
 	}
 	of, adds := row.Counts()
-	c = Counted{Tenant: ref.Tenant, Of: of, Row: ref.ID + "#" + textOf(it, "SK"), Rev: intOf(it, "rev"), Adds: adds}
-	if !keyPart(c.Tenant) || !keyPart(c.Of) || c.Rev < 1 {
+	c = Counted{Tenant: ref.Tenant, Of: of, Row: ref.ID + "#" + TextOf(it, "SK"), Rev: IntOf(it, "rev"), Adds: adds}
+	if !KeyPart(c.Tenant) || !KeyPart(c.Of) || c.Rev < 1 {
 		return c, false, fmt.Errorf("count %.80q: %w", c.Row, aggregate.ErrNotFound)
 	}
 	return c, true, nil
@@ -55,10 +55,10 @@ func (s *Store) CountedOf(it item) (c Counted, ok bool, err error) {
 // Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added. A revision
 // that is older than the one counted changes nothing.
 func (s *Store) Count(ctx context.Context, c Counted) error {
-	stop, wait := time.Now().Add(retryFor), newBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
 		err := s.count(ctx, c)
-		if !errors.Is(err, aggregate.ErrConflict) || !wait.until(ctx, stop) {
+		if !errors.Is(err, aggregate.ErrConflict) || !wait.Until(ctx, stop) {
 			return err
 		}
 	}
@@ -67,25 +67,25 @@ func (s *Store) Count(ctx context.Context, c Counted) error {
 func (s *Store) count(ctx context.Context, c Counted) error {
 	pk, sk := countedPrefix+c.Tenant+"#"+c.Of, countedRow+c.Row
 	var was Counted
-	if err := s.get(ctx, pk, sk, &was); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, pk, sk, &was); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("read what is counted of %s: %w", c.Row, err)
 	}
 	if was.Rev >= c.Rev {
 		return nil
 	}
-	it, err := pack("counted", pk, sk, c)
+	it, err := Pack("counted", pk, sk, c)
 	if err != nil {
 		return err
 	}
-	e := newExpression()
+	e := NewExpression()
 	for _, name := range slices.Sorted(maps.Keys(c.Adds)) {
-		e.add(name, c.Adds[name]-was.Adds[name])
+		e.Add(name, c.Adds[name]-was.Adds[name])
 	}
-	e.row("counted_sum", time.Time{})
-	sum := types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(pk, countedSums), UpdateExpression: e.update(),
+	e.Row("counted_sum", time.Time{})
+	sum := types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(pk, countedSums), UpdateExpression: e.Update(),
 	})}
-	if err := s.transactPast(ctx, s.newID(), []types.TransactWriteItem{s.put(it, was.Rev), sum}); err != nil {
+	if err := s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{s.t.Put(it, was.Rev), sum}); err != nil {
 		return fmt.Errorf("count %s: %w", c.Row, err)
 	}
 	return nil
@@ -93,11 +93,11 @@ func (s *Store) count(ctx context.Context, c Counted) error {
 
 // CountedSums are sums that are kept of something, by their names; of what nothing was counted each is 0.
 func (s *Store) CountedSums(ctx context.Context, tenant, of string, names ...string) (map[string]int, error) {
-	if !keyPart(tenant) || !keyPart(of) {
+	if !KeyPart(tenant) || !KeyPart(of) {
 		return nil, fmt.Errorf("sums of %.40q: %w", of, aggregate.ErrNotFound)
 	}
 	found := map[string]any{}
-	if err := s.get(ctx, countedPrefix+tenant+"#"+of, countedSums, &found); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, countedPrefix+tenant+"#"+of, countedSums, &found); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return nil, fmt.Errorf("read the sums of %.40q: %w", of, err)
 	}
 	out := map[string]int{}

@@ -27,7 +27,7 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	if err != nil {
 		return err
 	}
-	head := s.put(it, 0)
+	head := s.t.Put(it, 0)
 	head.Put.ReturnValuesOnConditionCheckFailure = types.ReturnValuesOnConditionCheckFailureAllOld
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
@@ -38,13 +38,13 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 		return fmt.Errorf("create %s: %w", ref, err)
 	}
 	items := append([]types.TransactWriteItem{head}, rest...)
-	err = s.transactPast(ctx, c.ID, append(items, counters...))
-	var l *lost
+	err = s.t.TransactPast(ctx, c.ID, append(items, counters...))
+	var l *Lost
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &l) && l.failed(0):
-		if textOf(l.found(0), "last_change") == c.ID {
+	case errors.As(err, &l) && l.Failed(0):
+		if TextOf(l.Found(0), "last_change") == c.ID {
 			return nil // an earlier try went through, its answer was lost
 		}
 		err = ErrExists

@@ -32,8 +32,8 @@ func testCreate(t *testing.T, st *taskStore) {
 		var got []shape
 		for _, it := range rows(t, st, pk) {
 			got = append(got, shape{
-				textOf(it, "SK"), textOf(it, "type"), fmt.Sprint(intOf(it, "rev")), fmt.Sprint(intOf(it, "schema_version")),
-				textOf(it, "GSI1PK"), textOf(it, "GSI1SK"), textOf(it, "GSI2PK"), textOf(it, "GSI2SK"),
+				TextOf(it, "SK"), TextOf(it, "type"), fmt.Sprint(IntOf(it, "rev")), fmt.Sprint(IntOf(it, "schema_version")),
+				TextOf(it, "GSI1PK"), TextOf(it, "GSI1SK"), TextOf(it, "GSI2PK"), TextOf(it, "GSI2SK"),
 			})
 		}
 		want := []shape{

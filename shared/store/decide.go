@@ -56,7 +56,7 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, decide func([]
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
-	wait := newBackoff(10*time.Millisecond, 500*time.Millisecond)
+	wait := NewBackoff(10*time.Millisecond, 500*time.Millisecond)
 	odd := 0 // decisions in a row that found the rows of one head at odds
 	revs := make([]int, len(refs))
 	for {
@@ -77,7 +77,7 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, decide func([]
 		} else if all, err = s.commit(ctx, all, changes); err == nil {
 			return all, told(refs, changes)
 		}
-		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.until(ctx, stop) {
+		if !errors.Is(err, aggregate.ErrConflict) || odd >= tornReads || !wait.Until(ctx, stop) {
 			return nil, decideOn(refs, err)
 		}
 	}

@@ -39,7 +39,7 @@ func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, f
 	if err != nil || !d.Further(tenant) {
 		return t, false, err
 	}
-	if t, err = s.Tenant(ctx, tenant); errors.Is(err, aggregate.ErrNotFound) && keyPart(tenant) {
+	if t, err = s.Tenant(ctx, tenant); errors.Is(err, aggregate.ErrNotFound) && KeyPart(tenant) {
 		err = nil
 	}
 	return t, true, err
@@ -80,14 +80,14 @@ func (s *Store) deployment(ctx context.Context) (tenancy.Deployment, error) {
 	s.known.mu.Lock()
 	is, read := s.known.row, s.known.read
 	s.known.mu.Unlock()
-	if is.Rev > 0 && s.now().Sub(read) < deploymentFor {
+	if is.Rev > 0 && s.t.Now().Sub(read) < deploymentFor {
 		return is, nil
 	}
 	return s.readDeployment(ctx)
 }
 
 func (s *Store) readDeployment(ctx context.Context) (d tenancy.Deployment, err error) {
-	err = s.get(ctx, tenancy.DeploymentKey, tenancy.DeploymentKey, &d)
+	err = s.t.Get(ctx, tenancy.DeploymentKey, tenancy.DeploymentKey, &d)
 	switch {
 	case errors.Is(err, aggregate.ErrNotFound):
 		return tenancy.Deployment{}, nil
@@ -101,5 +101,5 @@ func (s *Store) readDeployment(ctx context.Context) (d tenancy.Deployment, err e
 func (s *Store) keepDeployment(d tenancy.Deployment) {
 	s.known.mu.Lock()
 	defer s.known.mu.Unlock()
-	s.known.row, s.known.read = d, s.now()
+	s.known.row, s.known.read = d, s.t.Now()
 }

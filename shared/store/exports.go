@@ -15,11 +15,11 @@ import (
 )
 
 // exportKey is among the tenant's exports, whose ids sort by time.
-func exportKey(x auditlog.Export) (item, error) {
-	if !keyPart(x.Tenant) || !keyPart(x.ID) {
+func exportKey(x auditlog.Export) (Item, error) {
+	if !KeyPart(x.Tenant) || !KeyPart(x.ID) {
 		return nil, fmt.Errorf("export %.40q: %w", x.ID, aggregate.ErrNotFound)
 	}
-	return key("EXPORT#"+x.Tenant, x.ID), nil
+	return Key("EXPORT#"+x.Tenant, x.ID), nil
 }
 
 // lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only one goes on.
@@ -48,7 +48,7 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 		return err
 	}
 	var last lastExport // read before the others: they are in the table when it names them
-	if err := s.get(ctx, textOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, TextOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("read the last export: %w", err)
 	}
 	newest, err := s.newestExports(ctx, x.Tenant)
@@ -64,27 +64,27 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	if open >= auditlog.MaxAtOnce {
 		return auditlog.ErrBusy
 	}
-	it, err := pack("export", textOf(k, "PK"), textOf(k, "SK"), x)
+	it, err := Pack("export", TextOf(k, "PK"), TextOf(k, "SK"), x)
 	if err != nil {
 		return err
 	}
-	it["delete_after"] = number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
-	next, err := pack("last_export", textOf(k, "PK"), lastExportKey, lastExport{x.ID})
+	it["delete_after"] = Number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
+	next, err := Pack("last_export", TextOf(k, "PK"), lastExportKey, lastExport{x.ID})
 	if err != nil {
 		return err
 	}
-	was := newExpression()
+	was := NewExpression()
 	var unmoved string
 	if last.ID == "" {
-		unmoved = was.absent()
+		unmoved = was.Absent()
 	} else {
-		unmoved = was.is("id", "=", last.ID)
+		unmoved = was.Is("id", "=", last.ID)
 	}
-	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		s.put(it, 0),
-		{Put: filled(was, &types.Put{TableName: &s.table, Item: next, ConditionExpression: &unmoved})},
+	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+		s.t.Put(it, 0),
+		{Put: Filled(was, &types.Put{TableName: &s.t.Name, Item: next, ConditionExpression: &unmoved})},
 	})
-	var l *lost
+	var l *Lost
 	switch {
 	case errors.As(err, &l):
 		return aggregate.ErrMoved
@@ -95,17 +95,17 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 }
 
 func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
-	e := newExpression()
-	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
-		KeyConditionExpression: all(e.is("PK", "=", "EXPORT#"+tenant), e.is("SK", "<", lastExportKey)),
+	e := NewExpression()
+	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
+		KeyConditionExpression: All(e.Is("PK", "=", "EXPORT#"+tenant), e.Is("SK", "<", lastExportKey)),
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("list exports: %w", err)
 	}
 	list := make([]auditlog.Export, len(out.Items))
 	for i, it := range out.Items {
-		if err := unpack(it, &list[i]); err != nil {
+		if err := Unpack(it, &list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -119,7 +119,7 @@ func (s *Store) Export(ctx context.Context, tenant, id string) (auditlog.Export,
 	if err != nil {
 		return x, err
 	}
-	if err := s.get(ctx, textOf(k, "PK"), textOf(k, "SK"), &x); err != nil {
+	if err := s.t.Get(ctx, TextOf(k, "PK"), TextOf(k, "SK"), &x); err != nil {
 		return x, fmt.Errorf("read an export: %w", err)
 	}
 	return x, nil
@@ -146,11 +146,11 @@ func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Ti
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Key = auditlog.Done, &at, x.File()
 	entry := s.entries([]aggregate.AuditEntry{x.Entry(now)})[0]
-	it, err := packAudit(entry)
+	it, err := PackAudit(entry)
 	if err != nil {
 		return err
 	}
-	put := s.put(it, 0)
+	put := s.t.Put(it, 0)
 	return s.moveExport(ctx, x, x.Try, &put)
 }
 
@@ -167,25 +167,25 @@ func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, besi
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set("status", x.Status)
-	e.set("try", x.Try)
-	e.set("rows", x.Rows)
-	e.set("bytes", x.Bytes)
-	e.set("s3_key", x.Key)
-	e.set("problem", x.Problem)
+	e := NewExpression()
+	e.Set("status", x.Status)
+	e.Set("try", x.Try)
+	e.Set("rows", x.Rows)
+	e.Set("bytes", x.Bytes)
+	e.Set("s3_key", x.Key)
+	e.Set("problem", x.Problem)
 	if x.EndedAt != nil {
-		e.set("ended_at", *x.EndedAt)
+		e.Set("ended_at", *x.EndedAt)
 	}
-	open := all(e.is("try", "=", was), anyOf(e.is("status", "=", auditlog.Waiting), e.is("status", "=", auditlog.Running)))
-	items := []types.TransactWriteItem{{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: k, ConditionExpression: open, UpdateExpression: e.update(),
+	open := All(e.Is("try", "=", was), AnyOf(e.Is("status", "=", auditlog.Waiting), e.Is("status", "=", auditlog.Running)))
+	items := []types.TransactWriteItem{{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: k, ConditionExpression: open, UpdateExpression: e.Update(),
 	})}}
 	if beside != nil {
 		items = append(items, *beside)
 	}
-	err = s.transactPast(ctx, s.newID(), items)
-	var l *lost
+	err = s.t.TransactPast(ctx, s.newID(), items)
+	var l *Lost
 	switch {
 	case errors.As(err, &l):
 		return aggregate.ErrSuperseded

@@ -13,17 +13,17 @@ import (
 
 // expression collects the names and values of DynamoDB expressions. Every name
 // is an alias: many of ours are reserved words.
-type expression struct {
+type Expression struct {
 	names         map[string]string
-	values        item
-	sets, removes []string
-	adds          []string
+	values        Item
+	Sets, removes []string
+	Adds          []string
 }
 
-func newExpression() *expression { return &expression{} }
+func NewExpression() *Expression { return &Expression{} }
 
 // name returns the alias of an attribute.
-func (e *expression) name(attribute string) string {
+func (e *Expression) Name(attribute string) string {
 	if e.names == nil {
 		e.names = map[string]string{}
 	}
@@ -32,84 +32,84 @@ func (e *expression) name(attribute string) string {
 }
 
 // value returns the placeholder of a value.
-func (e *expression) value(v any) string {
+func (e *Expression) Value(v any) string {
 	av, err := attributevalue.MarshalWithOptions(v, encoding)
 	if err != nil { // no value of ours can fail; one that did must not be written
 		panic(fmt.Sprintf("encode a %T: %v", v, err))
 	}
-	return e.placeholder(av)
+	return e.Placeholder(av)
 }
 
-func (e *expression) placeholder(v types.AttributeValue) string {
+func (e *Expression) Placeholder(v types.AttributeValue) string {
 	if e.values == nil {
-		e.values = item{}
+		e.values = Item{}
 	}
 	name := ":v" + strconv.Itoa(len(e.values))
 	e.values[name] = v
 	return name
 }
 
-func (e *expression) set(attribute string, v any) {
-	e.sets = append(e.sets, e.name(attribute)+" = "+e.value(v))
+func (e *Expression) Set(attribute string, v any) {
+	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Value(v))
 }
 
 // setValue is set for a value as the table has it.
-func (e *expression) setValue(attribute string, v types.AttributeValue) {
-	e.sets = append(e.sets, e.name(attribute)+" = "+e.placeholder(v))
+func (e *Expression) SetValue(attribute string, v types.AttributeValue) {
+	e.Sets = append(e.Sets, e.Name(attribute)+" = "+e.Placeholder(v))
 }
 
 // add moves a number, from 0 where there is none.
-func (e *expression) add(attribute string, n int) {
-	e.adds = append(e.adds, e.name(attribute)+" "+e.value(n))
+func (e *Expression) Add(attribute string, n int) {
+	e.Adds = append(e.Adds, e.Name(attribute)+" "+e.Value(n))
 }
 
 // addTo is add for an attribute whose name makes no alias.
-func (e *expression) addTo(alias, attribute string, n int) {
-	value := e.value(n)
+func (e *Expression) AddTo(alias, attribute string, n int) {
+	value := e.Value(n)
 	if e.names == nil {
 		e.names = map[string]string{}
 	}
 	e.names[alias] = attribute
-	e.adds = append(e.adds, alias+" "+value)
+	e.Adds = append(e.Adds, alias+" "+value)
 }
 
-func (e *expression) remove(attributes ...string) {
+func (e *Expression) Remove(attributes ...string) {
 	for _, a := range attributes {
-		e.removes = append(e.removes, e.name(a))
+		e.removes = append(e.removes, e.Name(a))
 	}
 }
 
 // row sets what a row says of itself that no value is packed for; a zero time keeps it for ever.
-func (e *expression) row(typ string, until time.Time) {
-	e.set("type", typ)
-	e.set("schema_version", schemaVersion)
+func (e *Expression) Row(typ string, until time.Time) {
+	e.Set("type", typ)
+	e.Set("schema_version", schemaVersion)
 	if !until.IsZero() {
-		e.set("delete_after", until.Unix())
+		e.Set("delete_after", until.Unix())
 	}
 }
 
 // is is a condition: the attribute, compared by op, with a value.
-func (e *expression) is(attribute, op string, v any) string {
-	return e.name(attribute) + " " + op + " " + e.value(v)
+func (e *Expression) Is(attribute, op string, v any) string {
+	return e.Name(attribute) + " " + op + " " + e.Value(v)
 }
 
-func (e *expression) exists() string { return "attribute_exists(" + e.name("PK") + ")" }
-func (e *expression) absent() string { return "attribute_not_exists(" + e.name("PK") + ")" }
+func (e *Expression) Exists() string { return "attribute_exists(" + e.Name("PK") + ")" }
+func (e *Expression) Absent() string { return "attribute_not_exists(" + e.Name("PK") + ")" }
 
-func (e *expression) has(attribute string) string {
-	return "attribute_exists(" + e.name(attribute) + ")"
+func (e *Expression) Has(attribute string) string {
+	return "attribute_exists(" + e.Name(attribute) + ")"
 }
 
-func (e *expression) lacks(attribute string) string {
-	return "attribute_not_exists(" + e.name(attribute) + ")"
+func (e *Expression) Lacks(attribute string) string {
+	return "attribute_not_exists(" + e.Name(attribute) + ")"
 }
 
 // revision is the condition that a row has rev, 0 meaning that there is none.
-func (e *expression) revision(rev int) string {
+func (e *Expression) revision(rev int) string {
 	if rev == 0 {
-		return e.absent()
+		return e.Absent()
 	}
-	return e.is("rev", "=", rev)
+	return e.Is("rev", "=", rev)
 }
 
 // fillable is what takes names and values beside its expressions.
@@ -120,7 +120,7 @@ type fillable interface {
 
 // filled gives an input the names and values of its expressions, and returns it. It is the only way there: a literal
 // that read them beside the call that adds to them would have what Go happened to evaluate first.
-func filled[In fillable](e *expression, in In) In {
+func Filled[In fillable](e *Expression, in In) In {
 	switch in := any(in).(type) {
 	case *dynamodb.QueryInput:
 		in.ExpressionAttributeNames, in.ExpressionAttributeValues = e.names, e.values
@@ -143,26 +143,26 @@ func filled[In fillable](e *expression, in In) In {
 }
 
 // update is the text of an UpdateItem.
-func (e *expression) update() *string {
+func (e *Expression) Update() *string {
 	var parts []string
-	if e.sets != nil {
-		parts = append(parts, "SET "+strings.Join(e.sets, ", "))
+	if e.Sets != nil {
+		parts = append(parts, "SET "+strings.Join(e.Sets, ", "))
 	}
 	if e.removes != nil {
 		parts = append(parts, "REMOVE "+strings.Join(e.removes, ", "))
 	}
-	if e.adds != nil {
-		parts = append(parts, "ADD "+strings.Join(e.adds, ", "))
+	if e.Adds != nil {
+		parts = append(parts, "ADD "+strings.Join(e.Adds, ", "))
 	}
 	out := strings.Join(parts, " ")
 	return &out
 }
 
-func all(conditions ...string) *string {
+func All(conditions ...string) *string {
 	out := strings.Join(conditions, " AND ")
 	return &out
 }
 
-func anyOf(conditions ...string) string { return "(" + strings.Join(conditions, " OR ") + ")" }
+func AnyOf(conditions ...string) string { return "(" + strings.Join(conditions, " OR ") + ")" }
 
-func both(a, b string) string { return "(" + a + " AND " + b + ")" }
+func Both(a, b string) string { return "(" + a + " AND " + b + ")" }

@@ -28,8 +28,8 @@ func TestInputsAreFilledInOnePlace(t *testing.T) {
 
 // TestAFilledInputHasWhatItsOwnLiteralAdds, whichever of its fields adds it.
 func TestAFilledInputHasWhatItsOwnLiteralAdds(t *testing.T) {
-	e := newExpression()
-	in := filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.update(), ConditionExpression: all(e.is("rev", "=", 7), e.lacks("run"))})
+	e := NewExpression()
+	in := Filled(e, &dynamodb.UpdateItemInput{UpdateExpression: e.Update(), ConditionExpression: All(e.Is("rev", "=", 7), e.Lacks("run"))})
 	expect.Same(t, map[string]string{"#rev": "rev", "#run": "run"}, in.ExpressionAttributeNames)
 	if len(in.ExpressionAttributeValues) != 1 {
 		t.Errorf("values %v", in.ExpressionAttributeValues)

@@ -40,7 +40,7 @@ func daysOf(tenant string) string { return countedPrefix + tenant + "#" + counte
 func (s *Store) PutFacts(ctx context.Context, facts []daily.Fact) error {
 	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
 	for _, f := range facts {
-		if !keyPart(f.Tenant) || !keyPart(f.Task) {
+		if !KeyPart(f.Tenant) || !KeyPart(f.Task) {
 			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
 		}
 		of := [2]string{f.Tenant, daily.Day(f.At)}
@@ -84,20 +84,20 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 		for _, task := range tasks {
 			items = append(items, s.countOfTask(tenant, day, task, byTask[task]))
 		}
-		e := newExpression()
-		e.counts(daily.Fold(tenant, day, facts, time.Time{}))
-		e.row("counted_day", time.Time{})
-		items = append(items, types.TransactWriteItem{Update: filled(e, &types.Update{
-			TableName: &s.table, Key: key(daysOf(tenant), day), UpdateExpression: e.update(),
+		e := NewExpression()
+		counts(e, daily.Fold(tenant, day, facts, time.Time{}))
+		e.Row("counted_day", time.Time{})
+		items = append(items, types.TransactWriteItem{Update: Filled(e, &types.Update{
+			TableName: &s.t.Name, Key: Key(daysOf(tenant), day), UpdateExpression: e.Update(),
 		})})
-		err := s.transactPast(ctx, s.newID(), items)
-		var l *lost
-		if !errors.As(err, &l) || l.onlyInTheWay() {
+		err := s.t.TransactPast(ctx, s.newID(), items)
+		var l *Lost
+		if !errors.As(err, &l) || l.OnlyInTheWay() {
 			return err
 		}
 		var left []daily.Fact
 		for i, task := range tasks {
-			counted := sourcesOf(l.found(i))
+			counted := sourcesOf(l.Found(i))
 			for _, f := range byTask[task] {
 				if !slices.Contains(counted, f.Source) {
 					left = append(left, f)
@@ -114,23 +114,23 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 
 // countOfTask adds facts to what their task has of the day, on condition that none of them was.
 func (s *Store) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
-	e := newExpression()
+	e := NewExpression()
 	var sources, absent []string
 	for _, f := range facts {
 		sources = append(sources, f.Source)
-		absent = append(absent, "NOT contains("+e.name(taskSources)+", "+e.value(f.Source)+")")
+		absent = append(absent, "NOT contains("+e.Name(taskSources)+", "+e.Value(f.Source)+")")
 	}
-	e.adds = append(e.adds, e.name(taskSources)+" "+e.placeholder(&types.AttributeValueMemberSS{Value: sources}))
-	e.counts(daily.Fold(tenant, day, facts, time.Time{}))
-	e.row(taskDay, begins(day).Add(factsLast))
-	return types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(factsOf(tenant, day), task), UpdateExpression: e.update(), ConditionExpression: all(absent...),
+	e.Adds = append(e.Adds, e.Name(taskSources)+" "+e.Placeholder(&types.AttributeValueMemberSS{Value: sources}))
+	counts(e, daily.Fold(tenant, day, facts, time.Time{}))
+	e.Row(taskDay, begins(day).Add(factsLast))
+	return types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(factsOf(tenant, day), task), UpdateExpression: e.Update(), ConditionExpression: All(absent...),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})}
 }
 
 // sourcesOf are those of the facts that a task's row counted.
-func sourcesOf(it item) []string {
+func sourcesOf(it Item) []string {
 	if v, ok := it[taskSources].(*types.AttributeValueMemberSS); ok {
 		return v.Value
 	}
@@ -138,19 +138,19 @@ func sourcesOf(it item) []string {
 }
 
 // counts adds a sum's numbers to those of a row.
-func (e *expression) counts(sum daily.Sum) {
+func counts(e *Expression, sum daily.Sum) {
 	counts := sum.Counts()
 	for i, name := range slices.Sorted(maps.Keys(counts)) {
-		e.addTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
+		e.AddTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
 	}
 }
 
 // countsOf is the sum that a row's numbers make.
-func countsOf(it item, tenant, day string) (daily.Sum, error) {
+func countsOf(it Item, tenant, day string) (daily.Sum, error) {
 	counts := map[string]int{}
 	for name := range it {
 		if of, ok := strings.CutPrefix(name, countPrefix); ok {
-			counts[of] = intOf(it, name)
+			counts[of] = IntOf(it, name)
 		}
 	}
 	return daily.SumOf(tenant, day, counts)
@@ -161,11 +161,11 @@ func (s *Store) countingSince(ctx context.Context, tenant string) error {
 	if _, noted := s.counting.Load(tenant); noted {
 		return nil
 	}
-	e := newExpression()
-	e.set("since", s.now())
-	e.row("counting", time.Time{})
-	_, err := s.update(ctx, key(daysOf(tenant), countedSince), e, all(e.absent()))
-	if err != nil && !errors.Is(err, errCondition) {
+	e := NewExpression()
+	e.Set("since", s.t.Now())
+	e.Row("counting", time.Time{})
+	_, err := s.t.Update(ctx, Key(daysOf(tenant), countedSince), e, All(e.Absent()))
+	if err != nil && !errors.Is(err, ErrCondition) {
 		return fmt.Errorf("note that facts are counted: %w", err)
 	}
 	s.counting.Store(tenant, true)
@@ -177,7 +177,7 @@ func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time,
 	var row struct {
 		Since time.Time `json:"since"`
 	}
-	switch err := s.get(ctx, daysOf(tenant), countedSince, &row); {
+	switch err := s.t.Get(ctx, daysOf(tenant), countedSince, &row); {
 	case errors.Is(err, aggregate.ErrNotFound):
 		return from, false, nil
 	case err != nil:
@@ -189,18 +189,18 @@ func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time,
 // countedSumsOf are the sums of the days between two that have facts.
 func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
-	e := newExpression()
-	in := filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", daysOf(tenant)), e.name("SK")+" BETWEEN "+e.value(from)+" AND "+e.value(to)),
+	e := NewExpression()
+	in := Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", daysOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(from)+" AND "+e.Value(to)),
 	})
-	pages := dynamodb.NewQueryPaginator(s.db, in)
+	pages := dynamodb.NewQueryPaginator(s.t.DB, in)
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
 		if err != nil {
 			return nil, err
 		}
 		for _, it := range page.Items {
-			day := textOf(it, "SK")
+			day := TextOf(it, "SK")
 			if known[day], err = countsOf(it, tenant, day); err != nil {
 				return nil, err
 			}

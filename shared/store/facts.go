@@ -28,24 +28,24 @@ func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
 // FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
-func (s *Store) FactOf(it item) (f daily.Fact, ok bool, err error) {
-	if ref, known := s.kinds.Ref(textOf(it, "PK")); known {
+func (s *Store) FactOf(it Item) (f daily.Fact, ok bool, err error) {
+	if ref, known := s.kinds.Ref(TextOf(it, "PK")); known {
 		var u aggregate.Use
-		if textOf(it, "type") != u.Type() {
+		if TextOf(it, "type") != u.Type() {
 			return f, false, nil
 		}
-		if err := unpack(it, &u); err != nil {
+		if err := Unpack(it, &u); err != nil {
 			return f, false, err
 		}
 		f, ok = daily.OfUse(ref, u), u.ChargedTo == ""
 	} else {
 		var x aggregate.AuditEntry
-		if err := unpack(it, &x); err != nil {
+		if err := Unpack(it, &x); err != nil {
 			return f, false, err
 		}
 		f, ok = daily.OfEntry(x)
 	}
-	if ok && (!keyPart(f.Tenant) || !keyPart(f.Task)) {
+	if ok && (!KeyPart(f.Tenant) || !KeyPart(f.Task)) {
 		return f, false, fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
 	}
 	return f, ok, nil
@@ -55,7 +55,7 @@ func (s *Store) FactOf(it item) (f daily.Fact, ok bool, err error) {
 // An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
 // time allows; the others are missing.
 func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
-	if !keyPart(tenant) || len(days) == 0 {
+	if !KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	from, counted, err := s.countedFrom(ctx, tenant)
@@ -114,9 +114,9 @@ func begins(day string) time.Time {
 
 func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
-	e := newExpression()
-	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", sumsOf(tenant)), e.name("SK")+" BETWEEN "+e.value(days[0])+" AND "+e.value(days[len(days)-1])),
+	e := NewExpression()
+	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", sumsOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(days[0])+" AND "+e.Value(days[len(days)-1])),
 	}))
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -125,7 +125,7 @@ func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (ma
 		}
 		for _, it := range page.Items {
 			var x daily.Sum
-			if err := unpack(it, &x); err != nil {
+			if err := Unpack(it, &x); err != nil {
 				return nil, err
 			}
 			known[x.Day] = x
@@ -162,9 +162,9 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 // fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
 // of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
 func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
-	e := newExpression()
-	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", factsOf(tenant, day))),
+	e := NewExpression()
+	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", factsOf(tenant, day))),
 	}))
 	var sums []daily.Sum
 	var facts []daily.Fact
@@ -176,8 +176,8 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (da
 		}
 		for _, it := range page.Items {
 			var f daily.Fact
-			if textOf(it, "type") != taskDay {
-				if err := unpack(it, &f); err != nil {
+			if TextOf(it, "type") != taskDay {
+				if err := Unpack(it, &f); err != nil {
 					return daily.Sum{}, err
 				}
 				facts = append(facts, f)
@@ -187,21 +187,21 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (da
 			if err != nil {
 				return daily.Sum{}, err
 			}
-			sums, counted[textOf(it, "SK")] = append(sums, sum), sourcesOf(it)
+			sums, counted[TextOf(it, "SK")] = append(sums, sum), sourcesOf(it)
 		}
 	}
 	facts = slices.DeleteFunc(facts, func(f daily.Fact) bool { return slices.Contains(counted[f.Task], f.Source) })
 	sum := daily.Total(append(sums, daily.Fold(tenant, day, facts, now)))
 	sum.Tenant, sum.Day, sum.FoldedAt = tenant, day, now.UTC()
-	it, err := pack("fact_sum", sumsOf(tenant), day, sum)
+	it, err := Pack("fact_sum", sumsOf(tenant), day, sum)
 	if err != nil {
 		return sum, err
 	}
-	e = newExpression()
-	_, err = s.db.PutItem(ctx, filled(e, &dynamodb.PutItemInput{
-		TableName: &s.table, Item: it, ConditionExpression: all(anyOf(e.absent(), e.is("facts", "<=", sum.Facts))),
+	e = NewExpression()
+	_, err = s.t.DB.PutItem(ctx, Filled(e, &dynamodb.PutItemInput{
+		TableName: &s.t.Name, Item: it, ConditionExpression: All(AnyOf(e.Absent(), e.Is("facts", "<=", sum.Facts))),
 	}))
-	if conditionFailed(err) { // somebody folded more
+	if ConditionFailed(err) { // somebody folded more
 		err = nil
 	}
 	return sum, err

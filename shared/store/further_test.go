@@ -47,7 +47,7 @@ func testFurther(t *testing.T, st *taskStore) {
 	if bounds(own.ID, 0); t.Failed() { // a process believes for a minute what it has read
 		return
 	}
-	st.now = func() time.Time { return at().Add(deploymentFor) }
+	st.t.Now = func() time.Time { return at().Add(deploymentFor) }
 	bounds(own.ID, 2.5)
 	bounds(second.ID, 0)
 }

@@ -27,12 +27,12 @@ func shardOf(id string) int {
 }
 
 // headItem is the first head of an aggregate.
-func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (item, error) {
-	it, err := pack(root.Type(), pk, aggregate.HeadKey, root)
+func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (Item, error) {
+	it, err := Pack(root.Type(), pk, aggregate.HeadKey, root)
 	if err != nil {
 		return nil, err
 	}
-	index(it, 1, duePartition(shardOf(ref.ID)), aggregate.TimeText(*root.Common().DueAt))
+	Index(it, 1, duePartition(shardOf(ref.ID)), aggregate.TimeText(*root.Common().DueAt))
 	return it, nil
 }
 
@@ -47,31 +47,31 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	before, err := pack(was.Type(), pk, aggregate.HeadKey, was)
+	before, err := Pack(was.Type(), pk, aggregate.HeadKey, was)
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	after, err := pack(was.Type(), pk, aggregate.HeadKey, c.Head)
+	after, err := Pack(was.Type(), pk, aggregate.HeadKey, c.Head)
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	e := newExpression()
+	e := NewExpression()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !slices.Contains(untouched, name) && !reflect.DeepEqual(before[name], after[name]) {
-			e.setValue(name, after[name])
+			e.SetValue(name, after[name])
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		if _, stays := after[name]; !stays && !slices.Contains(untouched, name) {
-			e.remove(name)
+			e.Remove(name)
 		}
 	}
-	e.set("rev", was.Revision()+1)
-	e.set("last_change", c.ID)
-	e.due(ref.ID, c.Now.Add(dueAfterCommit))
-	return types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
-		ConditionExpression:                 all(e.is("rev", "=", was.Revision()), e.is("run", "=", was.Common().Run)),
+	e.Set("rev", was.Revision()+1)
+	e.Set("last_change", c.ID)
+	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
+	return types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
+		ConditionExpression:                 All(e.Is("rev", "=", was.Revision()), e.Is("run", "=", was.Common().Run)),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})}, nil
 }
@@ -79,9 +79,9 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 // untouched are the attributes that are not copied from the change's head.
 var untouched = append([]string{"rev", "last_change"}, aggregate.Bookkeeping...)
 
-// due sets when the sweeper looks at the aggregate.
-func (e *expression) due(id string, at time.Time) {
-	e.set("due_at", at)
-	e.set("GSI1PK", duePartition(shardOf(id)))
-	e.set("GSI1SK", aggregate.TimeText(at))
+// setDue sets when the sweeper looks at the aggregate.
+func setDue(e *Expression, id string, at time.Time) {
+	e.Set("due_at", at)
+	e.Set("GSI1PK", duePartition(shardOf(id)))
+	e.Set("GSI1SK", aggregate.TimeText(at))
 }

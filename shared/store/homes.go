@@ -29,28 +29,28 @@ type Home struct {
 // HomeOpened notes that a person opened their Home tab; what reads the table's stream has it published then. A tab that
 // was opened a moment ago is up to date.
 func (s *Store) HomeOpened(ctx context.Context, tenant string, h Home) error {
-	return s.home(ctx, tenant, h, func(e *expression) string {
-		return anyOf(e.absent(), e.is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
+	return s.home(ctx, tenant, h, func(e *Expression) string {
+		return AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
 	})
 }
 
 // HomeChanged has a person's Home tab published again, after they decided something there.
 func (s *Store) HomeChanged(ctx context.Context, tenant string, h Home) error {
-	return s.home(ctx, tenant, h, func(e *expression) string { return anyOf(e.absent(), e.exists()) })
+	return s.home(ctx, tenant, h, func(e *Expression) string { return AnyOf(e.Absent(), e.Exists()) })
 }
 
-func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*expression) string) error {
-	pk, err := tenantPartition(homes, tenant)
+func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*Expression) string) error {
+	pk, err := TenantPartition(homes, tenant)
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.row("home", h.OpenedAt.Add(HomeFor))
-	e.set("team", h.Team)
-	e.set("user", h.User)
-	e.set("opened_at", h.OpenedAt)
+	e := NewExpression()
+	e.Row("home", h.OpenedAt.Add(HomeFor))
+	e.Set("team", h.Team)
+	e.Set("user", h.User)
+	e.Set("opened_at", h.OpenedAt)
 	condition := when(e)
-	if _, err = s.update(ctx, key(pk, h.User), e, &condition); err != nil && !errors.Is(err, errCondition) {
+	if _, err = s.t.Update(ctx, Key(pk, h.User), e, &condition); err != nil && !errors.Is(err, ErrCondition) {
 		return fmt.Errorf("note an open Home tab: %w", err)
 	}
 	return nil
@@ -58,15 +58,15 @@ func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*expr
 
 // OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
 func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
-	pk, err := tenantPartition(homes, tenant)
+	pk, err := TenantPartition(homes, tenant)
 	if err != nil {
 		return Home{}, err
 	}
-	if !keyPart(user) {
+	if !KeyPart(user) {
 		return Home{}, aggregate.ErrNotFound
 	}
 	var h Home
-	if err := s.get(ctx, pk, user, &h); err != nil {
+	if err := s.t.Get(ctx, pk, user, &h); err != nil {
 		return Home{}, fmt.Errorf("read an open Home tab: %w", err)
 	}
 	return h, nil
@@ -74,7 +74,7 @@ func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error)
 
 // OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment behind.
 func (s *Store) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
-	pk, err := tenantPartition(homes, tenant)
+	pk, err := TenantPartition(homes, tenant)
 	if err != nil {
 		return nil, err
 	}

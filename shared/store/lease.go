@@ -11,22 +11,22 @@ import (
 // the head stays as it is. It returns aggregate.ErrInFlight when another was faster; a write whose answer was lost counts.
 func (s *Store) PutLease(ctx context.Context, a aggregate.Aggregate, l *aggregate.Lease) error {
 	ref := a.Ref()
-	e := newExpression()
+	e := NewExpression()
 	var asRead string
 	if was := aggregate.Find(a.Common().Leases, l.Key()); was == nil {
-		asRead = e.absent()
+		asRead = e.Absent()
 	} else {
-		asRead = both(e.is("invocation", "=", was.Invocation), e.is("lease_until", "=", was.LeaseUntil))
+		asRead = Both(e.Is("invocation", "=", was.Invocation), e.Is("lease_until", "=", was.LeaseUntil))
 	}
 	err := s.putIf(ctx, ref, l, e, asRead)
 	if err == nil {
 		return nil
 	}
 	var is aggregate.Lease
-	if pk, unseen := s.partition(ref); unseen == nil && s.get(ctx, pk, l.Key(), &is) == nil && l.Same(&is) {
+	if pk, unseen := s.partition(ref); unseen == nil && s.t.Get(ctx, pk, l.Key(), &is) == nil && l.Same(&is) {
 		return nil
 	}
-	if conditionFailed(err) {
+	if ConditionFailed(err) {
 		err = aggregate.ErrInFlight
 	}
 	return fmt.Errorf("lease %s of %s: %w", l.Of, ref, err)

@@ -36,18 +36,6 @@ type List struct {
 	Most        int  // rows that a page looks at, 0: as many as it takes; a page may then be short and have a Next
 }
 
-// Rows lists rows, of which keep leaves some out. Indexes may be a moment behind. It returns aggregate.ErrField
-// for a limit outside 1 to MaxPage, or a cursor that is not this list's.
-func Rows[T any](ctx context.Context, s *Store, l List, cursor string, limit int, keep func(T) bool) (Page[T], error) {
-	return page(ctx, s, l, cursor, limit, func(it item) (*T, error) {
-		var x T
-		if err := unpack(it, &x); err != nil || !keep(x) {
-			return nil, err
-		}
-		return &x, nil
-	})
-}
-
 // owners are what the partition keys of its rows begin with.
 func (l List) owners() []string {
 	out := make([]string, len(l.Prefixes))
@@ -66,22 +54,22 @@ func (l List) keys() (pk, sk string) { return l.Index + "PK", l.Index + "SK" }
 
 // page reads the page behind cursor, or before it. convert makes a value of an item, nil for what
 // the list leaves out.
-func page[T any](ctx context.Context, s *Store, l List, cursor string, limit int, convert func(item) (*T, error)) (Page[T], error) {
-	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it item) (*T, error) {
+func ReadPage[T any](ctx context.Context, t *Table, l List, cursor string, limit int, convert func(Item) (*T, error)) (Page[T], error) {
+	r := reading[T]{list: l, limit: limit, fetch: limit + 1, convert: func(it Item) (*T, error) {
 		x, err := convert(it)
-		if err != nil || expired(it, s.now()) {
+		if err != nil || Expired(it, t.Now()) {
 			return nil, err
 		}
 		return x, nil
 	}}
-	if !keyPart(l.Tenant) {
+	if !KeyPart(l.Tenant) {
 		return r.page(cursor), fmt.Errorf("tenant %.40q: %w", l.Tenant, aggregate.ErrNotFound)
 	}
 	if limit < 1 || limit > MaxPage {
 		return r.page(cursor), aggregate.ErrField{Field: "limit", Limit: fmt.Sprintf("must be between 1 and %d", MaxPage)}
 	}
 	at, step := 0, 1
-	var start item
+	var start Item
 	if cursor != "" {
 		p, err := l.readCursor(cursor)
 		if err != nil {
@@ -96,9 +84,9 @@ func page[T any](ctx context.Context, s *Store, l List, cursor string, limit int
 	}
 	for ; at >= 0 && at < len(l.Partitions); at, start = at+step, nil {
 		for {
-			in := l.query(s.table, l.Partitions[at], start, r.fetch)
+			in := l.query(t.Name, l.Partitions[at], start, r.fetch)
 			in.ScanIndexForward = aws.Bool(l.OldestFirst != r.back)
-			res, err := s.db.Query(ctx, in)
+			res, err := t.DB.Query(ctx, in)
 			if err != nil {
 				return r.page(cursor), fmt.Errorf("list %s: %w", l.Name, err)
 			}
@@ -119,16 +107,16 @@ func page[T any](ctx context.Context, s *Store, l List, cursor string, limit int
 type reading[T any] struct {
 	list         List
 	limit, fetch int // fetch: one more than wanted tells whether there is a next page
-	convert      func(item) (*T, error)
+	convert      func(Item) (*T, error)
 	back         bool // it is read from its end
 	items        []T
 	looked       int
-	first, last  item // first: that was looked at; last: behind which the next page begins
+	first, last  Item // first: that was looked at; last: behind which the next page begins
 	more         bool
 }
 
 // take looks at items, and reports whether the page is full, or the list's Most were looked at.
-func (r *reading[T]) take(items []item) (full bool, err error) {
+func (r *reading[T]) take(items []Item) (full bool, err error) {
 	for _, it := range items {
 		if r.more = r.list.Most > 0 && r.looked == r.list.Most; r.more {
 			return true, nil
@@ -179,15 +167,15 @@ func (r *reading[T]) page(cursor string) Page[T] {
 	return out
 }
 
-func (l List) query(table, partition string, start item, limit int) *dynamodb.QueryInput {
-	e := newExpression()
+func (l List) query(table, partition string, start Item, limit int) *dynamodb.QueryInput {
+	e := NewExpression()
 	pk, sk := l.keys()
-	conditions := []string{e.is(pk, "=", partition)}
+	conditions := []string{e.Is(pk, "=", partition)}
 	if l.From != "" || l.Until != "" {
-		conditions = append(conditions, e.name(sk)+" BETWEEN "+e.value(l.From)+" AND "+e.value(l.Until))
+		conditions = append(conditions, e.Name(sk)+" BETWEEN "+e.Value(l.From)+" AND "+e.Value(l.Until))
 	}
-	in := filled(e, &dynamodb.QueryInput{
-		TableName: &table, KeyConditionExpression: all(conditions...),
+	in := Filled(e, &dynamodb.QueryInput{
+		TableName: &table, KeyConditionExpression: All(conditions...),
 		ExclusiveStartKey: start, Limit: aws.Int32(int32(limit)), ScanIndexForward: &l.OldestFirst,
 	})
 	if l.Index != "" {
@@ -197,48 +185,28 @@ func (l List) query(table, partition string, start item, limit int) *dynamodb.Qu
 }
 
 // behind is the position after an item of the list.
-func (l List) behind(it item) position {
-	p := position{List: l.fingerprint(), PK: textOf(it, "PK"), SK: textOf(it, "SK")}
+func (l List) behind(it Item) position {
+	p := position{List: l.fingerprint(), PK: TextOf(it, "PK"), SK: TextOf(it, "SK")}
 	if pk, sk := l.keys(); l.Index != "" {
-		p.GPK, p.GSK = textOf(it, pk), textOf(it, sk)
+		p.GPK, p.GSK = TextOf(it, pk), TextOf(it, sk)
 	}
 	return p
 }
 
 // before is the position before an item, for the page that ends there.
-func (l List) before(it item) position {
+func (l List) before(it Item) position {
 	p := l.behind(it)
 	p.Back = true
 	return p
 }
 
 // resume is the partition to go on in, and the key to start behind.
-func (l List) resume(p position) (int, item) {
-	start := key(p.PK, p.SK)
+func (l List) resume(p position) (int, Item) {
+	start := Key(p.PK, p.SK)
 	if l.Index == "" {
 		return slices.Index(l.Partitions, p.PK), start
 	}
 	pk, sk := l.keys()
-	start[pk], start[sk] = text(p.GPK), text(p.GSK)
+	start[pk], start[sk] = Text(p.GPK), Text(p.GSK)
 	return slices.Index(l.Partitions, p.GPK), start
-}
-
-// Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.
-func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
-	e := newExpression()
-	name := fmt.Sprintf("GSI%d", index)
-	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: all(e.is(name+"PK", "=", partition)),
-	}))
-	if err != nil {
-		return nil, err
-	}
-	var refs []aggregate.Ref
-	for _, it := range out.Items {
-		if ref, known := s.kinds.Ref(textOf(it, "PK")); known {
-			refs = append(refs, ref)
-		}
-	}
-	return refs, nil
 }

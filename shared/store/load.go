@@ -43,13 +43,13 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 		return nil, err
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
-	e := newExpression()
-	which := []string{e.is("PK", "=", pk)}
+	e := NewExpression()
+	which := []string{e.Is("PK", "=", pk)}
 	if prefix != "" {
-		which = append(which, "begins_with("+e.name("SK")+", "+e.value(prefix)+")")
+		which = append(which, "begins_with("+e.Name("SK")+", "+e.Value(prefix)+")")
 	}
-	pages := dynamodb.NewQueryPaginator(s.db, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true), KeyConditionExpression: all(which...),
+	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: All(which...),
 	}))
 	a := kind.New()
 	for pages.HasMorePages() {
@@ -79,20 +79,28 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, er
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	h := kind.Row("head").(aggregate.Root)
-	if err := s.get(ctx, pk, aggregate.HeadKey, h); err != nil {
+	if err := s.t.Get(ctx, pk, aggregate.HeadKey, h); err != nil {
 		return nil, fmt.Errorf("read head of %s: %w", ref.ID, err)
 	}
 	return h, nil
 }
 
-// get reads one item consistently, or returns aggregate.ErrNotFound.
-func (s *Store) get(ctx context.Context, pk, sk string, into any) error {
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)})
+// Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.
+func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
+	e := NewExpression()
+	name := fmt.Sprintf("GSI%d", index)
+	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
+		KeyConditionExpression: All(e.Is(name+"PK", "=", partition)),
+	}))
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if out.Item == nil || expired(out.Item, s.now()) {
-		return aggregate.ErrNotFound
+	var refs []aggregate.Ref
+	for _, it := range out.Items {
+		if ref, known := s.kinds.Ref(TextOf(it, "PK")); known {
+			refs = append(refs, ref)
+		}
 	}
-	return unpack(out.Item, into)
+	return refs, nil
 }

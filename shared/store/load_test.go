@@ -26,10 +26,10 @@ func items() cmp.Option {
 // change sets an attribute of a task's row.
 func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string, v any) {
 	t.Helper()
-	e := newExpression()
-	e.set(attribute, v)
-	expect.Value(st.db.UpdateItem(t.Context(), filled(e, &dynamodb.UpdateItemInput{
-		TableName: &st.table, Key: key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.update(),
+	e := NewExpression()
+	e.Set(attribute, v)
+	expect.Value(st.t.DB.UpdateItem(t.Context(), Filled(e, &dynamodb.UpdateItemInput{
+		TableName: &st.t.Name, Key: Key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.Update(),
 	})))(t)
 }
 

@@ -107,7 +107,7 @@ func countAudit(t *testing.T, s *taskStore, ref aggregate.Ref, action aggregate.
 	t.Helper()
 	n := 0
 	for _, it := range rows(t, s, "AUDIT#"+ref.Tenant+"#2026-04") {
-		if textOf(it, "task_id") == ref.ID && textOf(it, "action") == string(action) {
+		if TextOf(it, "task_id") == ref.ID && TextOf(it, "action") == string(action) {
 			n++
 		}
 	}

@@ -57,7 +57,7 @@ func nativeValue(d *json.Decoder, depth int) (types.AttributeValue, error) {
 		}
 	case string:
 		if !strings.ContainsRune(t, utf8.RuneError) {
-			return text(t), nil
+			return Text(t), nil
 		}
 	case json.Delim:
 		switch {
@@ -87,7 +87,7 @@ func nativeList(d *json.Decoder, depth int) (types.AttributeValue, error) {
 }
 
 func nativeMap(d *json.Decoder, depth int) (types.AttributeValue, error) {
-	object := &types.AttributeValueMemberM{Value: item{}}
+	object := &types.AttributeValueMemberM{Value: Item{}}
 	for d.More() {
 		token, err := d.Token()
 		name, ok := token.(string)

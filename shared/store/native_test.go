@@ -47,13 +47,13 @@ func TestArgumentsAreAnObjectOnlyIfItSaysTheVeryText(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := task.Process{Version: 1, Steps: []task.Step{{StepID: "step-1", Order: 1, Tool: "x", ToolInput: c.input, Access: aggregate.Read}}}
-			it := expect.Value(pack("process", "PK", p.Key(), &p))(t)
+			it := expect.Value(Pack("process", "PK", p.Key(), &p))(t)
 			input := it["steps"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value["toolInput"]
 			if _, object := input.(*types.AttributeValueMemberM); object != c.object {
 				t.Errorf("stored as %T", input)
 			}
 			var back task.Process
-			if err := unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
+			if err := Unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
 				t.Errorf("it comes back as %+v, %v", back, err)
 			}
 			if json.Valid([]byte(c.input)) && task.Hash(p.Steps) != task.Hash(back.Steps) {
@@ -92,12 +92,12 @@ func TestAnItemWithObjectsStaysWithinTheLimit(t *testing.T) {
 		list := strings.Repeat(strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 80) + "1"
 		p.Steps = append(p.Steps, task.Step{Order: i + 1, ToolInput: aggregate.JSON(`{"a":[` + list + `]}`)})
 	}
-	it := expect.Value(pack("process", "PK", p.Key(), &p))(t)
-	if n := sizeOf(it); n > maxNative {
+	it := expect.Value(Pack("process", "PK", p.Key(), &p))(t)
+	if n := SizeOf(it); n > maxNative {
 		t.Errorf("%d bytes", n)
 	}
 	var back task.Process
-	if err := unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
+	if err := Unpack(it, &back); err != nil || !reflect.DeepEqual(p, back) {
 		t.Errorf("%v", err)
 	}
 }

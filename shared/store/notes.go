@@ -10,15 +10,15 @@ import (
 // PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It returns
 // ErrClaimed otherwise.
 func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
-	e := newExpression()
+	e := NewExpression()
 	var asRead string
 	if first {
-		asRead = e.absent()
+		asRead = e.Absent()
 	} else {
-		asRead = e.is("of", "=", of)
+		asRead = e.Is("of", "=", of)
 	}
 	err := s.putIf(ctx, ref, r, e, asRead)
-	if conditionFailed(err) {
+	if ConditionFailed(err) {
 		err = ErrClaimed
 	}
 	if err != nil {
@@ -33,9 +33,9 @@ func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	err = s.deleteIf(ctx, key(pk, r.Key()), e, e.is("of", "=", of))
-	if err != nil && !conditionFailed(err) {
+	e := NewExpression()
+	err = s.t.DeleteIf(ctx, Key(pk, r.Key()), e, e.Is("of", "=", of))
+	if err != nil && !ConditionFailed(err) {
 		return fmt.Errorf("drop note %s of %s: %w", r.Key(), ref, err)
 	}
 	return nil

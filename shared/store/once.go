@@ -14,7 +14,7 @@ const onceFor = 24 * time.Hour
 
 // once is the key of what is to be done once.
 func once(tenant, what string) (pk, sk string, err error) {
-	pk, err = tenantPartition(quotas, tenant)
+	pk, err = TenantPartition(quotas, tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
@@ -28,13 +28,13 @@ func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came
 	if err != nil {
 		return false, came, err
 	}
-	e := newExpression()
-	e.row("once", s.now().Add(onceFor))
-	e.remove("failed")
-	condition := anyOf(e.absent(), e.is("failed", "=", true))
-	it, err := s.update(ctx, key(pk, sk), e, &condition)
-	if errors.Is(err, errCondition) {
-		return false, Came{textOf(it, "came_as"), textOf(it, "channel"), textOf(it, "ts")}, nil
+	e := NewExpression()
+	e.Row("once", s.t.Now().Add(onceFor))
+	e.Remove("failed")
+	condition := AnyOf(e.Absent(), e.Is("failed", "=", true))
+	it, err := s.t.Update(ctx, Key(pk, sk), e, &condition)
+	if errors.Is(err, ErrCondition) {
+		return false, Came{TextOf(it, "came_as"), TextOf(it, "channel"), TextOf(it, "ts")}, nil
 	}
 	if err != nil {
 		return false, came, fmt.Errorf("begin once: %w", err)
@@ -48,11 +48,11 @@ func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set("came_as", c.As)
-	e.set("channel", c.Channel)
-	e.set("ts", c.TS)
-	if _, err := s.update(ctx, key(pk, sk), e, all(e.exists())); err != nil {
+	e := NewExpression()
+	e.Set("came_as", c.As)
+	e.Set("channel", c.Channel)
+	e.Set("ts", c.TS)
+	if _, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists())); err != nil {
 		return fmt.Errorf("note what became of it: %w", err)
 	}
 	return nil
@@ -64,9 +64,9 @@ func (s *Store) Again(ctx context.Context, tenant, what string) error {
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set("failed", true)
-	if _, err := s.update(ctx, key(pk, sk), e, all(e.exists())); err != nil {
+	e := NewExpression()
+	e.Set("failed", true)
+	if _, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists())); err != nil {
 		return fmt.Errorf("let it begin again: %w", err)
 	}
 	return nil

@@ -33,11 +33,11 @@ type Budget struct {
 	Window    time.Duration
 }
 
-func (b Budget) key() (item, error) {
-	if !keyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
+func (b Budget) key() (Item, error) {
+	if !KeyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
 		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, aggregate.ErrNotFound)
 	}
-	return key("PACE#"+b.Workspace, b.Name), nil
+	return Key("PACE#"+b.Workspace, b.Name), nil
 }
 
 func callName(n int) string { return "call_" + strconv.Itoa(n) }
@@ -50,24 +50,24 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 		return time.Time{}, err
 	}
 	nth := max(0, b.Calls-1-spare)
-	e := newExpression()
+	e := NewExpression()
 	if b.Calls > 1 { // a budget of one call moves none along
-		zero := e.value(0)
+		zero := e.Value(0)
 		for n := b.Calls - 1; n > 0; n-- {
-			e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.name(callName(n)), e.name(callName(n-1)), zero))
+			e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", e.Name(callName(n)), e.Name(callName(n-1)), zero))
 		}
 	}
-	e.set(callName(0), now.UnixMilli())
-	e.row("pace", now.Add(paceRowsLast))
-	free := both(
-		anyOf(e.lacks("held_until"), e.is("held_until", "<=", now.UnixMilli())),
-		anyOf(e.lacks(callName(nth)), e.is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
+	e.Set(callName(0), now.UnixMilli())
+	e.Row("pace", now.Add(paceRowsLast))
+	free := Both(
+		AnyOf(e.Lacks("held_until"), e.Is("held_until", "<=", now.UnixMilli())),
+		AnyOf(e.Lacks(callName(nth)), e.Is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
 	)
-	it, err := s.update(ctx, k, e, &free)
+	it, err := s.t.Update(ctx, k, e, &free)
 	switch {
-	case errors.Is(err, errCondition):
-		free := time.UnixMilli(int64(intOf(it, callName(nth)))).Add(b.Window)
-		if held := time.UnixMilli(int64(intOf(it, "held_until"))); held.After(free) {
+	case errors.Is(err, ErrCondition):
+		free := time.UnixMilli(int64(IntOf(it, callName(nth)))).Add(b.Window)
+		if held := time.UnixMilli(int64(IntOf(it, "held_until"))); held.After(free) {
 			return held, nil
 		}
 		return free, nil
@@ -89,21 +89,21 @@ func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time
 	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
 	for range 5 {
 		for _, long := range []bool{true, false} {
-			e := newExpression()
+			e := NewExpression()
 			var free string
 			if long {
-				e.sets = append(e.sets, fmt.Sprintf("%s = %s + %s", e.name(line), e.name(line), e.value(apart)))
-				free = e.is(line, ">", now.UnixMilli())
+				e.Sets = append(e.Sets, fmt.Sprintf("%s = %s + %s", e.Name(line), e.Name(line), e.Value(apart)))
+				free = e.Is(line, ">", now.UnixMilli())
 			} else {
-				e.set(line, now.UnixMilli()+apart)
-				free = anyOf(e.lacks(line), e.is(line, "<=", now.UnixMilli()))
+				e.Set(line, now.UnixMilli()+apart)
+				free = AnyOf(e.Lacks(line), e.Is(line, "<=", now.UnixMilli()))
 			}
-			e.row("pace", now.Add(paceRowsLast))
-			it, err := s.update(ctx, k, e, &free)
+			e.Row("pace", now.Add(paceRowsLast))
+			it, err := s.t.Update(ctx, k, e, &free)
 			switch {
 			case err == nil:
-				return time.UnixMilli(int64(intOf(it, line))).UTC(), nil
-			case !errors.Is(err, errCondition) && !errors.Is(err, aggregate.ErrNotFound):
+				return time.UnixMilli(int64(IntOf(it, line))).UTC(), nil
+			case !errors.Is(err, ErrCondition) && !errors.Is(err, aggregate.ErrNotFound):
 				return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, err)
 			}
 		}
@@ -117,16 +117,16 @@ func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, er
 	if err != nil {
 		return 0, err
 	}
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: aws.Bool(false)})
+	out, err := s.t.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.t.Name, Key: k, ConsistentRead: aws.Bool(false)})
 	if err != nil {
 		return 0, fmt.Errorf("read the budget of %s: %w", b.Name, err)
 	}
-	if int64(intOf(out.Item, "held_until")) > now.UnixMilli() {
+	if int64(IntOf(out.Item, "held_until")) > now.UnixMilli() {
 		return 0, nil
 	}
 	left := 0
 	for n := range b.Calls {
-		if int64(intOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
+		if int64(IntOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
 			left++
 		}
 	}
@@ -139,11 +139,11 @@ func (s *Store) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.set("held_until", until.UnixMilli())
-	e.row("pace", until.Add(paceRowsLast))
-	longer := anyOf(e.lacks("held_until"), e.is("held_until", "<", until.UnixMilli()))
-	if _, err := s.update(ctx, k, e, &longer); err != nil && !errors.Is(err, errCondition) {
+	e := NewExpression()
+	e.Set("held_until", until.UnixMilli())
+	e.Row("pace", until.Add(paceRowsLast))
+	longer := AnyOf(e.Lacks("held_until"), e.Is("held_until", "<", until.UnixMilli()))
+	if _, err := s.t.Update(ctx, k, e, &longer); err != nil && !errors.Is(err, ErrCondition) {
 		return fmt.Errorf("hold %s: %w", b.Name, err)
 	}
 	return nil

@@ -22,11 +22,11 @@ func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (
 	for _, k := range s.kinds {
 		l.Prefixes = append(l.Prefixes, k.Prefix)
 	}
-	return page(ctx, s, l, cursor, limit, s.readWaiting)
+	return ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
 }
 
-func (s *Store) readWaiting(it item) (*WaitingItem, error) {
-	ref, ok := s.kinds.Ref(textOf(it, "PK"))
+func (s *Store) readWaiting(it Item) (*WaitingItem, error) {
+	ref, ok := s.kinds.Ref(TextOf(it, "PK"))
 	if !ok {
 		return nil, nil // of a kind of a later release
 	}

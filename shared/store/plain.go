@@ -9,7 +9,7 @@ import (
 
 // plain is a value as JSON has it, numbers as they are written. What JSON has no form for, and no row of ours holds, is named
 // by its type.
-func plain(v types.AttributeValue) any {
+func Plain(v types.AttributeValue) any {
 	switch v := v.(type) {
 	case *types.AttributeValueMemberS:
 		return v.Value
@@ -20,13 +20,13 @@ func plain(v types.AttributeValue) any {
 	case *types.AttributeValueMemberM:
 		out := map[string]any{}
 		for name, x := range v.Value {
-			out[name] = plain(x)
+			out[name] = Plain(x)
 		}
 		return out
 	case *types.AttributeValueMemberL:
 		out := make([]any, len(v.Value))
 		for i, x := range v.Value {
-			out[i] = plain(x)
+			out[i] = Plain(x)
 		}
 		return out
 	case *types.AttributeValueMemberB:

@@ -25,24 +25,24 @@ type quota struct {
 // countMoves are the actions that move counters. An action that gives a place back has no condition, so that a task's
 // end never fails because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
-	pk, err := tenantPartition(quotas, tenant)
+	pk, err := TenantPartition(quotas, tenant)
 	if err != nil {
 		return nil, err
 	}
 	var out []types.TransactWriteItem
 	for _, c := range counts {
-		e := newExpression()
-		e.add("n", c.By)
-		e.row("quota", c.Keep)
-		u := &types.Update{TableName: &s.table, Key: key(pk, c.Key), UpdateExpression: e.update()}
+		e := NewExpression()
+		e.Add("n", c.By)
+		e.Row("quota", c.Keep)
+		u := &types.Update{TableName: &s.t.Name, Key: Key(pk, c.Key), UpdateExpression: e.Update()}
 		if c.Most > 0 {
-			holds := []string{e.is("n", "<=", c.Most-c.By)}
+			holds := []string{e.Is("n", "<=", c.Most-c.By)}
 			if c.By <= c.Most {
-				holds = append(holds, e.lacks("n"))
+				holds = append(holds, e.Lacks("n"))
 			}
-			u.ConditionExpression = all(anyOf(holds...))
+			u.ConditionExpression = All(AnyOf(holds...))
 		}
-		out = append(out, types.TransactWriteItem{Update: filled(e, u)})
+		out = append(out, types.TransactWriteItem{Update: Filled(e, u)})
 	}
 	return out, nil
 }
@@ -50,18 +50,18 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 // full is aggregate.ErrFull if only counters, which begin at action first, refused the transaction; of several full
 // counters, the one that has a place again last. Else it is err.
 func full(err error, counts []aggregate.Count, first int) error {
-	var l *lost
+	var l *Lost
 	if !errors.As(err, &l) {
 		return err
 	}
 	for i := range first {
-		if l.failed(i) {
+		if l.Failed(i) {
 			return err
 		}
 	}
 	var none *aggregate.ErrFull
 	for i, c := range counts {
-		if l.failed(first+i) && (none == nil || none.Until.IsZero() && !c.Until.IsZero()) {
+		if l.Failed(first+i) && (none == nil || none.Until.IsZero() && !c.Until.IsZero()) {
 			none = &aggregate.ErrFull{Count: c}
 		}
 	}
@@ -73,12 +73,12 @@ func full(err error, counts []aggregate.Count, first int) error {
 
 // Quota reads a counter, 0 when there is none.
 func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
-	pk, err := tenantPartition(quotas, tenant)
+	pk, err := TenantPartition(quotas, tenant)
 	if err != nil {
 		return 0, err
 	}
 	var x quota
-	if err := s.get(ctx, pk, counter, &x); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, pk, counter, &x); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return 0, fmt.Errorf("read the counter %s of %s: %w", counter, tenant, err)
 	}
 	return x.N, nil

@@ -23,7 +23,7 @@ func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditE
 	var out []aggregate.AuditEntry
 	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {
 		var x aggregate.AuditEntry
-		expect.NoError(t, unpack(it, &x))
+		expect.NoError(t, Unpack(it, &x))
 		out = append(out, x)
 	}
 	return out
@@ -44,9 +44,9 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) { testSlugMoves(t, st, owner) })
 	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
 	t.Run("settings of an older release have the defaults of newer fields", func(t *testing.T) {
-		write(t, st, item{
-			"PK": text("TENANT#01OLD"), "SK": text("SETTINGS"), "type": text("settings"), "schema_version": number(1), "rev": number(4),
-			"config": &types.AttributeValueMemberM{Value: item{"name": text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
+		write(t, st, Item{
+			"PK": Text("TENANT#01OLD"), "SK": Text("SETTINGS"), "type": Text("settings"), "schema_version": Number(1), "rev": Number(4),
+			"config": &types.AttributeValueMemberM{Value: Item{"name": Text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
 		})
 		want := tenancy.DefaultSettings()
 		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
@@ -57,19 +57,19 @@ func testSettings(t *testing.T, st *taskStore) {
 
 // A row may hold what somebody wrote by hand, or a later release.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
-	entry := func(id string, more item) *types.AttributeValueMemberM {
-		it := item{"id": text(id), "provider": text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{text("code")}}, "later": number(1)}
+	entry := func(id string, more Item) *types.AttributeValueMemberM {
+		it := Item{"id": Text(id), "provider": Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{Text("code")}}, "later": Number(1)}
 		maps.Copy(it, more)
 		return &types.AttributeValueMemberM{Value: it}
 	}
 	for i, name := range []string{"agents", "aiAgents"} {
 		tenant := fmt.Sprintf("01AGENTS%d", i)
-		write(t, st, item{
-			"PK": text("TENANT#" + tenant), "SK": text("SETTINGS"), "type": text("settings"), "schema_version": number(1), "rev": number(4),
-			"config": &types.AttributeValueMemberM{Value: item{"name": text("新"), "of_a_later_release": text("x"), "aiSessions": &types.AttributeValueMemberM{Value: item{
-				"cache": &types.AttributeValueMemberM{Value: item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
+		write(t, st, Item{
+			"PK": Text("TENANT#" + tenant), "SK": Text("SETTINGS"), "type": Text("settings"), "schema_version": Number(1), "rev": Number(4),
+			"config": &types.AttributeValueMemberM{Value: Item{"name": Text("新"), "of_a_later_release": Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: Item{
+				"cache": &types.AttributeValueMemberM{Value: Item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
 				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
-					entry("a", item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), text("b"), entry("c", item{"capabilities": text("code")}),
+					entry("a", Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), Text("b"), entry("c", Item{"capabilities": Text("code")}),
 				}}}},
 		})
 		got := expect.Value(st.Settings(t.Context(), tenant))(t)
@@ -98,7 +98,7 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	log := auditOfTenant(t, st, owner.ID)
 	want := []aggregate.AuditEntry{{
 		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: textOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
+		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: TextOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
 		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 	}}
 	expect.Same(t, want, log)
@@ -123,7 +123,7 @@ func testSlugMoves(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x.Slug = "jinji"
 	expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
 	now := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
-	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || textOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
+	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
 		t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
 	}
 	nobody := tenancy.DefaultSettings()

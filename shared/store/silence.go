@@ -24,14 +24,14 @@ func (s *Store) SilentSince(ctx context.Context, workspace string, now time.Time
 	if err != nil {
 		return time.Time{}, err
 	}
-	out, err := s.db.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.table, Key: k, ConsistentRead: aws.Bool(false)})
+	out, err := s.t.DB.GetItem(ctx, &dynamodb.GetItemInput{TableName: &s.t.Name, Key: k, ConsistentRead: aws.Bool(false)})
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read whether Slack answers: %w", err)
 	}
-	if int64(intOf(out.Item, "silent_until")) <= now.UnixMilli() {
+	if int64(IntOf(out.Item, "silent_until")) <= now.UnixMilli() {
 		return time.Time{}, nil
 	}
-	return time.UnixMilli(int64(intOf(out.Item, "silent_since"))), nil
+	return time.UnixMilli(int64(IntOf(out.Item, "silent_since"))), nil
 }
 
 // NoteSilence notes that a workspace's Slack did not answer. That holds until a time, or until it is known to answer.
@@ -40,12 +40,12 @@ func (s *Store) NoteSilence(ctx context.Context, workspace string, now, until ti
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	since := e.name("silent_since")
-	e.sets = append(e.sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", since, since, e.value(now.UnixMilli())))
-	e.set("silent_until", until.UnixMilli())
-	e.row("pace", until.Add(paceRowsLast))
-	if _, err := s.update(ctx, k, e, nil); err != nil {
+	e := NewExpression()
+	since := e.Name("silent_since")
+	e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", since, since, e.Value(now.UnixMilli())))
+	e.Set("silent_until", until.UnixMilli())
+	e.Row("pace", until.Add(paceRowsLast))
+	if _, err := s.t.Update(ctx, k, e, nil); err != nil {
 		return fmt.Errorf("note that Slack does not answer: %w", err)
 	}
 	return nil
@@ -57,10 +57,10 @@ func (s *Store) NoteAnswer(ctx context.Context, workspace string) error {
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.remove("silent_since", "silent_until")
-	there := e.exists()
-	if _, err := s.update(ctx, k, e, &there); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	e := NewExpression()
+	e.Remove("silent_since", "silent_until")
+	there := e.Exists()
+	if _, err := s.t.Update(ctx, k, e, &there); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("note that Slack answers: %w", err)
 	}
 	return nil

@@ -4,7 +4,7 @@ import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 // sizeOf is how DynamoDB counts an item: names and values in UTF-8, numbers at
 // about half their digits, three bytes and one per entry for a list or map.
-func sizeOf(it item) int {
+func SizeOf(it Item) int {
 	n := 0
 	for name, v := range it {
 		n += len(name) + valueSize(v)
@@ -19,7 +19,7 @@ func valueSize(v types.AttributeValue) int {
 	case *types.AttributeValueMemberN:
 		return (len(v.Value)+1)/2 + 1
 	case *types.AttributeValueMemberM:
-		return 3 + len(v.Value) + sizeOf(v.Value)
+		return 3 + len(v.Value) + SizeOf(v.Value)
 	case *types.AttributeValueMemberL:
 		n := 3
 		for _, x := range v.Value {

@@ -13,10 +13,10 @@ func TestARowIsAtMostWhatDynamoDBTakes(t *testing.T) {
 	type row struct {
 		Text string `json:"text"`
 	}
-	packed := func(n int) (item, error) { return pack("message", "MESSAGES#t#s", "m", row{strings.Repeat("a", n)}) }
-	room := maxItem - sizeOf(expect.Value(packed(0))(t))
-	if it, err := packed(room); err != nil || sizeOf(it) != 400*1024 {
-		t.Errorf("%d bytes: %v", sizeOf(it), err)
+	packed := func(n int) (Item, error) { return Pack("message", "MESSAGES#t#s", "m", row{strings.Repeat("a", n)}) }
+	room := maxItem - SizeOf(expect.Value(packed(0))(t))
+	if it, err := packed(room); err != nil || SizeOf(it) != 400*1024 {
+		t.Errorf("%d bytes: %v", SizeOf(it), err)
 	}
 	_, err := packed(room + 1)
 	if large, ok := errors.AsType[aggregate.ErrTooLarge](err); !ok || large.Row != "message" || large.Bytes != 400*1024+1 {

@@ -16,22 +16,22 @@ import (
 
 // Spent sums what a tenant's tasks have cost by their days: at most 31 small rows.
 func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
-	pk, err := tenantPartition(quotas, tenant)
+	pk, err := TenantPartition(quotas, tenant)
 	if err != nil {
 		return tenancy.Sums{}, err
 	}
-	e, today := newExpression(), now.UTC().Format(time.DateOnly)
-	out, err := s.db.Query(ctx, filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: all(e.is("PK", "=", pk), "begins_with("+e.name("SK")+", "+e.value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
+	e, today := NewExpression(), now.UTC().Format(time.DateOnly)
+	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
+		KeyConditionExpression: All(e.Is("PK", "=", pk), "begins_with("+e.Name("SK")+", "+e.Value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
 	}))
 	if err != nil {
 		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)
 	}
 	var sums tenancy.Sums
 	for _, it := range out.Items {
-		n := aggregate.MicroUSD(intOf(it, "n"))
-		if sums.Month += n; textOf(it, "SK") == tenancy.SpentPrefix+today {
+		n := aggregate.MicroUSD(IntOf(it, "n"))
+		if sums.Month += n; TextOf(it, "SK") == tenancy.SpentPrefix+today {
 			sums.Day = n
 		}
 	}
@@ -46,20 +46,20 @@ func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggreg
 	}
 	var items []types.TransactWriteItem
 	for _, r := range rows {
-		it, err := pack(r.Type(), pk, r.Key(), r)
+		it, err := Pack(r.Type(), pk, r.Key(), r)
 		if err != nil {
 			return err
 		}
-		items = append(items, s.put(it, 0))
+		items = append(items, s.t.Put(it, 0))
 	}
 	moves, err := s.countMoves(ref.Tenant, counts)
 	if err != nil {
 		return err
 	}
-	err = s.transactPast(ctx, s.newID(), append(items, moves...))
-	var l *lost
+	err = s.t.TransactPast(ctx, s.newID(), append(items, moves...))
+	var l *Lost
 	for i := range rows {
-		if errors.As(err, &l) && l.failed(i) {
+		if errors.As(err, &l) && l.Failed(i) {
 			return nil
 		}
 	}

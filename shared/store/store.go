@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 
@@ -13,20 +12,16 @@ import (
 )
 
 const (
-	// retryFor bounds how long one write is tried again while the table is
-	// busy; Slack waits three seconds for the function that needs it most.
-	retryFor = 2 * time.Second
+
 	// dueAfterCommit is when the sweeper looks whether a commit's effects were done.
 	dueAfterCommit = time.Minute
 )
 
 // Store reads and writes the table. It is safe for concurrent use.
 type Store struct {
-	db    *dynamodb.Client
-	table string
+	t     *Table
 	kinds aggregate.Kinds
 	newID func() string
-	now   func() time.Time
 
 	furtherDay aggregate.MicroUSD // what a further workspace may cost on a day; 0: nobody said
 	known      *deployment        // the deployment's row
@@ -36,7 +31,7 @@ type Store struct {
 
 // New returns a store over the table of that name, of these kinds of aggregates.
 func New(db *dynamodb.Client, table string, kinds ...aggregate.Kind) *Store {
-	return &Store{db: db, table: table, kinds: kinds, newID: aggregate.NewID, now: time.Now, counting: &sync.Map{}, known: &deployment{}}
+	return &Store{t: NewTable(db, table), kinds: kinds, newID: aggregate.NewID, counting: &sync.Map{}, known: &deployment{}}
 }
 
 // Of is a store of one kind of aggregates.
@@ -82,20 +77,8 @@ func on[A aggregate.Aggregate](decide aggregate.Decision[A]) aggregate.Decision[
 // cannot be one names none, so aggregate.ErrNotFound.
 func (s *Store) partition(ref aggregate.Ref) (string, error) {
 	pk, known := s.kinds.Partition(ref)
-	if !known || !keyPart(ref.Tenant) || !keyPart(ref.ID) {
+	if !known || !KeyPart(ref.Tenant) || !KeyPart(ref.ID) {
 		return "", fmt.Errorf("%s %.40q: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
 	}
 	return pk, nil
 }
-
-// tenantPartition is the key of what a tenant owns beside its aggregates: TENANT#, or QUOTA# for its counters.
-func tenantPartition(prefix, tenant string) (string, error) {
-	if !keyPart(tenant) {
-		return "", fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
-	}
-	return prefix + tenant, nil
-}
-
-// keyPart reports whether s can stand between the # of a key. DynamoDB's own
-// limit on a partition key is 2,048 bytes.
-func keyPart(s string) bool { return s != "" && len(s) <= 128 && !strings.Contains(s, "#") }

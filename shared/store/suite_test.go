@@ -114,15 +114,16 @@ func at() time.Time { return time.Date(2026, 4, 18, 14, 30, 0, 0, time.UTC) }
 func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
 	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}, s}
-	st.now = at
-	expect.Value(st.db.CreateTable(t.Context(), input(s.described, st.table)))(t)
+	st.t.Now = at
+	expect.Value(st.t.DB.CreateTable(t.Context(), input(s.described, st.t.Name)))(t)
 	return st
 }
 
 // over returns a store on the same table whose calls go through the transport.
 func (s *taskStore) over(transport http.RoundTripper, options ...func(*dynamodb.Options)) *taskStore {
-	other := *s.Store
-	other.db = s.suite.client(transport, options...)
+	other, rows := *s.Store, *s.t
+	rows.DB = s.suite.client(transport, options...)
+	other.t = &rows
 	return &taskStore{Of[*task.Aggregate]{&other}, s.suite}
 }
 
@@ -324,18 +325,18 @@ func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 }
 
 // raw reads an item as the table has it.
-func raw(t *testing.T, s *taskStore, pk, sk string) item {
+func raw(t *testing.T, s *taskStore, pk, sk string) Item {
 	t.Helper()
-	out := expect.Value(s.db.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.table, Key: key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
+	out := expect.Value(s.t.DB.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.t.Name, Key: Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
 	return out.Item
 }
 
 // rows returns every item of a partition.
-func rows(t *testing.T, s *taskStore, pk string) []item {
+func rows(t *testing.T, s *taskStore, pk string) []Item {
 	t.Helper()
-	e := newExpression()
-	out, err := s.db.Query(t.Context(), filled(e, &dynamodb.QueryInput{
-		TableName: &s.table, KeyConditionExpression: all(e.is("PK", "=", pk)),
+	e := NewExpression()
+	out, err := s.t.DB.Query(t.Context(), Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", pk)),
 	}))
 	expect.NoError(t, err)
 	return out.Items

@@ -20,25 +20,25 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	e.add("rev", 1)
-	e.due(ref.ID, c.Now.Add(dueAfterCommit))
-	head := types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(pk, aggregate.HeadKey), UpdateExpression: e.update(),
-		ConditionExpression: all(e.exists(), anyOf(e.lacks("forgotten_at"), e.is("forgotten_at", ">", c.Now))),
+	e := NewExpression()
+	e.Add("rev", 1)
+	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
+	head := types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
+		ConditionExpression: All(e.Exists(), AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))),
 	})}
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)
 	}
-	err = s.transactPast(ctx, s.newID(), append([]types.TransactWriteItem{head}, rest...))
-	var l *lost
+	err = s.t.TransactPast(ctx, s.newID(), append([]types.TransactWriteItem{head}, rest...))
+	var l *Lost
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &l) && l.failed(0):
+	case errors.As(err, &l) && l.Failed(0):
 		err = aggregate.ErrNotFound
-	case errors.As(err, &l) && !l.onlyInTheWay():
+	case errors.As(err, &l) && !l.OnlyInTheWay():
 		err = ErrExists // also when an earlier try went through and its answer was lost
 	}
 	return fmt.Errorf("tell %s: %w", ref, err)

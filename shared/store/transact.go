@@ -17,6 +17,10 @@ import (
 	"ringi/shared/runtime/sleep"
 )
 
+// retryFor bounds how long one write is tried again while the table is busy; Slack waits three seconds for the function
+// that needs it most.
+const RetryFor = 2 * time.Second
+
 // maxActions is DynamoDB's limit on one transaction.
 const maxActions = 100
 
@@ -25,33 +29,33 @@ const maxActions = 100
 //
 // It returns a *lost when a condition failed or another transaction was in the
 // way; any other error leaves the outcome unknown.
-func (s *Store) transact(ctx context.Context, token string, items []types.TransactWriteItem) error {
+func (t *Table) Transact(ctx context.Context, token string, items []types.TransactWriteItem) error {
 	if len(items) > maxActions {
 		return fmt.Errorf("%d actions in one change, a transaction takes at most %d", len(items), maxActions)
 	}
 	in := &dynamodb.TransactWriteItemsInput{TransactItems: items, ClientRequestToken: &token}
-	stop := time.Now().Add(retryFor)
-	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
-		_, err := s.db.TransactWriteItems(ctx, in, quickly)
+	stop := time.Now().Add(RetryFor)
+	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		_, err := t.DB.TransactWriteItems(ctx, in, quickly)
 		var cancelled *types.TransactionCanceledException
 		if errors.As(err, &cancelled) {
 			if l := lostIn(cancelled); l != nil {
 				return l
 			}
 		}
-		if err == nil || !busy(err) || !wait.until(ctx, stop) {
+		if err == nil || !busy(err) || !wait.Until(ctx, stop) {
 			return err
 		}
 	}
 }
 
 // transactPast is transact, and again for up to two seconds while nothing but other transactions is in the way.
-func (s *Store) transactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
-	stop := time.Now().Add(retryFor)
-	for wait := newBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
-		err := s.transact(ctx, token, items)
-		var l *lost
-		if !errors.As(err, &l) || !l.onlyInTheWay() || !wait.until(ctx, stop) {
+func (t *Table) TransactPast(ctx context.Context, token string, items []types.TransactWriteItem) error {
+	stop := time.Now().Add(RetryFor)
+	for wait := NewBackoff(20*time.Millisecond, 400*time.Millisecond); ; {
+		err := t.Transact(ctx, token, items)
+		var l *Lost
+		if !errors.As(err, &l) || !l.OnlyInTheWay() || !wait.Until(ctx, stop) {
 			return err
 		}
 	}
@@ -66,11 +70,11 @@ func quickly(o *dynamodb.Options) {
 }
 
 // lost is a transaction that was refused, with the reason of each action.
-type lost struct {
+type Lost struct {
 	reasons []types.CancellationReason
 }
 
-func (l *lost) Error() string {
+func (l *Lost) Error() string {
 	for i, r := range l.reasons {
 		if code := aws.ToString(r.Code); code != "None" {
 			return fmt.Sprintf("action %d of %d: %s", i+1, len(l.reasons), code)
@@ -79,17 +83,17 @@ func (l *lost) Error() string {
 	return "the transaction was refused"
 }
 
-func (l *lost) Unwrap() error { return aggregate.ErrConflict }
+func (l *Lost) Unwrap() error { return aggregate.ErrConflict }
 
 // failed reports whether the condition of action i did.
-func (l *lost) failed(i int) bool {
+func (l *Lost) Failed(i int) bool {
 	return i < len(l.reasons) && aws.ToString(l.reasons[i].Code) == "ConditionalCheckFailed"
 }
 
 // onlyInTheWay reports whether no condition failed: another transaction held a row.
-func (l *lost) onlyInTheWay() bool {
+func (l *Lost) OnlyInTheWay() bool {
 	for i := range l.reasons {
-		if l.failed(i) {
+		if l.Failed(i) {
 			return false
 		}
 	}
@@ -97,18 +101,18 @@ func (l *lost) onlyInTheWay() bool {
 }
 
 // found is the item that the condition of action i met, if the action asked for it.
-func (l *lost) found(i int) item {
+func (l *Lost) Found(i int) Item {
 	if i < len(l.reasons) {
 		return l.reasons[i].Item
 	}
 	return nil
 }
 
-func lostIn(c *types.TransactionCanceledException) *lost {
+func lostIn(c *types.TransactionCanceledException) *Lost {
 	for _, r := range c.CancellationReasons {
 		switch aws.ToString(r.Code) {
 		case "ConditionalCheckFailed", "TransactionConflict":
-			return &lost{c.CancellationReasons}
+			return &Lost{c.CancellationReasons}
 		}
 	}
 	return nil
@@ -148,10 +152,10 @@ type backoff struct {
 // late, the next is most often not.
 const fewestTries = 3
 
-func newBackoff(first, most time.Duration) *backoff { return &backoff{next: first, most: most} }
+func NewBackoff(first, most time.Duration) *backoff { return &backoff{next: first, most: most} }
 
 // until waits. It reports false when stop would pass, but not the first few times, or ctx end.
-func (b *backoff) until(ctx context.Context, stop time.Time) bool {
+func (b *backoff) Until(ctx context.Context, stop time.Time) bool {
 	d := b.next/2 + rand.N(b.next)
 	b.next = min(2*b.next, b.most)
 	if b.waits++; b.waits > fewestTries && time.Until(stop) < d {

@@ -25,7 +25,7 @@ func FuzzWait(f *testing.F) {
 		if want.Entered.Year() < 0 {
 			return
 		}
-		it := expect.Value(pack("wait", "TASK#t#1", want.Key(), want))(t)
+		it := expect.Value(Pack("wait", "TASK#t#1", want.Key(), want))(t)
 		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
 		r, err := New(nil, "").unpackRow(task.Kind, it)
 		if err != nil {

@@ -28,7 +28,7 @@ func webPartition(hash string) string { return "WEB#" + hash }
 func (s *Store) WebSession(ctx context.Context, cookie string, now time.Time) (websession.Session, error) {
 	var is websession.Session
 	pk, sk := webKey(cookie, webSession)
-	if err := s.get(ctx, pk, sk, &is); err != nil {
+	if err := s.t.Get(ctx, pk, sk, &is); err != nil {
 		return websession.Session{}, fmt.Errorf("read a session: %w", err)
 	}
 	if !is.Valid(now) {
@@ -45,12 +45,12 @@ func (s *Store) BeginWebSession(ctx context.Context, cookie string, x websession
 
 // SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
 func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.Session) error {
-	e := newExpression()
-	e.set("name", x.Name)
-	e.set("admin", x.Admin)
-	e.set("asked_at", x.AskedAt)
+	e := NewExpression()
+	e.Set("name", x.Name)
+	e.Set("admin", x.Admin)
+	e.Set("asked_at", x.AskedAt)
 	pk, sk := webKey(cookie, webSession)
-	_, err := s.update(ctx, key(pk, sk), e, all(e.exists()))
+	_, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists()))
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("note whose session it is: %w", err)
 	}
@@ -68,22 +68,22 @@ func (s *Store) BeginSignIn(ctx context.Context, state string, x websession.Sign
 func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (websession.SignIn, error) {
 	var is websession.SignIn
 	pk, sk := webKey(state, webSignIn)
-	it, err := s.taken(ctx, key(pk, sk), now)
+	it, err := s.taken(ctx, Key(pk, sk), now)
 	if err != nil {
 		return is, fmt.Errorf("take a sign-in: %w", err)
 	}
-	return is, unpack(it, &is)
+	return is, Unpack(it, &is)
 }
 
 // taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it is
 // too old.
-func (s *Store) taken(ctx context.Context, k item, now time.Time) (item, error) {
-	e := newExpression()
-	out, err := s.db.DeleteItem(ctx, filled(e, &dynamodb.DeleteItemInput{
-		TableName: &s.table, Key: k, ConditionExpression: all(e.exists()), ReturnValues: types.ReturnValueAllOld,
+func (s *Store) taken(ctx context.Context, k Item, now time.Time) (Item, error) {
+	e := NewExpression()
+	out, err := s.t.DB.DeleteItem(ctx, Filled(e, &dynamodb.DeleteItemInput{
+		TableName: &s.t.Name, Key: k, ConditionExpression: All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
 	}))
 	switch {
-	case conditionFailed(err) || err == nil && expired(out.Attributes, now):
+	case ConditionFailed(err) || err == nil && Expired(out.Attributes, now):
 		return nil, aggregate.ErrNotFound
 	case err != nil:
 		return nil, err
@@ -98,29 +98,29 @@ func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) 
 	var is struct {
 		N int `json:"n"`
 	}
-	if err := s.get(ctx, pk, sk, &is); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, pk, sk, &is); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return false, fmt.Errorf("look sign-ins up: %w", err)
 	}
 	if is.N >= websession.SignInsPerMinute {
 		return false, nil
 	}
-	e := newExpression()
-	e.add("n", 1)
-	e.row("web_signins", now.Add(2*time.Minute))
-	it, err := s.update(ctx, key(pk, sk), e, all(anyOf(e.lacks("n"), e.is("n", "<", websession.SignInsPerMinute))))
-	if errors.Is(err, errCondition) {
+	e := NewExpression()
+	e.Add("n", 1)
+	e.Row("web_signins", now.Add(2*time.Minute))
+	it, err := s.t.Update(ctx, Key(pk, sk), e, All(AnyOf(e.Lacks("n"), e.Is("n", "<", websession.SignInsPerMinute))))
+	if errors.Is(err, ErrCondition) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("count sign-ins: %w", err)
 	}
-	return intOf(it, "n") <= websession.SignInsPerMinute, nil
+	return IntOf(it, "n") <= websession.SignInsPerMinute, nil
 }
 
-func webItem(pk, sk, typ string, v any, until time.Time) (item, error) {
-	it, err := pack(typ, pk, sk, v)
+func webItem(pk, sk, typ string, v any, until time.Time) (Item, error) {
+	it, err := Pack(typ, pk, sk, v)
 	if err == nil {
-		it["delete_after"] = number(int(until.Unix()))
+		it["delete_after"] = Number(int(until.Unix()))
 	}
 	return it, err
 }
@@ -130,7 +130,7 @@ func (s *Store) putWeb(ctx context.Context, pk, sk, typ string, v any, until tim
 	if err != nil {
 		return err
 	}
-	if _, err := s.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: it}); err != nil {
+	if _, err := s.t.DB.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.t.Name), Item: it}); err != nil {
 		return fmt.Errorf("put %s: %w", typ, err)
 	}
 	return nil

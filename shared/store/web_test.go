@@ -187,7 +187,7 @@ func testSignIns(t *testing.T, st *taskStore) {
 		N int `json:"n"`
 	}
 	pk, sk := webKey("address "+websession.Network("2001:db8:0:7::1"), "MINUTE#"+now.Format("2006-01-02T15:04"))
-	if expect.NoError(t, st.get(t.Context(), pk, sk, &is)); is.N != websession.SignInsPerMinute {
+	if expect.NoError(t, st.t.Get(t.Context(), pk, sk, &is)); is.N != websession.SignInsPerMinute {
 		t.Errorf("what is beyond the limit is counted: %d", is.N)
 	}
 	for name, ok := range map[string]bool{
@@ -219,18 +219,18 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 	signedIn(t, st, "cookie-in-the-open", now)
 	expect.NoError(t, st.BeginSignIn(t.Context(), "state-in-the-open", websession.SignIn{Browser: websession.Hash("browser-in-the-open")}, now))
 	seen := 0
-	for pages := dynamodb.NewScanPaginator(st.db, &dynamodb.ScanInput{TableName: &st.table}); pages.HasMorePages(); {
+	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {
-			if !strings.HasPrefix(textOf(it, "PK"), "WEB#") {
+			if !strings.HasPrefix(TextOf(it, "PK"), "WEB#") {
 				continue
 			}
 			seen++
-			if intOf(it, "delete_after") == 0 {
-				t.Errorf("%s stays for ever", textOf(it, "type"))
+			if IntOf(it, "delete_after") == 0 {
+				t.Errorf("%s stays for ever", TextOf(it, "type"))
 			}
 			for name := range it {
-				if strings.Contains(textOf(it, name), "in-the-open") {
-					t.Errorf("%s of %s has a secret", name, textOf(it, "type"))
+				if strings.Contains(TextOf(it, name), "in-the-open") {
+					t.Errorf("%s of %s has a secret", name, TextOf(it, "type"))
 				}
 			}
 		}

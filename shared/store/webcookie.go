@@ -22,18 +22,18 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 	if err != nil {
 		return err
 	}
-	e := newExpression()
-	as := e.lacks("replaced_at")
+	e := NewExpression()
+	as := e.Lacks("replaced_at")
 	if x.Replaced != nil {
-		as = both(e.is("next", "=", x.Next), e.has("awaits_next_since"))
+		as = Both(e.Is("next", "=", x.Next), e.Has("awaits_next_since"))
 	} else {
-		e.set("awaits_next_since", now)
+		e.Set("awaits_next_since", now)
 	}
-	e.set("replaced_at", now)
-	e.set("next", websession.Hash(cookie))
+	e.Set("replaced_at", now)
+	e.Set("next", websession.Hash(cookie))
 	pk, sk = webKey(old, webSession)
-	err = s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Put: &types.Put{TableName: &s.table, Item: it}}, s.webUpdate(pk, e, e.exists(), as),
+	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+		{Put: &types.Put{TableName: &s.t.Name, Item: it}}, s.webUpdate(pk, e, e.Exists(), as),
 	})
 	if err != nil {
 		return fmt.Errorf("replace a cookie: %w", err)
@@ -45,16 +45,16 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 // and ends the session under all its cookies, when that one was replaced by yet another since: two have it then, and one
 // of them is not the person.
 func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.Session) error {
-	own, before := newExpression(), newExpression()
-	own.remove("before")
-	before.remove("awaits_next_since")
+	own, before := NewExpression(), NewExpression()
+	own.Remove("before")
+	before.Remove("awaits_next_since")
 	hash := websession.Hash(cookie)
-	err := s.transactPast(ctx, s.newID(), []types.TransactWriteItem{
-		s.webUpdate(webPartition(hash), own, own.exists()),
-		s.webUpdate(webPartition(x.Before), before, before.exists(), before.is("next", "=", hash)),
+	err := s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
+		s.webUpdate(webPartition(hash), own, own.Exists()),
+		s.webUpdate(webPartition(x.Before), before, before.Exists(), before.Is("next", "=", hash)),
 	})
-	var l *lost
-	if errors.As(err, &l) && !l.onlyInTheWay() {
+	var l *Lost
+	if errors.As(err, &l) && !l.OnlyInTheWay() {
 		return errors.Join(fmt.Errorf("a cookie beside another: %w", aggregate.ErrNotFound), s.endWeb(ctx, x.Before), s.endWeb(ctx, hash))
 	}
 	if err != nil {
@@ -63,9 +63,9 @@ func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.
 	return nil
 }
 
-func (s *Store) webUpdate(pk string, e *expression, conditions ...string) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: filled(e, &types.Update{
-		TableName: &s.table, Key: key(pk, webSession), ConditionExpression: all(conditions...), UpdateExpression: e.update(),
+func (s *Store) webUpdate(pk string, e *Expression, conditions ...string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: Key(pk, webSession), ConditionExpression: All(conditions...), UpdateExpression: e.Update(),
 	})}
 }
 
@@ -74,7 +74,7 @@ func (s *Store) webUpdate(pk string, e *expression, conditions ...string) types.
 func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
 	hash := websession.Hash(cookie)
 	var is websession.Session
-	err := s.get(ctx, webPartition(hash), webSession, &is)
+	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
 	}
@@ -90,7 +90,7 @@ func (s *Store) EndWebSession(ctx context.Context, cookie string) error {
 // endWeb ends the newest cookie first: should it fail, what is left still leads there.
 func (s *Store) endWeb(ctx context.Context, hash string) error {
 	var is websession.Session
-	err := s.get(ctx, webPartition(hash), webSession, &is)
+	err := s.t.Get(ctx, webPartition(hash), webSession, &is)
 	if errors.Is(err, aggregate.ErrNotFound) {
 		return nil
 	}
@@ -107,6 +107,6 @@ func (s *Store) endWeb(ctx context.Context, hash string) error {
 }
 
 func (s *Store) deleteWeb(ctx context.Context, hash string) error {
-	_, err := s.db.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.table, Key: key(webPartition(hash), webSession)})
+	_, err := s.t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.t.Name, Key: Key(webPartition(hash), webSession)})
 	return err
 }
