@@ -173,7 +173,7 @@ func (c *Console) decided(
 
 // notDone is how a page is answered on which nothing was decided, and what was typed.
 func notDone(r *http.Request, v *viewer, x wanted, why error) (status int, typed string) {
-	status, _, refused := faultWords.In(v.Locale).of(why)
+	status, _, refused := faultOf(why)
 	if refused {
 		refuse(r, v, why.Error())
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -20,19 +21,17 @@ type actButton struct {
 	No                           string // why it is not offered to this viewer
 }
 
-// actTexts are a page's words for acts: on the button, before it is pressed for good, and beside it.
-type actTexts struct{ act, confirm, about map[aggregate.Act]string }
-
 // buttonsFor are the acts that a subject offers, in the viewer's words; an approval only where all that is asked about is
 // shown. What the settings alone say that this viewer may not is not offered, with the sentence that a click would get.
-func buttonsFor(words actTexts, a decision.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface, v *viewer) []actButton {
+func buttonsFor(words web.Texts, a decision.Subject, offers []aggregate.Offer, whole bool, set tenancy.Settings, s refused.Surface, v *viewer) []actButton {
 	var out []actButton
 	for _, x := range offers {
 		if x.Act == aggregate.ActApprove && !whole {
 			continue
 		}
 		b := actButton{
-			Offer: x, Label: words.act[x.Act], Confirm: words.confirm[x.Act], About: words.about[x.Act], Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
+			Offer: x, Label: words.In("act", x.Act), Confirm: words.In("confirm", x.Act), About: words.In("act_about", x.Act),
+			Reasons: x.Act == aggregate.ActReject, Class: "button-danger",
 		}
 		switch x.Act {
 		case aggregate.ActApprove, task.ActRetryExecution, task.ActRetryGeneration, task.ActTakeAsRequest, conversation.ActReopen:

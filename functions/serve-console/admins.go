@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -37,7 +36,7 @@ func (c *Console) showAdmins(w http.ResponseWriter, r *http.Request, v *viewer, 
 	if err != nil {
 		return err
 	}
-	t := settingsWords.In(v.Locale)
+	t := settingsTexts{v.texts("settings")}
 	data := adminsData{Rev: owner.Rev, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
 	var m *people.Members
 	if listed, err := c.Roster.Of(r.Context(), c.Listing, v.Team, c.Now()); err == nil {
@@ -56,7 +55,7 @@ func (c *Console) showAdmins(w http.ResponseWriter, r *http.Request, v *viewer, 
 			}
 		}
 	}
-	d := document{Title: t.Admins, Here: "settings", Words: t, Data: data}
+	d := document{Title: t.Say("admins"), Here: "settings", Data: data}
 	if problem != "" {
 		d.Status = http.StatusUnprocessableEntity
 	}
@@ -69,16 +68,16 @@ func (c *Console) saveAdmins(w http.ResponseWriter, r *http.Request, v *viewer) 
 	if err != nil {
 		return err
 	}
-	t, id := settingsWords.In(v.Locale), r.PostForm.Get("id")
+	t, id := settingsTexts{v.texts("settings")}, r.PostForm.Get("id")
 	rev, _ := strconv.Atoi(r.PostForm.Get("rev"))
 	if rev != owner.Rev {
-		return c.showAdmins(w, r, v, t.AdminsChanged)
+		return c.showAdmins(w, r, v, t.Say("admins_changed"))
 	}
 	rest := slices.DeleteFunc(slices.Clone(owner.Admins), func(x string) bool { return x == id })
 	switch r.PostForm.Get("act") {
 	case "remove":
 		if len(rest) == 0 {
-			return c.showAdmins(w, r, v, t.AdminsLast)
+			return c.showAdmins(w, r, v, t.Say("admins_last"))
 		}
 	case "add":
 		rest = append(rest, id)
@@ -91,10 +90,10 @@ func (c *Console) saveAdmins(w http.ResponseWriter, r *http.Request, v *viewer) 
 			return err
 		}
 		if refused[id] != "" {
-			return c.showAdmins(w, r, v, fmt.Sprintf(t.AdminsUnfit, nameOf(&m, id)))
+			return c.showAdmins(w, r, v, t.Say("admins_unfit", "name", nameOf(&m, id)))
 		}
 	default:
-		return c.showAdmins(w, r, v, t.AdminsChanged)
+		return c.showAdmins(w, r, v, t.Say("admins_changed"))
 	}
 	owner.Admins = rest
 	if wrong, ok := tenancy.ProblemOf(owner.Validate()); ok {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
@@ -117,13 +118,13 @@ func (f sessionFilter) opener(viewer string) string {
 }
 
 func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words := agentsWords.In(v.Locale)
+	words := v.texts("agents")
 	f, bad := readSessionFilter(r.URL.Query())
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
 		return err
 	}
-	p := agentsPage{Status: f.status, Person: f.person, Bad: words.problems(bad), Narrowed: f.status != "" || f.person != ""}
+	p := agentsPage{Status: f.status, Person: f.person, Bad: problems(words, bad), Narrowed: f.status != "" || f.person != ""}
 	defs := p.define(c, v, settings)
 	reach, err := c.People.Sight(r.Context(), v.Team, v.User)
 	if err != nil {
@@ -134,7 +135,7 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) erro
 	if len(bad) == 0 {
 		if page, err = c.sessionsSeen(r, v, f, reach); badCursor(err) {
 			refuse(r, v, err.Error())
-			p.Bad = append(p.Bad, words.BadCursor)
+			p.Bad = append(p.Bad, v.texts("layout").Say("bad_cursor"))
 		} else if err != nil {
 			return err
 		}
@@ -146,7 +147,7 @@ func (c *Console) agents(w http.ResponseWriter, r *http.Request, v *viewer) erro
 		}
 	}
 	p.fill(c, r, v, f, page, reach, defs)
-	d := document{Title: words.Title, Here: "agents", Words: words, Data: p}
+	d := document{Title: words.Say("title"), Here: "agents", Data: p}
 	if len(p.Bad) > 0 {
 		d.Status = http.StatusBadRequest
 	}
@@ -166,17 +167,17 @@ func (c *Console) sessionsSeen(r *http.Request, v *viewer, f sessionFilter, reac
 // define says whom people can talk with, and what of their proposals needs nobody. Where an agent is and which key it takes
 // is for administrators.
 func (p *agentsPage) define(c *Console, v *viewer, s tenancy.Settings) []agent.Definition {
-	words, of := agentsWords.In(v.Locale), settingsWords.In(v.Locale)
+	words, of := v.texts("agents"), v.texts("settings")
 	defs, warnings := agent.Definitions(s.Agents, c.Outbound)
 	for _, d := range defs {
 		row := agentRow{
 			ID: d.ID, Label: legible.OneLine(d.Label()), About: legible.OneLine(d.Metadata["description"]), Default: d.IsDefault,
-			Provider: cmp.Or(of.Columns["agents.provider="+string(d.Provider)], string(d.Provider)), Model: legible.OneLine(d.Model),
+			Provider: cmp.Or(of.In("columns", "agents.provider="+string(d.Provider)), string(d.Provider)), Model: legible.OneLine(d.Model),
 			Custom: slices.ContainsFunc(s.Agents, func(x agent.Definition) bool { return x.ID == d.ID }),
 		}
 		for _, x := range agent.ActionTypes {
 			if d.May(x) {
-				row.May = append(row.May, words.Types[x])
+				row.May = append(row.May, agent.Called(v.Locale)[x])
 			}
 		}
 		if v.Admin {
@@ -184,10 +185,10 @@ func (p *agentsPage) define(c *Console, v *viewer, s tenancy.Settings) []agent.D
 		}
 		p.Agents = append(p.Agents, row)
 	}
-	p.Example = fmt.Sprintf(words.Example, agent.Default(defs).ID)
+	p.Example = words.Say("example", "agent", agent.Default(defs).ID)
 	for _, w := range warnings {
 		if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.Columns["agents."+w.Field], of.Rules[tenancy.Rule(w.Rule)], w.KeepsBuiltIn})
+			p.Warnings = append(p.Warnings, agentWarning{w.Entry + 1, legible.OneLine(w.ID), of.In("columns", "agents."+w.Field), settingsTexts{of}.rule(tenancy.Rule(w.Rule)), w.KeepsBuiltIn})
 		}
 	}
 	for i, rule := range s.AutoActions {
@@ -195,21 +196,21 @@ func (p *agentsPage) define(c *Console, v *viewer, s tenancy.Settings) []agent.D
 		if len(faults) == 0 {
 			p.Rules = append(p.Rules, autoRule{spelledAll(rule.Argv), legible.OneLine(rule.Workspace)})
 		} else if v.Admin {
-			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.Columns["auto_actions."+faults[0].Field], Limit: of.Rules[tenancy.Rule(faults[0].Rule)]})
+			p.Warnings = append(p.Warnings, agentWarning{Row: i + 1, Field: of.In("columns", "auto_actions."+faults[0].Field), Limit: settingsTexts{of}.rule(tenancy.Rule(faults[0].Rule))})
 		}
 	}
 	return defs
 }
 
 // keyOf names the key that an agent takes. The page can't see keys: whether it is there shows when the agent answers.
-func keyOf(d agent.Definition, words agentsTexts) string {
+func keyOf(d agent.Definition, words web.Texts) string {
 	switch {
 	case d.AuthRef != "":
 		return legible.OneLine(d.AuthRef)
 	case d.Provider == agent.OpenAI, d.Provider == agent.Anthropic:
 		return string(d.Provider)
 	}
-	return words.NoKey
+	return words.Say("no_key")
 }
 
 func spelledAll(texts []string) []string {
@@ -231,7 +232,7 @@ func labelOf(defs []agent.Definition, id string) string {
 
 // fill puts a page of conversations into the list.
 func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilter, page store.Page[conversation.Session], reach people.Reach, defs []agent.Definition) {
-	words := agentsWords.In(v.Locale)
+	words := v.texts("agents")
 	p.Demo = f.cursor == "" && len(page.Items) > 0 && page.Items[0].Provider == modelname.Demo
 	p.Short = page.Looked >= mostLooked
 	if page.Next != "" {
@@ -251,15 +252,15 @@ func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilte
 	for _, x := range page.Items {
 		by := sessionFilter{status: f.status, person: x.Opener}
 		p.Rows = append(p.Rows, sessionRow{
-			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), words.Untitled), Status: words.statusOf(x), Badge: sessionBadge(x), Agent: labelOf(defs, x.AgentID),
-			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: tasksWords.In(v.Locale).channel(x.Origin(), channels),
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.untitled()), Status: statusOf(words, x), Badge: sessionBadge(x), Agent: labelOf(defs, x.AgentID),
+			Name: card.OneLine(names[x.Opener]), PersonPath: by.at(""), Channel: channel(v, x.Origin(), channels),
 			Cost: x.Usage.Cost.String(), Created: x.CreatedAt, Active: x.LastActivityAt,
 		})
 	}
 	for _, s := range []conversation.Status{conversation.Open, conversation.Executing, conversation.Failing, conversation.Closed} {
-		p.Statuses = append(p.Statuses, filterChoice{string(s), words.Statuses[string(s)], f.status == string(s)})
+		p.Statuses = append(p.Statuses, filterChoice{string(s), words.In("statuses", string(s)), f.status == string(s)})
 	}
-	p.People = []filterChoice{{myself, words.Myself, f.opener(v.User) == v.User}}
+	p.People = []filterChoice{{myself, words.Say("myself"), f.opener(v.User) == v.User}}
 	for id, name := range names {
 		if id != v.User {
 			p.People = append(p.People, filterChoice{id, card.OneLine(name), id == f.opener(v.User)})
@@ -272,11 +273,11 @@ func (p *agentsPage) fill(c *Console, r *http.Request, v *viewer, f sessionFilte
 const waitsFor = "waiting"
 
 // statusOf says how a session stands, for people.
-func (t agentsTexts) statusOf(s conversation.Session) string {
+func statusOf(t web.Texts, s conversation.Session) string {
 	if s.Status != conversation.Closed && s.PendingActionID != "" {
-		return t.Statuses[waitsFor]
+		return t.In("statuses", waitsFor)
 	}
-	return t.Statuses[string(s.Status)]
+	return t.In("statuses", string(s.Status))
 }
 
 func sessionBadge(s conversation.Session) string {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/story"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/task"
@@ -61,7 +62,7 @@ type waitingRow struct {
 }
 
 func (c *Console) approvals(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words, q := approvalsWords.In(v.Locale), r.URL.Query()
+	words, q := v.texts("approvals"), r.URL.Query()
 	list := waitingList{ForMe: q.Get("for") == "me", Few: q.Get("few") != "", All: approvalsAt("", ""), Mine: approvalsAt("me", "")}
 	settings, err := c.Store.Settings(r.Context(), v.Tenant)
 	if err != nil {
@@ -72,12 +73,12 @@ func (c *Console) approvals(w http.ResponseWriter, r *http.Request, v *viewer) e
 		slog.WarnContext(r.Context(), "what a person may decide is not known", "err", err)
 		list.Unsaid = true
 	}
-	d := document{Title: words.Title, Here: "approvals", Words: words}
+	d := document{Title: words.Say("title"), Here: "approvals"}
 	found, page, err := c.waiting(r, v, reach, list.ForMe, q.Get("cursor"))
 	switch {
 	case badCursor(err):
 		refuse(r, v, err.Error())
-		list.Bad, d.Status = words.BadCursor, http.StatusBadRequest
+		list.Bad, d.Status = v.texts("layout").Say("bad_cursor"), http.StatusBadRequest
 	case err != nil:
 		return err
 	case q.Get("cursor") == "":
@@ -223,7 +224,7 @@ func stepsOf(x store.WaitingItem) store.Place {
 
 // read makes what waits readable: names, the lines of effect, who may decide and until when.
 func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people.Reach, s tenancy.Settings) []waitingRow {
-	words := approvalsWords.In(v.Locale)
+	words := v.texts("approvals")
 	ids := append([]string{v.User}, s.Approvers.Users...)
 	for _, x := range all {
 		ids = append(append(append(ids, x.origin.User), x.askers()...), task.Mentioned(x.text)...)
@@ -235,9 +236,9 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 	var out []waitingRow
 	for _, x := range all {
 		is := waitingRow{
-			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), words.Untitled), Kind: words.Kinds[x.Kind], Version: x.Version,
-			Name: person(x.origin.User), Channel: tasksWords.In(v.Locale).channel(x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
-			Who: surface.WhoDecides(s, x.origin, x.askers()...), Priority: tasksWords.In(v.Locale).Priorities[x.rank],
+			Path: "/console/tasks/" + x.Ref.ID, Title: cmp.Or(card.OneLine(x.title), v.untitled()), Kind: words.In("kinds", x.Kind), Version: x.Version,
+			Name: person(x.origin.User), Channel: channel(v, x.origin, channels), Since: x.CreatedAt, Mine: reach.Decides(x.origin),
+			Who: surface.WhoDecides(s, x.origin, x.askers()...), Priority: v.texts("tasks").In("priorities", x.rank),
 		}
 		if x.DecideBy != nil {
 			is.Until = *x.DecideBy
@@ -252,11 +253,11 @@ func (c *Console) read(r *http.Request, v *viewer, all []askedItem, reach people
 			}
 		case *conversation.Action:
 			is.Path, is.Version = "/console/sessions/"+x.Ref.ID, 0
-			is.Effects = []string{agentsWords.In(v.Locale).Types[row.ActionType] + ": " + card.OneLine(row.Summary)}
+			is.Effects = []string{agent.Called(v.Locale)[row.ActionType] + ": " + card.OneLine(row.Summary)}
 		case *task.Choice:
 			is.Title, is.Version = card.OneLine(reader.Named(legible.Beginning(x.text, mostText))), 0
 			is.Mine = is.Mine || x.origin.User == v.User
-			is.Who = words.whoSorts(surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
+			is.Who = words.Say("sorts", "who", surface.Either(x.origin.User, surface.Approvers(s, x.origin)))
 		}
 		out = append(out, is)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -116,10 +115,10 @@ type auditRow struct {
 
 func (c *Console) showAudit(w http.ResponseWriter, r *http.Request, v *viewer) error {
 	form, f := auditFormOf(r.URL.Query(), c.Now())
-	words := auditWords.In(v.Locale)
-	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: fmt.Sprintf(words.ExportAbout, count(auditlog.MaxRows))}
+	words := v.texts("audit")
+	d := auditData{Filter: form, Actions: actionChoices(v.Locale), ExportAbout: words.Say("export_about", "n", count(auditlog.MaxRows))}
 	d.People = c.actors(r, v, form.Actor, nil)
-	doc := document{Title: layoutWords.In(v.Locale).Audit, Here: "audit", Words: words}
+	doc := document{Title: v.texts("layout").Say("audit"), Here: "audit"}
 	if form.Problem != "" {
 		doc.Data, doc.Status = d, http.StatusBadRequest
 		return c.show(w, r, v, doc, "audit.html")

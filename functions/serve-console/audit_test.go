@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -119,8 +120,8 @@ func auditFilters(t *testing.T, w *world) {
 		t.Error("the entry does not lead to its request")
 	}
 	for query, says := range map[string]string{
-		"from=2026-05-01&to=2026-04-01": auditWords.In("ja").Problems["from"], "to=yesterday": auditWords.In("ja").Problems["to"],
-		"actor=%3Cb%3E": auditWords.In("ja").Problems["actor"], "action=" + strings.Repeat("x", 65): auditWords.In("ja").Problems["action"], "resource=a%23b": auditWords.In("ja").Problems["resource"],
+		"from=2026-05-01&to=2026-04-01": web.TextsOf("audit", "ja").In("problems", "from"), "to=yesterday": web.TextsOf("audit", "ja").In("problems", "to"),
+		"actor=%3Cb%3E": web.TextsOf("audit", "ja").In("problems", "actor"), "action=" + strings.Repeat("x", 65): web.TextsOf("audit", "ja").In("problems", "action"), "resource=a%23b": web.TextsOf("audit", "ja").In("problems", "resource"),
 	} {
 		if page := b.get("/console/audit?" + query); page.status != http.StatusBadRequest || !strings.Contains(page.text(), says) {
 			t.Errorf("%s: %d %s", query, page.status, page.text())
@@ -154,7 +155,7 @@ func auditPages(t *testing.T, w *world) {
 		if m := olderLink.FindStringSubmatch(page.body); m != nil {
 			path = strings.ReplaceAll(m[1], "&amp;", "&")
 		}
-		if pages > 0 && !strings.Contains(page.text(), auditWords.In("ja").Newest) {
+		if pages > 0 && !strings.Contains(page.text(), web.TextsOf("audit", "ja").Say("newest")) {
 			t.Errorf("page %d does not lead back", pages)
 		}
 	}
@@ -165,7 +166,7 @@ func auditPages(t *testing.T, w *world) {
 
 func auditEmpty(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
-	if page := b.get("/console/audit"); page.status != http.StatusOK || !strings.Contains(page.text(), auditWords.In("ja").Empty) {
+	if page := b.get("/console/audit"); page.status != http.StatusOK || !strings.Contains(page.text(), web.TextsOf("audit", "ja").Say("empty")) {
 		t.Errorf("%d %s", page.status, page.text())
 	}
 }
@@ -275,7 +276,7 @@ func auditExports(t *testing.T, w *world) {
 		t.Errorf("begun are %v", begun)
 	}
 	path := "/console/audit/exports/" + id
-	if page := b.get(path); !strings.Contains(page.body, `data-live="`+path+`"`) || !strings.Contains(page.text(), exportWords.In("ja").Waiting) {
+	if page := b.get(path); !strings.Contains(page.body, `data-live="`+path+`"`) || !strings.Contains(page.text(), web.TextsOf("export", "ja").Say("waiting")) {
 		t.Errorf("it waits as %s", page.body)
 	}
 	if page := b.get(path + "/file"); page.status != http.StatusNotFound {
@@ -288,7 +289,7 @@ func auditExports(t *testing.T, w *world) {
 	x.Rows, x.Bytes = 2, 12345
 	expect.NoError(t, w.Store.FinishExport(t.Context(), x, w.Now()))
 	page := b.get(path)
-	for _, text := range []string{exportWords.In("ja").Done, "12,345", "15 分", "24 時間"} {
+	for _, text := range []string{web.TextsOf("export", "ja").Say("done"), "12,345", "15 分", "24 時間"} {
 		if !strings.Contains(page.text(), text) {
 			t.Errorf("%q is missing: %s", text, page.text())
 		}
@@ -320,7 +321,7 @@ func auditExportFails(t *testing.T, w *world) {
 	for range auditlog.MaxAtOnce {
 		begunExport(t, b)
 	}
-	if a := b.post("/console/audit/exports", url.Values{"as": {"csv"}}); a.status != http.StatusTooManyRequests || !strings.Contains(a.text(), faultWords.In("ja").ExportsBusy.Title) {
+	if a := b.post("/console/audit/exports", url.Values{"as": {"csv"}}); a.status != http.StatusTooManyRequests || !strings.Contains(a.text(), web.TextsOf("fault", "ja").In("title", "exports_busy")) {
 		t.Errorf("one too many: %d %s", a.status, a.text())
 	}
 	w.Later(auditlog.GivenUp)
@@ -328,7 +329,7 @@ func auditExportFails(t *testing.T, w *world) {
 	id := begunExport(t, b)
 	x := expect.Value(w.Store.TryExport(t.Context(), w.tenant.ID, id, w.Now()))(t)
 	expect.NoError(t, w.Store.FailExport(t.Context(), x, auditlog.TooMany, w.Now()))
-	if page := b.get("/console/audit/exports/" + id); !strings.Contains(page.text(), exportWords.In("ja").Problems[auditlog.TooMany]) {
+	if page := b.get("/console/audit/exports/" + id); !strings.Contains(page.text(), web.TextsOf("export", "ja").In("problems", auditlog.TooMany)) {
 		t.Errorf("it says %s", page.text())
 	}
 	w.c.Exports.(*exporter).broken = errors.New("no such function")

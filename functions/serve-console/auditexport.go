@@ -93,13 +93,13 @@ func (c *Console) showExport(w http.ResponseWriter, r *http.Request, v *viewer) 
 	if err != nil {
 		return err
 	}
-	words := exportWords.In(v.Locale)
+	words := v.texts("export")
 	x = x.Seen(c.Now())
 	d := exportData{
-		Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()), Problem: words.Problems[x.Problem],
-		Note: fmt.Sprintf(words.LinkNote, int(auditlog.LinkLasts.Minutes()), int(auditlog.Kept.Hours())),
+		Export: x, Path: "/console/audit/exports/" + x.ID, Open: x.Open(c.Now()), Problem: words.In("problems", x.Problem),
+		Note: words.Say("link_note", "minutes", int(auditlog.LinkLasts.Minutes()), "hours", int(auditlog.Kept.Hours())),
 	}
-	return c.show(w, r, v, document{Title: words.Title, Here: "audit", Words: words, Data: d}, "export.html")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "audit", Data: d}, "export.html")
 }
 
 // fetchExport leads to the file by a link that ends soon. Whoever has the link needs no session: it is given to nobody who

@@ -40,13 +40,13 @@ func (c *Console) beginConsent(w http.ResponseWriter, r *http.Request, v *viewer
 		return err
 	}
 	setCookie(w, r, consentCookie, browser, websession.ConsentLasts)
-	words := integrationWords.In(v.Locale)
+	words := integrationTexts{v.texts("integrations")}
 	to := p.Ask(client, begun.Redirect, state, websession.Verifier(browser, state))
 	data := goData{integration: x, To: to, Host: hostOf(to)}
 	if issuer := hostOf(begun.Issuer); issuer != data.Host {
 		data.Issuer = issuer
 	}
-	return c.show(w, r, v, document{Title: words.GoTitle, Here: "integrations", Words: words, Data: data}, "integration-go.html")
+	return c.show(w, r, v, document{Title: words.Say("go_title"), Here: "integrations", Data: data}, "integration-go.html")
 }
 
 // goData is what a person sees before they leave for a vendor's page: whose it is, so that they can compare it with where they are.

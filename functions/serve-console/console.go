@@ -119,7 +119,7 @@ func (c *Console) homeRoutes() []route {
 }
 
 func (c *Console) home(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	data := homeData{Tasks: tasksWords.In(v.Locale)}
+	data := homeData{}
 	if v.Admin { // who is to decide first what nobody has decided
 		s, err := c.Store.Settings(r.Context(), v.Tenant)
 		if err != nil {
@@ -127,13 +127,12 @@ func (c *Console) home(w http.ResponseWriter, r *http.Request, v *viewer) error 
 		}
 		data.Unchosen = !s.SelfApprovalChosen
 	}
-	return c.show(w, r, v, document{Title: layoutWords.In(v.Locale).Console, Words: settingsWords.In(v.Locale), Data: data}, "home.html")
+	return c.show(w, r, v, document{Title: v.texts("layout").Say("console"), Data: data}, "home.html")
 }
 
 // homeData is what the first page shows beside the menu's entries.
 type homeData struct {
 	Unchosen bool // nobody has decided yet whether people approve their own requests
-	Tasks    tasksTexts
 }
 
 // refuse notes what was tried and not allowed, and by whom.

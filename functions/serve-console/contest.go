@@ -131,10 +131,10 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	if err != nil {
 		return err
 	}
-	words, k := contestsWords.In(v.Locale), a.Contest
+	words, k := contestTexts{v.texts("contests")}, a.Contest
 	p := contestPage{
 		Path: contestPath(k.ExecutionID), Task: taskPath(k), Began: k.CreatedAt, Deadline: k.DeadlineAt,
-		Rounds: fmt.Sprintf(words.RoundsOf, k.MinRounds, k.MaxRounds), Seconds: fmt.Sprintf(words.Seconds, min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
+		Rounds: words.Say("rounds_of", "least", k.MinRounds, "most", k.MaxRounds), Seconds: words.Say("seconds", "n", min(k.TeamTimeoutSeconds, int(k.DeadlineAt.Sub(k.CreatedAt).Seconds()))),
 		Cost: costOf(k, works).String(), Budget: k.Budget.String(), Over: k.SettledAt != nil,
 	}
 	if v.Admin || k.ForKind == "" { // of a request, what models are told has the bounds of tools, which are administrators'
@@ -166,7 +166,7 @@ func (c *Console) showContest(w http.ResponseWriter, r *http.Request, v *viewer)
 	}
 	p.bound()
 	p.Title = card.OneLine(k.Title)
-	d := document{Title: words.asked(k), Here: "contests", Words: words, Data: p}
+	d := document{Title: words.asked(k), Here: "contests", Data: p}
 	return c.show(w, r, v, d, "contest.html")
 }
 
@@ -220,11 +220,11 @@ func (t contestTexts) broken(a *contest.Aggregate) string {
 	case k.Status != contest.Abandoned:
 		return ""
 	case a.Summary != nil:
-		return t.Broken
+		return t.Say("broken")
 	case k.SettledAt != nil:
-		return t.BrokenForGood
+		return t.Say("broken_for_good")
 	}
-	return t.Breaking
+	return t.Say("breaking")
 }
 
 // costOf is what all calls came to so far.
@@ -250,7 +250,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 	for i, b := range board {
 		row := boardRowOf(i+1, b, locale)
 		p.Board = append(p.Board, row)
-		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Round, row.Round, row.Score)})
+		p.Drafts = append(p.Drafts, filterChoice{Value: row.Key, Text: fmt.Sprintf("%s · %s %d · %s", row.Team, words.Say("round"), row.Round, row.Score)})
 	}
 }
 
@@ -258,7 +258,7 @@ func (p *contestPage) fillTeams(works []*contest.Work, words contestTexts, local
 func (t contestTexts) team(w *contest.Work, locale string) teamRow {
 	k := w.Team
 	row := teamRow{
-		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Status: t.TeamStatuses[k.Status], Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
+		ID: legible.OneLine(k.TeamID), Name: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Status: t.In("team_statuses", k.Status), Rounds: k.Rounds, Most: k.MaxRounds, Ends: k.DeadlineAt,
 		Badge: map[contest.TeamStatus]string{contest.TeamRunning: "badge-calm", contest.TeamEnded: "badge-good", contest.TeamFailed: "badge-bad"}[k.Status],
 	}
 	if k.BestScore != nil {
@@ -279,12 +279,12 @@ func (t contestTexts) round(k *contest.Team, x *contest.Round) roundRow {
 		Took: t.length(x.ExecutionTimeSeconds), At: x.CompletedAt, Tokens: x.Usage.InputTokens + x.Usage.OutputTokens,
 	}
 	for _, m := range x.Metrics {
-		row.Metrics = append(row.Metrics, metricRow{card.OneLine(contest.MetricName(m.MetricName, t.Locale)), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
+		row.Metrics = append(row.Metrics, metricRow{card.OneLine(contest.MetricName(m.MetricName, t.Locale())), strconv.FormatFloat(m.Score, 'f', 2, 64), card.Prose(m.EvaluatorComment)})
 	}
 	if j := x.Judgment; j != nil {
-		row.Judge, row.Reasoning, row.Sure = t.Stops, card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore, 'f', 2, 64)
+		row.Judge, row.Reasoning, row.Sure = t.Say("stops"), card.Prose(j.Reasoning), strconv.FormatFloat(j.ConfidenceScore, 'f', 2, 64)
 		if j.ShouldContinue {
-			row.Judge = t.GoesOn
+			row.Judge = t.Say("goes_on")
 		}
 	}
 	return row
@@ -306,14 +306,14 @@ func (t contestTexts) calls(messages []contest.ModelMessage) string {
 		}
 	}
 	for _, name := range names {
-		shown = append(shown, fmt.Sprintf(t.Times, name, times[name]))
+		shown = append(shown, t.Say("times", "tool", name, "n", times[name]))
 	}
-	return strings.Join(shown, t.And)
+	return strings.Join(shown, t.Say("and"))
 }
 
 // length is how long something took, in words.
 func (t contestTexts) length(seconds float64) string {
-	return story.Length(t.Locale, time.Duration(seconds*float64(time.Second)))
+	return story.Length(t.Locale(), time.Duration(seconds*float64(time.Second)))
 }
 
 // draft is a submission with what members did for it, by its key. It returns aggregate.ErrNotFound.
@@ -348,9 +348,9 @@ func (c *Console) drafted(ctx context.Context, v *viewer, w *contest.Work, x *co
 		record = &contest.MemberSubmissionsRecord{}
 	}
 	d.Text = card.Prose(text)
-	words := contestsWords.In(v.Locale)
+	words := contestTexts{v.texts("contests")}
 	for _, s := range record.Submissions {
-		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.Kinds[s.AgentType], Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
+		row := memberRow{Name: card.OneLine(s.AgentName), Kind: words.In("kinds", s.AgentType), Text: card.Prose(s.Content), Calls: words.calls(s.AllMessages), Failed: s.Status != contest.Success, Tokens: s.Usage.InputTokens + s.Usage.OutputTokens}
 		if s.ErrorMessage != nil {
 			row.Error = card.Prose(*s.ErrorMessage)
 		}

@@ -16,6 +16,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/pipeline"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
@@ -100,11 +101,11 @@ func (c *Console) openBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 
 // showBeginForm draws the form with what was typed and what is wrong with it.
 func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewer, s tenancy.Settings, f beginForm, wrong map[string]string, status int) error {
-	words := contestBeginWords.In(v.Locale)
+	words := v.texts("contest-begin")
 	most, err := c.mostOf(r.Context(), v, s)
 	var stop task.StopError
 	if errors.As(err, &stop) {
-		wrong["budget_usd"] = words.NoBudget
+		wrong["budget_usd"] = words.Say("no_budget")
 	} else if err != nil {
 		return err
 	}
@@ -115,17 +116,17 @@ func (c *Console) showBeginForm(w http.ResponseWriter, r *http.Request, v *viewe
 	found, err := c.Begin.Ask(r.Context(), contests.Asked{Tenant: v.Tenant})
 	if err != nil {
 		slog.ErrorContext(r.Context(), "contests are not listed", "tenant", v.Tenant, "err", err)
-		wrong[""], status = words.NotNow, http.StatusServiceUnavailable
+		wrong[""], status = words.Say("not_now"), http.StatusServiceUnavailable
 	}
 	p.NotSet, p.More = found.NotSet, found.More
 	for _, x := range found.Contests {
-		file := describedFile{x, x.File == f.File, card.OneLine(fmt.Sprintf(words.FileText, x.File, len(x.Teams), x.MaxRounds))}
+		file := describedFile{x, x.File == f.File, card.OneLine(words.Say("file_text", "file", x.File, "teams", len(x.Teams), "rounds", x.MaxRounds))}
 		if len(x.Wrong) == 0 {
 			p.Usable++
 		}
 		p.Files = append(p.Files, file)
 	}
-	return c.show(w, r, v, document{Title: words.Title, Here: "contests", Words: words, Data: p, Status: status}, "contest-begin.html")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "contests", Data: p, Status: status}, "contest-begin.html")
 }
 
 // mostOf is what a contest may cost at most: a request's budget, and what is left of the day's and the month's. It returns
@@ -163,7 +164,7 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 	if err != nil {
 		return err
 	}
-	words := contestBeginWords.In(v.Locale)
+	words := v.texts("contest-begin")
 	asked, wrong := f.alone(v, s, words)
 	if len(wrong) > 0 {
 		return c.showBeginForm(w, r, v, s, f, wrong, http.StatusBadRequest)
@@ -172,11 +173,11 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 	switch {
 	case err != nil:
 		slog.ErrorContext(r.Context(), "a contest is not known to have begun", "tenant", v.Tenant, "execution_id", asked.Execution, "err", err)
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.NotNow}, http.StatusServiceUnavailable)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"": words.Say("not_now")}, http.StatusServiceUnavailable)
 	case answer.OverBudget:
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.OverBudget}, http.StatusBadRequest)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"budget_usd": words.Say("over_budget")}, http.StatusBadRequest)
 	case !answer.Begun:
-		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.BadFile}, http.StatusBadRequest)
+		return c.showBeginForm(w, r, v, s, f, map[string]string{"file": words.Say("bad_file")}, http.StatusBadRequest)
 	}
 	slog.InfoContext(r.Context(), "a contest began", "tenant", v.Tenant, "execution_id", asked.Execution, "user", v.User)
 	return c.done(w, r, contestPath(asked.Execution), "contest_begun")
@@ -184,29 +185,29 @@ func (c *Console) beginAlone(w http.ResponseWriter, r *http.Request, v *viewer) 
 
 // alone is the contest that the form asks for, or what is wrong with it, by field. What is left of the day is left to begin-contest:
 // a form that is sent again finds its own contest there.
-func (f beginForm) alone(v *viewer, s tenancy.Settings, words contestBeginTexts) (contests.Alone, map[string]string) {
+func (f beginForm) alone(v *viewer, s tenancy.Settings, words web.Texts) (contests.Alone, map[string]string) {
 	wrong := map[string]string{}
 	switch {
 	case card.Prose(f.Prompt) == "":
-		wrong["prompt"] = words.Blank
+		wrong["prompt"] = words.Say("blank")
 	case len(f.Prompt) > contest.MaxPrompt || !utf8.ValidString(f.Prompt):
-		wrong["prompt"] = words.Long
+		wrong["prompt"] = words.Say("long")
 	}
 	rounds, err := strconv.Atoi(f.MaxRounds)
 	if err != nil || rounds < 1 || rounds > contest.MaxRounds {
-		wrong["max_rounds"] = words.BadRounds
+		wrong["max_rounds"] = words.Say("bad_rounds")
 	}
 	seconds, err := strconv.Atoi(f.Seconds)
 	if err != nil || seconds < contest.MinTeamSeconds || seconds > contest.MaxTeamSeconds {
-		wrong["seconds"] = words.BadSeconds
+		wrong["seconds"] = words.Say("bad_seconds")
 	}
 	most := mostOfOne(s)
 	usd, err := strconv.ParseFloat(f.BudgetUSD, 64)
 	if err != nil || math.IsNaN(usd) || usd < leastContestUSD || usd > mostContestUSD || aggregate.USD(usd) > most {
-		wrong["budget_usd"] = fmt.Sprintf(words.BadBudget, most)
+		wrong["budget_usd"] = words.Say("bad_budget", "usd", most)
 	}
 	if f.File == "" {
-		wrong["file"] = words.BadFile
+		wrong["file"] = words.Say("bad_file")
 	}
 	if len(wrong) > 0 {
 		return contests.Alone{}, wrong

@@ -21,11 +21,11 @@ func (c *Console) compareDrafts(w http.ResponseWriter, r *http.Request, v *viewe
 	if err != nil {
 		return err
 	}
-	words := contestsWords.In(v.Locale)
+	words := contestTexts{v.texts("contests")}
 	p := comparePage{Path: contestPath(a.Contest.ExecutionID)}
 	board := contestPage{}
 	board.fillTeams(works, words, v.Locale)
-	d := document{Title: words.Compare, Here: "contests", Words: words}
+	d := document{Title: words.Say("compare"), Here: "contests"}
 	if len(board.Board) < 2 {
 		d.Data = p
 		return c.show(w, r, v, d, "contest-compare.html")

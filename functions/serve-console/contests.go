@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
@@ -40,6 +41,9 @@ func (c *Console) contestsRoutes() []route {
 	}
 }
 
+// contestTexts put contests into words.
+type contestTexts struct{ web.Texts }
+
 // contestsPage is what the list of contests shows.
 type contestsPage struct {
 	Bad               []string
@@ -57,13 +61,13 @@ type contestRow struct {
 }
 
 func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words, cursor := contestsWords.In(v.Locale), r.URL.Query().Get("cursor")
+	words, cursor := contestTexts{v.texts("contests")}, r.URL.Query().Get("cursor")
 	page, err := c.Contests.Contests(r.Context(), v.Tenant, cursor, contestsOfPage)
 	p := contestsPage{}
-	d := document{Title: words.Title, Here: "contests", Words: words}
+	d := document{Title: words.Say("title"), Here: "contests"}
 	if badCursor(err) {
 		refuse(r, v, err.Error())
-		p.Bad, p.First, d.Status = []string{words.BadCursor}, "/console/contests", http.StatusBadRequest
+		p.Bad, p.First, d.Status = []string{v.texts("layout").Say("bad_cursor")}, "/console/contests", http.StatusBadRequest
 	} else if err != nil {
 		return err
 	}
@@ -91,9 +95,9 @@ func (c *Console) listContests(w http.ResponseWriter, r *http.Request, v *viewer
 func (t contestTexts) asked(k *contest.Contest) string {
 	text := k.UserPrompt
 	if k.ForKind != "" {
-		text = cmp.Or(k.Title, t.ForTask)
+		text = cmp.Or(k.Title, t.Say("for_task"))
 	}
-	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Title)
+	return cmp.Or(card.OneLine(legible.Beginning(text, mostAsked)), t.Say("title"))
 }
 
 // taskPath is the address of the request whose policy a contest drafts; empty of one that stands alone.
@@ -127,7 +131,7 @@ func (t contestTexts) stands(k *contest.Contest, outcome contest.SummaryStatus) 
 	if k.Status == contest.Closed && outcome != "" {
 		key = string(outcome)
 	}
-	return t.Statuses[key], map[string]string{
+	return t.In("statuses", key), map[string]string{
 		"running": "badge-calm", "closed": "badge-good", "completed": "badge-good", "partial_failure": "badge-wait", "failed": "badge-bad", "abandoned": "badge-bad",
 	}[key]
 }
@@ -165,7 +169,7 @@ type teamStats struct {
 }
 
 func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words, p := contestsWords.In(v.Locale), boardPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
+	words, p := contestTexts{v.texts("contests")}, boardPage{Most: mostOnBoard, Team: r.URL.Query().Get("team")}
 	board, err := c.Contests.Board(r.Context(), v.Tenant, contests.Filter{Team: p.Team}, "", mostOnBoard)
 	if err == nil && p.Team != "" {
 		p.Name = legible.OneLine(p.Team)
@@ -192,7 +196,7 @@ func (c *Console) showBoard(w http.ResponseWriter, r *http.Request, v *viewer) e
 			p.Name = row.Team
 		}
 	}
-	return c.show(w, r, v, document{Title: words.Board, Here: "contests", Words: words, Data: p}, "contest-board.html")
+	return c.show(w, r, v, document{Title: words.Say("board"), Here: "contests", Data: p}, "contest-board.html")
 }
 
 func (c *Console) statisticsOf(ctx context.Context, tenant, team string) (*teamStats, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/slack/card"
@@ -54,18 +55,18 @@ func (c *Console) listContestSent(w http.ResponseWriter, r *http.Request, v *vie
 	if err != nil {
 		return err
 	}
-	words, k := contestSentWords.In(v.Locale), work.Team
+	words, k := v.texts("sent"), work.Team
 	p := contestSentPage{Back: contestPath(k.ExecutionID), Team: card.OneLine(cmp.Or(k.TeamName, k.TeamID)), Left: max(0, len(work.Uses)-callsOfPage)}
 	uses := slices.Clone(work.Uses)
 	slices.SortStableFunc(uses, func(x, y *aggregate.Use) int { return y.CreatedAt.Compare(x.CreatedAt) })
 	for _, u := range uses[:min(len(uses), callsOfPage)] {
-		call := words.call(u)
+		call := callOf(words, u)
 		if wasKept(u) {
 			call.Path = sentPath(k.ExecutionID, k.TeamID) + "/" + u.ID
 		}
 		p.Calls = append(p.Calls, call)
 	}
-	return c.show(w, r, v, document{Title: words.SentTitle, Here: "contests", Words: words, Data: p}, "contest-sent.html")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "contests", Data: p}, "contest-sent.html")
 }
 
 // wasKept reports whether what was sent can be looked for.
@@ -75,7 +76,7 @@ func wasKept(u *aggregate.Use) bool {
 
 // call reads off the name of an answer whose it is: 02/leader/1 is the leader's first one in round 2, 02/leader/1/3/2 the second
 // one of the member that was called third in it. A call that failed on its way ends in failed-1.
-func (t contestSentTexts) call(u *aggregate.Use) contestCall {
+func callOf(t web.Texts, u *aggregate.Use) contestCall {
 	parts := strings.Split(strings.TrimPrefix(u.Made, contest.TurnsList), "/")
 	call := contestCall{At: u.CreatedAt, Round: strings.TrimLeft(parts[0], "0"), Model: legible.OneLine(u.Model), Cost: u.Cost.String()}
 	if last := len(parts) - 1; strings.HasPrefix(parts[last], "failed-") {
@@ -88,7 +89,7 @@ func (t contestSentTexts) call(u *aggregate.Use) contestCall {
 	if agent == contest.Leader && len(parts) > 3 {
 		agent = "member"
 	}
-	call.Agent = cmp.Or(t.Agents[agent], card.OneLine(agent))
+	call.Agent = cmp.Or(t.In("agents", agent), card.OneLine(agent))
 	return call
 }
 
@@ -102,7 +103,6 @@ func (c *Console) showContestSent(w http.ResponseWriter, r *http.Request, v *vie
 	if i < 0 || !wasKept(work.Uses[i]) {
 		return aggregate.ErrNotFound
 	}
-	words, k := contestSentWords.In(v.Locale), work.Team
-	d := document{Title: words.SentTitle, Here: "contests", Words: words}
-	return c.showKept(w, r, v, contest.Ref(v.Tenant, k.ExecutionID), work.Uses[i], sentPath(k.ExecutionID, k.TeamID), d)
+	k := work.Team
+	return c.showKept(w, r, v, contest.Ref(v.Tenant, k.ExecutionID), work.Uses[i], sentPath(k.ExecutionID, k.TeamID), "contest")
 }

@@ -21,8 +21,8 @@ func (c *Console) askDisconnect(w http.ResponseWriter, r *http.Request, v *viewe
 	if err != nil {
 		return err
 	}
-	words := integrationWords.In(v.Locale)
-	d := document{Title: words.DisconnectTitle, Here: "integrations", Words: words, Data: struct {
+	words := integrationTexts{v.texts("integrations")}
+	d := document{Title: words.Say("disconnect_title"), Here: "integrations", Data: struct {
 		integration
 		Stops []string
 	}{x, words.stops(x.Provider)}}

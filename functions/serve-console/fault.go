@@ -24,66 +24,67 @@ var (
 	errNoClient     = errors.New("the Slack secret has no client")
 )
 
-// faults say what people are told about an error, and as what it is answered. The first that an error is counts.
+// faults say as what an error is answered, and under which key people are told about it. The first that an error is counts.
 var faults = []struct {
 	err     error
 	status  int
-	says    func(faultTexts) sentence
+	says    string
 	refused bool // somebody tried what they may not: noted
 }{
-	{errNoPage, http.StatusNotFound, func(t faultTexts) sentence { return t.NoPage }, false},
-	{errAdminsOnly, http.StatusForbidden, func(t faultTexts) sentence { return t.AdminsOnly }, true},
-	{errSignedOut, http.StatusUnauthorized, func(t faultTexts) sentence { return t.SignedOut }, true},
-	{errBadForm, http.StatusForbidden, func(t faultTexts) sentence { return t.BadForm }, true},
-	{errTooMany, http.StatusTooManyRequests, func(t faultTexts) sentence { return t.TooMany }, true},
-	{errStaleSignIn, http.StatusBadRequest, func(t faultTexts) sentence { return t.StaleSignIn }, true},
-	{errDenied, http.StatusForbidden, func(t faultTexts) sentence { return t.Denied }, false},
-	{errNoClient, http.StatusServiceUnavailable, func(t faultTexts) sentence { return t.NoClient }, false},
-	{errNewWorkspace, http.StatusForbidden, func(t faultTexts) sentence { return t.NewWorkspace }, true},
-	{errNoAdmin, http.StatusServiceUnavailable, func(t faultTexts) sentence { return t.NoAdmin }, false},
-	{errNotOfUs, http.StatusForbidden, func(t faultTexts) sentence { return t.NotOfUs }, true},
-	{signin.ErrRefused, http.StatusForbidden, func(t faultTexts) sentence { return t.SignInRefused }, true},
-	{auditlog.ErrBusy, http.StatusTooManyRequests, func(t faultTexts) sentence { return t.ExportsBusy }, false},
+	{errNoPage, http.StatusNotFound, "no_page", false},
+	{errAdminsOnly, http.StatusForbidden, "admins_only", true},
+	{errSignedOut, http.StatusUnauthorized, "signed_out", true},
+	{errBadForm, http.StatusForbidden, "bad_form", true},
+	{errTooMany, http.StatusTooManyRequests, "too_many", true},
+	{errStaleSignIn, http.StatusBadRequest, "stale_sign_in", true},
+	{errDenied, http.StatusForbidden, "denied", false},
+	{errNoClient, http.StatusServiceUnavailable, "no_client", false},
+	{errNewWorkspace, http.StatusForbidden, "new_workspace", true},
+	{errNoAdmin, http.StatusServiceUnavailable, "no_admin", false},
+	{errNotOfUs, http.StatusForbidden, "not_of_us", true},
+	{signin.ErrRefused, http.StatusForbidden, "sign_in_refused", true},
+	{auditlog.ErrBusy, http.StatusTooManyRequests, "exports_busy", false},
 }
 
-// of is what people are told about an error.
-func (t faultTexts) of(err error) (status int, says sentence, refused bool) {
+// faultOf is as what an error is answered, and the key of what people are told about it.
+func faultOf(err error) (status int, says string, refused bool) {
 	for _, f := range faults {
 		if errors.Is(err, f.err) {
-			return f.status, f.says(t), f.refused
+			return f.status, f.says, f.refused
 		}
 	}
 	switch class := errorclass.Of(err); class {
 	case errorclass.NotFound:
-		return http.StatusNotFound, t.NotFound, true
+		return http.StatusNotFound, "not_found", true
 	case errorclass.NotAllowed:
-		return http.StatusForbidden, t.NotAllowed, true
+		return http.StatusForbidden, "not_allowed", true
 	case errorclass.Field, errorclass.MalformedForm, errorclass.BadInput:
-		return http.StatusBadRequest, t.BadInput, false
+		return http.StatusBadRequest, "bad_input", false
 	case errorclass.Unverified, errorclass.Unavailable, errorclass.Unconfirmed, errorclass.ModelUnavailable:
-		return http.StatusServiceUnavailable, t.Unavailable, false
+		return http.StatusServiceUnavailable, "unavailable", false
 	case errorclass.Conflict, errorclass.Changed, errorclass.Superseded, errorclass.Full:
-		return http.StatusConflict, t.Conflict, false
+		return http.StatusConflict, "conflict", false
 	default:
 		if class.Refusal() { // as it stands by now, it can't be done
-			return http.StatusConflict, t.Conflict, false
+			return http.StatusConflict, "conflict", false
 		}
 	}
-	return http.StatusInternalServerError, t.Internal, false
+	return http.StatusInternalServerError, "internal", false
 }
 
 // fail answers with the page that says what is wrong.
 func (c *Console) fail(w http.ResponseWriter, r *http.Request, v *viewer, err error) {
-	status, says, refused := faultWords.In(v.Locale).of(err)
+	status, says, refused := faultOf(err)
 	switch {
 	case refused:
 		refuse(r, v, err.Error())
 	case status >= http.StatusInternalServerError:
 		slog.ErrorContext(r.Context(), "a page failed", "path", r.URL.Path, "tenant", v.Tenant, "err", err)
 	}
-	d := document{Title: says.Title, Words: says, Status: status}
+	texts := v.texts("fault")
+	d := document{Title: texts.In("title", says), Data: texts.In("text", says), Status: status}
 	if err := c.show(w, r, v, d, "fault.html"); err != nil {
 		slog.ErrorContext(r.Context(), "an error page failed", "err", err)
-		http.Error(w, says.Title, status)
+		http.Error(w, d.Title, status)
 	}
 }

@@ -6,41 +6,52 @@ import (
 	"net/http"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/words/language"
 )
 
 // What somebody else decided, or what can't be done as things stand, is no fault of Ringi's.
 func TestWhatAPageIsAnsweredAs(t *testing.T) {
-	words := faultWords.In("en")
 	for _, tt := range []struct {
 		err     error
 		status  int
-		says    sentence
+		says    string
 		refused bool
 	}{
-		{aggregate.ErrNotFound, http.StatusNotFound, words.NotFound, true},
-		{errors.Join(aggregate.ErrDecided{}, aggregate.ErrNotFound), http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}, http.StatusForbidden, words.NotAllowed, true},
-		{aggregate.ErrNotLatest{Latest: 2}, http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrConflict, http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrInFlight, http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrUncovered, http.StatusConflict, words.Conflict, false},
-		{task.ErrNothingToRetry, http.StatusConflict, words.Conflict, false},
-		{task.ErrMaxAttempts, http.StatusConflict, words.Conflict, false},
-		{task.ErrMaxRetries, http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrFull{}, http.StatusConflict, words.Conflict, false},
-		{aggregate.ErrField{Field: "slug"}, http.StatusBadRequest, words.BadInput, false},
-		{aggregate.ErrUnconfirmed, http.StatusServiceUnavailable, words.Unavailable, false},
-		{errorclass.ErrUnavailable, http.StatusServiceUnavailable, words.Unavailable, false},
-		{errorclass.ErrModelUnavailable, http.StatusServiceUnavailable, words.Unavailable, false},
-		{errors.New("a bug"), http.StatusInternalServerError, words.Internal, false},
-		{errNoPage, http.StatusNotFound, words.NoPage, false},
+		{aggregate.ErrNotFound, http.StatusNotFound, "not_found", true},
+		{errors.Join(aggregate.ErrDecided{}, aggregate.ErrNotFound), http.StatusConflict, "conflict", false},
+		{aggregate.ErrNotAllowed{Rule: aggregate.RuleGuest}, http.StatusForbidden, "not_allowed", true},
+		{aggregate.ErrNotLatest{Latest: 2}, http.StatusConflict, "conflict", false},
+		{aggregate.ErrConflict, http.StatusConflict, "conflict", false},
+		{aggregate.ErrInFlight, http.StatusConflict, "conflict", false},
+		{aggregate.ErrUncovered, http.StatusConflict, "conflict", false},
+		{task.ErrNothingToRetry, http.StatusConflict, "conflict", false},
+		{task.ErrMaxAttempts, http.StatusConflict, "conflict", false},
+		{task.ErrMaxRetries, http.StatusConflict, "conflict", false},
+		{aggregate.ErrFull{}, http.StatusConflict, "conflict", false},
+		{aggregate.ErrField{Field: "slug"}, http.StatusBadRequest, "bad_input", false},
+		{aggregate.ErrUnconfirmed, http.StatusServiceUnavailable, "unavailable", false},
+		{errorclass.ErrUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{errorclass.ErrModelUnavailable, http.StatusServiceUnavailable, "unavailable", false},
+		{errors.New("a bug"), http.StatusInternalServerError, "internal", false},
+		{errNoPage, http.StatusNotFound, "no_page", false},
 	} {
-		status, says, refused := words.of(fmt.Errorf("save it: %w", tt.err))
+		status, says, refused := faultOf(fmt.Errorf("save it: %w", tt.err))
 		if status != tt.status || says != tt.says || refused != tt.refused {
-			t.Errorf("%v: %d %q, noted %t; want %d %q", tt.err, status, says.Title, refused, tt.status, tt.says.Title)
+			t.Errorf("%v: %d %q, noted %t; want %d %q", tt.err, status, says, refused, tt.status, tt.says)
+		}
+	}
+}
+
+func TestEveryFaultHasItsWords(t *testing.T) {
+	for _, f := range faults {
+		for _, locale := range language.All {
+			if words := web.TextsOf("fault", locale); words.In("title", f.says) == "" || words.In("text", f.says) == "" {
+				t.Errorf("%s has no words for %v", locale, f.err)
+			}
 		}
 	}
 }

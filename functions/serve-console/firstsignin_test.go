@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
@@ -76,7 +77,7 @@ func colleagueFirst(t *testing.T, w *world) {
 func nobodyNamed(t *testing.T, w *world) {
 	for _, admin := range []string{"", "suzuki@example.com"} {
 		w.own.admin = admin
-		if _, a := w.enters(workspace.Suzuki, fresh); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text(), faultWords.In("ja").NoAdmin.Title) {
+		if _, a := w.enters(workspace.Suzuki, fresh); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text(), web.TextsOf("fault", "ja").In("title", "no_admin")) {
 			t.Errorf("%q: %d %s", admin, a.status, a.text())
 		}
 	}

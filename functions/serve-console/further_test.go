@@ -1,10 +1,10 @@
 package main
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/expect"
@@ -27,7 +27,7 @@ func TestTheBudgetOfADayShowsWhatBoundsAFurtherWorkspace(t *testing.T) {
 			w.c.Begin = &beginner{w: w}
 			b := w.as(workspace.Suzuki)
 			b.locale = locale
-			said := fmt.Sprintf(settingsWords.In(locale).FurtherDay, "2.50")
+			said := web.TextsOf("settings", locale).Say("further_day", "usd", "2.50")
 			if a := b.get("/console/settings"); a.status != 200 || strings.Contains(a.text(), said) != further {
 				t.Errorf("%s, %s: %d %s", locale, own, a.status, a.text())
 			}

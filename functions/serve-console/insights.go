@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
 	"ringi/shared/tool"
@@ -75,8 +76,8 @@ type dayRow struct {
 }
 
 func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words := insightsWords.In(v.Locale)
-	doc := document{Title: layoutWords.In(v.Locale).Insights, Here: "insights", Words: words}
+	words := v.texts("insights")
+	doc := document{Title: v.texts("layout").Say("insights"), Here: "insights"}
 	today := daily.Day(c.Now())
 	d := insightsData{From: r.URL.Query().Get("from"), To: r.URL.Query().Get("to")}
 	if d.To == "" {
@@ -88,11 +89,11 @@ func (c *Console) showInsights(w http.ResponseWriter, r *http.Request, v *viewer
 	for _, n := range []int{7, insightDays, 90} {
 		from := daysBefore(today, n-1)
 		path := "/console/insights?" + url.Values{"from": {from}, "to": {today}}.Encode()
-		d.Ranges = append(d.Ranges, dayRange{path, fmt.Sprintf(words.LastDays, n), from == d.From && d.To == today})
+		d.Ranges = append(d.Ranges, dayRange{path, words.Say("last_days", "n", n), from == d.From && d.To == today})
 	}
 	days, err := daily.Days(d.From, d.To)
 	if field := (aggregate.ErrField{}); errors.As(err, &field) {
-		d.Problem, doc.Status = fmt.Sprintf(words.BadRange, daily.MaxDays), http.StatusBadRequest
+		d.Problem, doc.Status = words.Say("bad_range", "n", daily.MaxDays), http.StatusBadRequest
 		doc.Data = d
 		return c.show(w, r, v, doc, "insights.html")
 	}
@@ -123,7 +124,7 @@ func daysBefore(day string, n int) string {
 	return daily.Day(t.AddDate(0, 0, -n))
 }
 
-func (d *insightsData) fill(w insightsTexts, days []string, sums []daily.Sum, today string) {
+func (d *insightsData) fill(w web.Texts, days []string, sums []daily.Sum, today string) {
 	known := map[string]daily.Sum{}
 	for _, s := range sums {
 		known[s.Day] = s
@@ -146,12 +147,12 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []daily.Sum, to
 	slices.Reverse(d.Days)
 	all := daily.Total(sums)
 	d.Empty, d.Unpriced = all.Facts == 0, all.Spent.Unpriced > 0
-	d.Tokens, d.Cost = chartOf(w.TokenChart, read), chartOf(w.CostChart, spent)
+	d.Tokens, d.Cost = chartOf(w.Say("token_chart"), read), chartOf(w.Say("cost_chart"), spent)
 	d.numbers(w, all)
 	d.waits(w, all)
 	for _, gate := range []string{"prompt", "process", "step"} {
 		by := all.Verdicts[gate]
-		d.Gates = append(d.Gates, gateRow{w.Gates[gate], by[daily.Approved], by[daily.Rejected], by[daily.Expired], percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected])})
+		d.Gates = append(d.Gates, gateRow{w.In("gates", gate), by[daily.Approved], by[daily.Rejected], by[daily.Expired], percent(by[daily.Approved], by[daily.Approved]+by[daily.Rejected])})
 	}
 	for _, name := range slices.Sorted(maps.Keys(all.Tools)) {
 		calls := all.Tools[name]
@@ -160,16 +161,16 @@ func (d *insightsData) fill(w insightsTexts, days []string, sums []daily.Sum, to
 	slices.SortStableFunc(d.Tools, func(a, b toolRow) int { return b.Failed + b.Unknown - a.Failed - a.Unknown })
 }
 
-func (d *insightsData) numbers(w insightsTexts, all daily.Sum) {
+func (d *insightsData) numbers(w web.Texts, all daily.Sum) {
 	within := func(part float64) string {
 		end, ended, known := all.Within(part)
 		switch {
 		case !known:
 			return "—"
 		case !ended:
-			return w.Longer
+			return w.Say("longer")
 		}
-		return fmt.Sprintf(w.UpTo, w.span(end))
+		return w.Say("up_to", "time", span(w, end))
 	}
 	approved, rejected := all.Decided(daily.Approved), all.Decided(daily.Rejected)
 	again := "—"
@@ -177,19 +178,19 @@ func (d *insightsData) numbers(w insightsTexts, all daily.Sum) {
 		again = fmt.Sprintf("%.2f", float64(all.SentBack())/float64(all.Tasks))
 	}
 	d.Numbers = []number{
-		{w.Tasks, count(int64(all.Tasks)), ""},
-		{w.Half, within(0.5), w.HalfAbout},
-		{w.Most, within(0.9), w.MostAbout},
-		{w.Rate, percent(approved, approved+rejected), fmt.Sprintf(w.RateAbout, approved, rejected)},
-		{w.Again, again, fmt.Sprintf(w.AgainAbout, all.SentBack(), all.Retried)},
-		{w.Runs, count(int64(all.Ended["completed"])), fmt.Sprintf(w.RunsAbout, all.Ended["failed"], all.Ended["cancelled"])},
-		{w.Tokens, count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
-		{w.Cost, "$" + all.Spent.Cost.String(), ""},
+		{w.Say("tasks"), count(int64(all.Tasks)), ""},
+		{w.Say("half"), within(0.5), w.Say("half_about")},
+		{w.Say("most"), within(0.9), w.Say("most_about")},
+		{w.Say("rate"), percent(approved, approved+rejected), w.Say("rate_about", "approved", approved, "rejected", rejected)},
+		{w.Say("again"), again, w.Say("again_about", "rejected", all.SentBack(), "failed", all.Retried)},
+		{w.Say("runs"), count(int64(all.Ended["completed"])), w.Say("runs_about", "failed", all.Ended["failed"], "cancelled", all.Ended["cancelled"])},
+		{w.Say("tokens"), count(all.Spent.Input + all.Spent.Output + all.Spent.Cached), ""},
+		{w.Say("cost"), "$" + all.Spent.Cost.String(), ""},
 	}
 }
 
 // waits are the buckets between the first and the last that have decisions.
-func (d *insightsData) waits(w insightsTexts, all daily.Sum) {
+func (d *insightsData) waits(w web.Texts, all daily.Sum) {
 	first, last := -1, -1
 	for i, n := range all.Waits {
 		if n > 0 {
@@ -203,14 +204,14 @@ func (d *insightsData) waits(w insightsTexts, all daily.Sum) {
 	}
 	var bars []bar
 	for i := first; i <= last; i++ {
-		text := w.Longer
+		text := w.Say("longer")
 		if end, ok := daily.Bound(i); ok {
-			text = fmt.Sprintf(w.UpTo, w.span(end))
+			text = w.Say("up_to", "time", span(w, end))
 		}
 		d.WaitRows = append(d.WaitRows, bucketRow{text, all.Waits[i]})
 		bars = append(bars, bar{Value: float64(all.Waits[i]), Title: fmt.Sprintf("%s: %d", text, all.Waits[i])})
 	}
-	d.Waits = chartOf(w.WaitChart, bars)
+	d.Waits = chartOf(w.Say("wait_chart"), bars)
 }
 
 // percent is a part of a whole in words; of nothing it is a dash.
@@ -222,15 +223,15 @@ func percent(part, whole int) string {
 }
 
 // span is a time that something took at most, rounded up.
-func (w insightsTexts) span(d time.Duration) string {
+func span(w web.Texts, d time.Duration) string {
 	up := func(unit time.Duration) int { return int(math.Ceil(float64(d) / float64(unit))) }
 	switch {
 	case d <= 100*time.Second:
-		return fmt.Sprintf(w.Seconds, up(time.Second))
+		return w.Say("seconds", "n", up(time.Second))
 	case d <= 100*time.Minute:
-		return fmt.Sprintf(w.Minutes, up(time.Minute))
+		return w.Say("minutes", "n", up(time.Minute))
 	case d <= 48*time.Hour:
-		return fmt.Sprintf(w.Hours, up(time.Hour))
+		return w.Say("hours", "n", up(time.Hour))
 	}
-	return fmt.Sprintf(w.Days, up(24*time.Hour))
+	return w.Say("days", "n", up(24*time.Hour))
 }

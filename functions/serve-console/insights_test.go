@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/daily"
 	"ringi/shared/runtime/expect"
@@ -62,7 +63,7 @@ func insightsSay(t *testing.T, w *world) {
 }
 
 func insightsEmpty(t *testing.T, w *world) {
-	if page := w.as(workspace.Suzuki).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), insightsWords.In("ja").Empty) || strings.Contains(page.body, "<svg") {
+	if page := w.as(workspace.Suzuki).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), web.TextsOf("insights", "ja").Say("empty")) || strings.Contains(page.body, "<svg") {
 		t.Errorf("%d %s", page.status, page.text())
 	}
 }
@@ -73,7 +74,7 @@ func insightsAreClosed(t *testing.T, w *world) {
 		t.Errorf("a member gets %d", page.status)
 	}
 	other := w.found("T0OTHER", workspace.Tanaka)
-	if page := w.of(other, workspace.Tanaka).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), insightsWords.In("ja").Empty) {
+	if page := w.of(other, workspace.Tanaka).get("/console/insights"); page.status != http.StatusOK || !strings.Contains(page.text(), web.TextsOf("insights", "ja").Say("empty")) {
 		t.Errorf("another tenant sees %d %s", page.status, page.text())
 	}
 }
@@ -83,7 +84,7 @@ func insightsSpan(t *testing.T, w *world) {
 	expect.NoError(t, w.Store.PutFacts(t.Context(), happened(w.tenant.ID, "t1", last)))
 	b := w.as(workspace.Suzuki)
 	for query, says := range map[string]string{
-		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): insightsWords.In("ja").Empty, "": "$1.23",
+		"from=" + daily.Day(last) + "&to=" + daily.Day(last): "$1.23", "from=" + daily.Day(w.Now()) + "&to=" + daily.Day(w.Now()): web.TextsOf("insights", "ja").Say("empty"), "": "$1.23",
 		"from=2026-01-01&to=2027-01-01": "92 日まで", "from=x": "92 日まで", "to=%3Cscript%3E": "92 日まで", "from=2026-05-02&to=2026-05-01": "92 日まで",
 	} {
 		page := b.get("/console/insights?" + query)

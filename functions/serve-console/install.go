@@ -98,8 +98,8 @@ func (c *Console) endInstall(w http.ResponseWriter, r *http.Request, v *viewer) 
 		return err
 	}
 	slog.InfoContext(r.Context(), "installed", "tenant", owner.ID, "team", made.Team, "user", made.User)
-	words := integrationWords.In(v.Locale)
-	return c.show(w, r, v, document{Title: words.InstalledTitle, Words: words, Data: owner.Name}, "installed.html")
+	words := integrationTexts{v.texts("integrations")}
+	return c.show(w, r, v, document{Title: words.Say("installed_title"), Data: owner.Name}, "installed.html")
 }
 
 // installed is the tenant of an installation, which calls Slack with its own bot from now on. In the deployment's own

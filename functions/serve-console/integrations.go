@@ -53,7 +53,6 @@ type integration struct {
 	Steps                          []string // how an app is registered there
 
 	Words *integrationTexts
-	Form  string // the token of forms
 }
 
 type integrationsData struct {
@@ -63,16 +62,13 @@ type integrationsData struct {
 }
 
 func (c *Console) integrations(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words := integrationWords.In(v.Locale)
+	words := integrationTexts{v.texts("integrations")}
 	all, err := c.connections(r.Context(), v)
 	if err != nil {
 		return err
 	}
-	for i := range all {
-		all[i].Words, all[i].Form = &words, v.Form
-	}
 	d := integrationsData{All: all, Redirect: returnAddress(r), Install: address(r) + "/slack/install"}
-	return c.show(w, r, v, document{Title: words.Title, Here: "integrations", Words: words, Data: d}, "integrations.html")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "integrations", Data: d}, "integrations.html")
 }
 
 // returnAddress is where vendors send people back to.
@@ -94,7 +90,7 @@ func (c *Console) connections(ctx context.Context, v *viewer) ([]integration, er
 	if err != nil {
 		return nil, err
 	}
-	words := integrationWords.In(v.Locale)
+	words := integrationTexts{v.texts("integrations")}
 	var all []integration
 	for _, provider := range append(slices.Clone(vendors), tenancy.SlackProvider) {
 		all = append(all, words.of(provider, ""))
@@ -135,27 +131,27 @@ func (c *Console) fill(ctx context.Context, v *viewer, words integrationTexts, x
 		row := rows[i]
 		x.Connected, x.Ever, x.Since, x.By = row.Status == tenancy.Connected, true, row.ConnectedAt, row.ConnectedBy
 		x.State, x.Badge = words.state(row.Status)
-		x.Reason = words.Reasons[row.StatusReason]
+		x.Reason = words.In("reasons", row.StatusReason)
 		if x.IsServer && x.Connected {
 			x.Reason = c.elsewhere(ctx, words, row, x.Address)
 		}
 	case x.IsSlack && c.isOwn(ctx, v.Tenant):
 		x.Connected = true
 		x.State, x.Badge = words.state(tenancy.Connected)
-		x.Reason = words.Deployments
+		x.Reason = words.Say("deployments")
 	default:
-		x.State, x.Badge = words.Never, "badge"
+		x.State, x.Badge = words.Say("never"), "badge"
 	}
 }
 
 // elsewhere says that a server's secret is for another address than the settings name.
 func (c *Console) elsewhere(ctx context.Context, words integrationTexts, row tenancy.Integration, address string) string {
 	if address == "" {
-		return words.Unnamed
+		return words.Say("unnamed")
 	}
 	held, err := c.Connect.Vault.Open(ctx, row)
 	if err == nil && held.Address != address {
-		return words.Reasons[tenancy.CredentialElsewhere]
+		return words.In("reasons", tenancy.CredentialElsewhere)
 	}
 	return ""
 }
@@ -237,7 +233,7 @@ func (c *Console) connectFailed(w http.ResponseWriter, r *http.Request, v *viewe
 		return err
 	}
 	refuse(r, v, err.Error())
-	words := integrationWords.In(v.Locale)
-	d := document{Title: words.NotConnected, Here: "integrations", Words: words, Status: f.status, Data: words.Faults[f.why]}
+	words := integrationTexts{v.texts("integrations")}
+	d := document{Title: words.Say("not_connected"), Here: "integrations", Status: f.status, Data: words.In("faults", f.why)}
 	return c.show(w, r, v, d, "integration-fault.html")
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/kms"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	stand "ringi/infra/local/vendors"
 	"ringi/shared/domain/aggregate"
@@ -282,7 +283,7 @@ func notRevoked(t *testing.T, w *connecting) {
 		t.Errorf("%d %s", a.status, a.to)
 	}
 	for done, warns := range map[string]bool{"not-revoked": true, "disconnected": false} {
-		if a := b.get("/console/integrations?done=" + done); strings.Contains(a.body, `class="notice warning" role="alert"`) != warns || !strings.Contains(a.text(), noticeWords.In("ja")[done]) {
+		if a := b.get("/console/integrations?done=" + done); strings.Contains(a.body, `class="notice warning" role="alert"`) != warns || !strings.Contains(a.text(), web.TextsOf("layout", "ja").In("done", done)) {
 			t.Errorf("%s warns: want %v in %s", done, warns, a.text())
 		}
 	}

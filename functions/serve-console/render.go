@@ -16,6 +16,9 @@ import (
 	"sync"
 	"time"
 
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/aggregate"
+	"ringi/shared/words/language"
 	"ringi/shared/words/legible"
 )
 
@@ -26,7 +29,6 @@ var ui embed.FS
 type document struct {
 	Title  string
 	Here   string // the entry of the menu that the page belongs to
-	Words  any    // its texts, in the viewer's language
 	Data   any
 	Status int // 200 unless set
 }
@@ -34,7 +36,6 @@ type document struct {
 // sheet is a document with what the layout needs.
 type sheet struct {
 	document
-	L      layoutTexts
 	Viewer *viewer
 	Form   string
 	Menu   []entry
@@ -44,6 +45,12 @@ type sheet struct {
 	Assets string // changes with what the assets have
 }
 
+// Texts are a catalog in the viewer's language.
+func (s sheet) Texts(catalog string) web.Texts { return s.Viewer.texts(catalog) }
+
+// warnings are the notices after which something is left to do elsewhere.
+var warnings = map[string]bool{"not-revoked": true}
+
 // entry is one entry of the menu.
 type entry struct {
 	Key, Path, Text, About string
@@ -52,17 +59,17 @@ type entry struct {
 
 // menu are the pages that a viewer may open.
 func menu(v *viewer) []entry {
-	l := layoutWords.In(v.Locale)
+	l := v.texts("layout")
 	all := []entry{
-		{"tasks", "/console/tasks", l.Tasks, l.TasksAbout, false},
-		{"approvals", "/console/approvals", l.Approvals, l.ApprovalsAbout, false},
-		{"agents", "/console/agents", l.Agents, l.AgentsAbout, false},
-		{"contests", "/console/contests", l.Contests, l.ContestsAbout, true},
-		{"audit", "/console/audit", l.Audit, l.AuditAbout, true},
-		{"insights", "/console/insights", l.Insights, l.InsightsAbout, true},
-		{"settings", "/console/settings", l.Settings, l.SettingsAbout, true},
-		{"integrations", "/console/integrations", l.Integrations, l.IntAbout, true},
-		{"tools", "/console/tools", l.Tools, l.ToolsAbout, true},
+		{"tasks", "/console/tasks", l.Say("tasks"), l.Say("tasks_about"), false},
+		{"approvals", "/console/approvals", l.Say("approvals"), l.Say("approvals_about"), false},
+		{"agents", "/console/agents", l.Say("agents"), l.Say("agents_about"), false},
+		{"contests", "/console/contests", l.Say("contests"), l.Say("contests_about"), true},
+		{"audit", "/console/audit", l.Say("audit"), l.Say("audit_about"), true},
+		{"insights", "/console/insights", l.Say("insights"), l.Say("insights_about"), true},
+		{"settings", "/console/settings", l.Say("settings"), l.Say("settings_about"), true},
+		{"integrations", "/console/integrations", l.Say("integrations"), l.Say("integrations_about"), true},
+		{"tools", "/console/tools", l.Say("tools"), l.Say("tools_about"), true},
 	}
 	return slices.DeleteFunc(all, func(e entry) bool { return e.admins && !v.Admin })
 }
@@ -78,7 +85,7 @@ var templates = sync.OnceValues(func() (map[string]*template.Template, error) {
 		if name == "ui/layout.html" {
 			continue
 		}
-		t, err := template.New(path.Base(name)).Funcs(pageFuncs).ParseFS(ui, "ui/layout.html", name)
+		t, err := template.New(path.Base(name)).Funcs(pageFuncs).Option("missingkey=error").ParseFS(ui, "ui/layout.html", name)
 		if err != nil {
 			return nil, err
 		}
@@ -140,12 +147,12 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d docu
 	if !ok {
 		return fmt.Errorf("no page is called %q", name)
 	}
-	s := sheet{document: d, L: layoutWords.In(v.Locale), Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
+	s := sheet{document: d, Viewer: v, Form: v.Form, Assets: assets().version, Other: otherLanguage(r, v)}
 	if v.User != "" {
 		s.Menu = menu(v)
 	}
 	done := r.URL.Query().Get("done")
-	s.Notice, s.Warns = noticeWords.In(v.Locale)[done], warnings[done]
+	s.Notice, s.Warns = v.texts("layout").In("done", done), warnings[done]
 	var b bytes.Buffer
 	if err := t.ExecuteTemplate(&b, "layout.html", s); err != nil {
 		return fmt.Errorf("write %s: %w", name, err)
@@ -158,14 +165,15 @@ func (c *Console) show(w http.ResponseWriter, r *http.Request, v *viewer, d docu
 }
 
 func otherLanguage(r *http.Request, v *viewer) string {
+	other := language.All[(slices.Index(language.All, v.Locale)+1)%len(language.All)]
 	next := "/console"
 	if r.Method == http.MethodGet {
 		next = r.URL.RequestURI()
 	}
-	return "/console/language/" + layoutWords.In(v.Locale).OtherCode + "?next=" + url.QueryEscape(next)
+	return "/console/language/" + other + "?next=" + url.QueryEscape(next)
 }
 
-// done leads to a page that says what was done: one of noticeWords.
+// done leads to a page that says what was done: one of the layout's texts.
 func (c *Console) done(w http.ResponseWriter, r *http.Request, to, notice string) error {
 	u, err := url.Parse(to)
 	if err != nil {
@@ -216,4 +224,19 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", a.kind)
 	w.Header().Set("Cache-Control", "public, max-age=31536000, immutable") // its address has its hash
 	w.Write(a.body)
+}
+
+// statusBadge is the colour of a status, by what the reader has to do about it.
+func statusBadge(status string) string {
+	switch status {
+	case "completed", string(aggregate.Approved):
+		return "badge-good"
+	case "failed", "parked", "rejected", "unknown":
+		return "badge-bad"
+	case "asked", "held", string(aggregate.PendingApproval), "waiting":
+		return "badge-wait"
+	case "running", "extracted", "received", "generating", "pending":
+		return "badge-calm"
+	}
+	return ""
 }

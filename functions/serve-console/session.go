@@ -36,6 +36,12 @@ func (v *viewer) actor() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: v.User, Team: v.Team}
 }
 
+// texts are a catalog in the viewer's language.
+func (v *viewer) texts(catalog string) web.Texts { return web.TextsOf(catalog, v.Locale) }
+
+// untitled stands for a title that there is not.
+func (v *viewer) untitled() string { return v.texts("layout").Say("untitled") }
+
 // Names of cookies. A browser takes the first prefix only over TLS, for this host alone and for all its paths.
 const (
 	sessionCookie = "ringi"

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -34,7 +33,7 @@ func (c *Console) exportSettings(w http.ResponseWriter, r *http.Request, v *view
 			return ""
 		}
 	}
-	text, err := settingsyaml.Write(s, fmt.Sprintf(settingsWords.In(v.Locale).About, owner.Name), named)
+	text, err := settingsyaml.Write(s, v.texts("settings").Say("about", "workspace", owner.Name), named)
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 	if err != nil {
 		return err
 	}
-	t := settingsWords.In(v.Locale)
+	t := settingsTexts{v.texts("settings")}
 	data := importData{Rev: now.Rev, Text: string(text), Seen: aggregate.HashOf(string(text))}
 	file, faults := settingsyaml.Read(text, now)
 	if len(faults) == 0 {
@@ -100,7 +99,7 @@ func (c *Console) importSettings(w http.ResponseWriter, r *http.Request, v *view
 		}
 		data.Changes = t.differences(names, tenancy.Differences(now, file.Settings))
 	}
-	d := document{Title: t.ImportTitle, Here: "settings", Words: t, Data: data}
+	d := document{Title: t.Say("import_title"), Here: "settings", Data: data}
 	switch {
 	case data.Silent:
 		d.Status = http.StatusServiceUnavailable
@@ -168,7 +167,7 @@ func (c *Console) faultsOf(r *http.Request, v *viewer, file settingsyaml.File) (
 func (t settingsTexts) fileProblem(file settingsyaml.File, f settingsyaml.Fault) fileProblem {
 	out := fileProblem{Label: t.label(f.Field), Text: t.problem(f.Problem)}
 	if f.Line > 0 {
-		out.Line = fmt.Sprintf(t.Line, f.Line)
+		out.Line = t.Say("line", "n", f.Line)
 	}
 	if id := idAt(formOf(file.Settings), f.Field); id != "" {
 		out.Label += ": " + id

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -39,7 +38,7 @@ func (c *Console) sayModel(ctx context.Context, v *viewer, d *settingsData) {
 		slog.WarnContext(ctx, "which model was used is not shown", "err", err)
 		return
 	}
-	t := settingsWords.In(v.Locale)
+	t := settingsTexts{v.texts("settings")}
 	for i := range d.Sections {
 		for j := range d.Sections[i].Inputs {
 			if in := &d.Sections[i].Inputs[j]; in.Name == "model" {
@@ -51,11 +50,11 @@ func (c *Console) sayModel(ctx context.Context, v *viewer, d *settingsData) {
 
 func (t settingsTexts) modelUsed(provider, model string, at time.Time) string {
 	if model == "" {
-		return t.ModelUnused
+		return t.Say("model_unused")
 	}
 	name := legible.OneLine(model)
 	if provider == modelname.Demo {
-		name = t.ModelDemo
+		name = t.Say("model_demo")
 	}
-	return fmt.Sprintf(t.ModelUsed, name, at.In(zone).Format("2006-01-02 15:04"))
+	return t.Say("model_used", "model", name, "when", at.In(zone).Format("2006-01-02 15:04"))
 }

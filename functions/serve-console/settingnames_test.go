@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/ended"
@@ -13,7 +14,7 @@ import (
 // People hand on to an administrator what a sentence names: it must stand on the page of settings.
 func TestSentencesNameSettingsAsTheirPageDoes(t *testing.T) {
 	for _, locale := range language.All {
-		words := settingsWords.In(locale)
+		words := settingsTexts{web.TextsOf("settings", locale)}
 		for field, reasons := range map[string][]aggregate.Reason{
 			"max_cost_usd": {task.ReasonCostLimit, task.ReasonModelUnpriced}, "max_cost_day_usd": {task.ReasonDayBudget, task.ReasonModelUnpriced},
 			"max_open_tasks.person": {task.ReasonOpenPerson}, "max_open_tasks.tenant": {task.ReasonOpenTenant},

@@ -196,7 +196,7 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 	for i, row := range rows {
 		r := settingRow{N: i + 1}
 		for _, c := range columns {
-			one := cell{Name: list + "." + c.key, Label: t.Columns[list+"."+c.key], Value: row[c.key], Example: c.example}
+			one := cell{Name: list + "." + c.key, Label: t.In("columns", list+"."+c.key), Value: row[c.key], Example: c.example}
 			if c.options != nil && one.Value != "" && !slices.Contains(c.options, one.Value) { // what no page offers is not lost
 				one.Boxes = append(one.Boxes, box{Value: one.Value, Text: one.Value, On: true})
 			}
@@ -209,7 +209,7 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 			if field, ok := strings.CutPrefix(wrong.Field, fmt.Sprintf("%s[%d].", list, i)); ok && i < filled {
 				text := t.problem(wrong)
 				if len(columns) > 2 {
-					text = t.Columns[list+"."+field] + ": " + text
+					text = t.In("columns", list+"."+field) + ": " + text
 				}
 				r.Problems = append(r.Problems, text)
 			}
@@ -223,11 +223,11 @@ func (t settingsTexts) rowsOf(p settingsPage, list string, most int) (out []sett
 func (t settingsTexts) choice(name, value string) string {
 	switch {
 	case value == "true":
-		return t.Columns[name]
+		return t.In("columns", name)
 	case value == "false":
 		return "—"
 	}
-	if says := t.Columns[name+"="+value]; says != "" {
+	if says := t.In("columns", name+"="+value); says != "" {
 		return says
 	}
 	return value

@@ -162,7 +162,7 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 	if err != nil {
 		return err
 	}
-	t := settingsWords.In(v.Locale)
+	t := settingsTexts{v.texts("settings")}
 	sums, err := c.Store.Spent(r.Context(), v.Tenant, c.Now())
 	if err != nil {
 		return err
@@ -175,10 +175,10 @@ func (c *Console) showSettings(w http.ResponseWriter, r *http.Request, v *viewer
 	c.sayModel(r.Context(), v, &data)
 	for i := range data.Sections {
 		if data.Sections[i].Key == "budget" {
-			data.Sections[i].Note = fmt.Sprintf(t.Spent, sums.Day, sums.Month)
+			data.Sections[i].Note = t.Say("spent", "day", sums.Day, "month", sums.Month)
 		}
 	}
-	d := document{Title: t.Title, Here: "settings", Words: t, Data: data}
+	d := document{Title: t.Say("title"), Here: "settings", Data: data}
 	switch {
 	case p.silent:
 		d.Status = http.StatusServiceUnavailable
@@ -213,8 +213,8 @@ func (c *Console) welcome(w http.ResponseWriter, r *http.Request, v *viewer) err
 	if err != nil {
 		return err
 	}
-	t := welcomeWords.In(v.Locale)
-	return c.show(w, r, v, document{Title: t.Title, Here: "settings", Words: t, Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}}, "welcome.html")
+	t := v.texts("welcome")
+	return c.show(w, r, v, document{Title: t.Say("title"), Here: "settings", Data: welcomeData{s.AllowSelfApproval, s.SelfApprovalChosen}}, "welcome.html")
 }
 
 func (c *Console) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *viewer) error {
@@ -239,5 +239,5 @@ func (c *Console) chooseSelfApproval(w http.ResponseWriter, r *http.Request, v *
 
 // groupSize is how a group is shown: its name and how many are in it.
 func (t settingsTexts) groupSize(g slackapi.Group) string {
-	return fmt.Sprintf("%s (@%s, "+t.Members+")", g.Name, g.Handle, g.Count)
+	return fmt.Sprintf("%s (@%s, %s)", g.Name, g.Handle, t.Say("members", "n", g.Count))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"ringi/functions/serve-console/settingsyaml"
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
@@ -52,6 +53,9 @@ func settingsChanges(w *world) []aggregate.AuditEntry {
 	return expect.Value(w.Store.Audit(w.T.Context(), w.tenant.ID, store.AuditFilter{Action: tenancy.AuditSettingsUpdated}, "", 50))(w.T).Items
 }
 
+// ja are the texts of settings in Japanese.
+var ja = settingsTexts{web.TextsOf("settings", "ja")}
+
 // A setting is a field and a row of the table: the page asks for it and takes it back, a file has it, and its change is told.
 func TestARowOfTheTableIsASetting(t *testing.T) {
 	was, is := tenancy.DefaultSettings(), tenancytest.Changed(t)
@@ -61,16 +65,17 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 		t.Fatalf("%+v %+v", problems, faults)
 	}
 	unasked, own := tenancy.Differences(got, is), tenancy.Differences(file.Settings, is)
-	for i, texts := range settingsWords {
+	for _, locale := range language.All {
+		texts := settingsTexts{web.TextsOf("settings", locale)}
 		asked := map[string]int{}
 		for _, section := range texts.sheetOf(settingsPage{now: is, form: formOf(is)}).Sections {
 			for _, in := range section.Inputs {
 				if asked[in.Name]++; section.Title == "" || in.Label == "" || in.Label != texts.label(in.Name) || (in.Hint != "") != (in.Kind == tenancy.KindRows) {
-					t.Errorf("%s lacks words: %+v", language.All[i], in)
+					t.Errorf("%s lacks words: %+v", locale, in)
 				}
 				for _, box := range in.Boxes {
 					if box.Text == "" {
-						t.Errorf("%s has no words for %s=%s", language.All[i], in.Name, box.Value)
+						t.Errorf("%s has no words for %s=%s", locale, in.Name, box.Value)
 					}
 				}
 			}
@@ -82,32 +87,28 @@ func TestARowOfTheTableIsASetting(t *testing.T) {
 			}
 			changed := slices.DeleteFunc(tenancy.Differences(was, is), func(d tenancy.Difference) bool { return !named(d) })
 			if told := texts.differences(nil, changed); len(changed) != 1 || f.Asked() != (len(told) == 1 && told[0].Label != f.Name && told[0].Was != told[0].Is) {
-				t.Errorf("%s: the change of %s is told as %v", language.All[i], f.Name, told)
+				t.Errorf("%s: the change of %s is told as %v", locale, f.Name, told)
 			}
-			if auditlog.WordsIn(language.All[i]).Field(f.Name) == f.Name {
-				t.Errorf("%s: the audit log has no name for %s", language.All[i], f.Name)
+			if auditlog.WordsIn(locale).Field(f.Name) == f.Name {
+				t.Errorf("%s: the audit log has no name for %s", locale, f.Name)
 			}
 		}
 	}
 }
 
 func TestEveryRuleAndColumnHasItsWords(t *testing.T) {
-	for i, texts := range settingsWords {
+	for _, locale := range language.All {
+		texts := web.TextsOf("settings", locale)
 		for rule := range agent.Limits {
-			if texts.Rules[tenancy.Rule(rule)] == "" {
-				t.Errorf("%s has no words for %s", language.All[i], rule)
+			if texts.In("rules", rule) == "" {
+				t.Errorf("%s has no words for %s", locale, rule)
 			}
 		}
 		for list, columns := range rowsLists {
 			for _, c := range columns {
-				if texts.Columns[list+"."+c.key] == "" {
-					t.Errorf("%s has no words for %s.%s", language.All[i], list, c.key)
+				if texts.In("columns", list+"."+c.key) == "" {
+					t.Errorf("%s has no words for %s.%s", locale, list, c.key)
 				}
-			}
-		}
-		for rule := range settingsWords[0].Rules {
-			if texts.Rules[rule] == "" {
-				t.Errorf("%s has no words for %s", language.All[i], rule)
 			}
 		}
 	}
@@ -137,7 +138,7 @@ func testSettingsAreSavedFromThePage(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
 	for _, locale := range language.All {
 		b.locale = locale
-		if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsWords.In(locale).label("approvers.users")) {
+		if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsTexts{web.TextsOf("settings", locale)}.label("approvers.users")) {
 			t.Errorf("%s: %d %s", locale, a.status, a.text())
 		}
 	}
@@ -191,13 +192,13 @@ func testAgentsAreSetOnThePage(t *testing.T, w *world) {
 		t.Errorf("what the page does not ask for: %d %+v", a.status, w.settingsNow().Agents)
 	}
 	for says, change := range map[string][]string{
-		settingsJA.Columns["agents.endpoint"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleRequired)]:    {"agents.endpoint", "||"},
-		settingsJA.Columns["agents.capabilities"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAbility)]: {"agents.capabilities", "|code, root|"},
-		settingsJA.Columns["agents.auth_ref"] + ": " + settingsJA.Rules[tenancy.Rule(agent.RuleAuthRef)]:     {"agents.auth_ref", "|sk-proj-1|"},
-		settingsJA.Rules[tenancy.Rule(agent.RuleAutoShell)]:                                                  {"auto_actions.argv", "bash *|"},
-		settingsJA.Rules[tenancy.Rule(agent.RuleAutoStar)]:                                                   {"auto_actions.argv", "python3 -c *|"},
-		settingsJA.Rules[tenancy.Rule(agent.RuleAutoOption)]:                                                 {"auto_actions.argv", "go test -exec *|"},
-		settingsJA.Rules[tenancy.Rule(agent.RuleAutoWorkspace)]:                                              {"auto_actions.workspace", "|"},
+		ja.In("columns", "agents.endpoint") + ": " + ja.rule(tenancy.Rule(agent.RuleRequired)):    {"agents.endpoint", "||"},
+		ja.In("columns", "agents.capabilities") + ": " + ja.rule(tenancy.Rule(agent.RuleAbility)): {"agents.capabilities", "|code, root|"},
+		ja.In("columns", "agents.auth_ref") + ": " + ja.rule(tenancy.Rule(agent.RuleAuthRef)):     {"agents.auth_ref", "|sk-proj-1|"},
+		ja.rule(tenancy.Rule(agent.RuleAutoShell)):                                                {"auto_actions.argv", "bash *|"},
+		ja.rule(tenancy.Rule(agent.RuleAutoStar)):                                                 {"auto_actions.argv", "python3 -c *|"},
+		ja.rule(tenancy.Rule(agent.RuleAutoOption)):                                               {"auto_actions.argv", "go test -exec *|"},
+		ja.rule(tenancy.Rule(agent.RuleAutoWorkspace)):                                            {"auto_actions.workspace", "|"},
 	} {
 		if a := b.post("/console/settings", row(change...)); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), says) {
 			t.Errorf("%q is not said: %d", says, a.status)
@@ -227,7 +228,7 @@ func testEachBoundIsSaidInTheReadersLanguage(t *testing.T, w *world) {
 			f := w.opened(serverName, "rooms", serverURL, "https://rooms.example.com/mcp")
 			f.Set(tt.name, tt.value)
 			a := b.post("/console/settings", f)
-			says, _, _ := strings.Cut(settingsWords.In(locale).Rules[tt.rule], "{")
+			says, _, _ := strings.Cut(web.TextsOf("settings", locale).In("rules", tt.rule), "{")
 			if a.status != http.StatusUnprocessableEntity || says == "" && tt.rule != tenancy.RuleBetween && tt.rule != tenancy.RuleLength || !strings.Contains(a.text(), html.EscapeString(says)) {
 				t.Errorf("%s=%.20q in %s: %d %s", tt.name, tt.value, locale, a.status, a.text()[:min(600, len(a.text()))])
 			}
@@ -257,7 +258,7 @@ func testSomebodyElsesChangeIsKeptAndShown(t *testing.T, w *world) {
 	}
 	a := b.post("/console/settings", mine)
 	if a.status != http.StatusConflict || !strings.Contains(a.body, `name="max_versions" value="9"`) || !strings.Contains(a.body, `name="approval_timeout_hours" value="24"`) || !strings.Contains(a.body, `value="私の名前"`) ||
-		!strings.Contains(a.text(), settingsJA.Their+": 7") {
+		!strings.Contains(a.text(), ja.Say("their")+": 7") {
 		t.Fatalf("%d %s", a.status, a.text())
 	}
 	if s := w.settingsNow(); s.MaxVersions != 7 || s.Name == "私の名前" {
@@ -288,7 +289,7 @@ func testApproversArePickedByName(t *testing.T, w *world) {
 		t.Errorf("Enter behind a name saves: %d", a.status)
 	}
 	f.Set("find.approvers.users", "ゲスト")
-	if a := b.post("/console/settings", f); !strings.Contains(a.body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.text(), settingsJA.Rules[people.RuleGuest]) {
+	if a := b.post("/console/settings", f); !strings.Contains(a.body, `value="`+workspace.Guest+`" disabled`) || !strings.Contains(a.text(), ja.rule(people.RuleGuest)) {
 		t.Errorf("a guest: %s", a.text())
 	}
 }
@@ -296,13 +297,13 @@ func testApproversArePickedByName(t *testing.T, w *world) {
 func testWithoutSlackNobodyNewIsTakenAndThePageSaysSo(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
 	w.slack.Faults.Add(webapi.Fault{Method: "users.list", Kind: webapi.Unavailable, Times: -1})
-	if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), settingsJA.NoSlack) {
+	if a := b.get("/console/settings"); a.status != http.StatusOK || !strings.Contains(a.text(), ja.Say("no_slack")) {
 		t.Errorf("%d %s", a.status, a.text())
 	}
-	if a := b.post("/console/settings", w.opened("approvers.users", workspace.Tanaka)); a.status != http.StatusServiceUnavailable || len(w.settingsNow().Approvers.Users) != 0 || !strings.Contains(a.text(), settingsJA.Silent) || !strings.Contains(a.body, workspace.Tanaka) {
+	if a := b.post("/console/settings", w.opened("approvers.users", workspace.Tanaka)); a.status != http.StatusServiceUnavailable || len(w.settingsNow().Approvers.Users) != 0 || !strings.Contains(a.text(), ja.Say("silent")) || !strings.Contains(a.body, workspace.Tanaka) {
 		t.Errorf("%d", a.status)
 	}
-	if a := b.post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text(), settingsJA.Silent) || !strings.Contains(a.body, workspace.Tanaka) {
+	if a := b.post("/console/settings/import", url.Values{"text": {"approvers:\n  users: [" + workspace.Tanaka + "]"}}); a.status != http.StatusServiceUnavailable || !strings.Contains(a.text(), ja.Say("silent")) || !strings.Contains(a.body, workspace.Tanaka) {
 		t.Errorf("a file: %d", a.status)
 	}
 	if a := b.post("/console/settings", w.opened("max_versions", "6")); a.status != http.StatusSeeOther {
@@ -335,10 +336,10 @@ func testSettingsAreForAdministrators(t *testing.T, w *world) {
 
 func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
-	if a := b.get("/console/settings"); !strings.Contains(a.text(), settingsJA.Choose) {
+	if a := b.get("/console/settings"); !strings.Contains(a.text(), ja.Say("choose")) {
 		t.Errorf("%s", a.text())
 	}
-	if a := b.get("/console/welcome"); a.status != http.StatusOK || !strings.Contains(a.text(), welcomeWords.In("ja").NoAbout) || strings.Contains(a.body, " checked") {
+	if a := b.get("/console/welcome"); a.status != http.StatusOK || !strings.Contains(a.text(), web.TextsOf("welcome", "ja").Say("no_about")) || strings.Contains(a.body, " checked") {
 		t.Errorf("%d %s", a.status, a.text())
 	}
 	if a := b.post("/console/welcome", nil); a.status != http.StatusOK || w.settingsNow().SelfApprovalChosen {
@@ -351,7 +352,7 @@ func testTheFirstAdministratorIsAskedAboutSelfApproval(t *testing.T, w *world) {
 	if a := w.as(workspace.Suzuki).post("/console/welcome", late); a.status != http.StatusConflict {
 		t.Errorf("a second answer to the question: %d", a.status)
 	}
-	if s := w.settingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.get("/console/settings").text(), settingsJA.Choose) {
+	if s := w.settingsNow(); !s.AllowSelfApproval || !s.SelfApprovalChosen || strings.Contains(b.get("/console/settings").text(), ja.Say("choose")) {
 		t.Errorf("it is asked again: %+v", s)
 	}
 }

@@ -50,12 +50,12 @@ func testSettingsTravelAsAFile(t *testing.T, w *world) {
 	if file.status != http.StatusOK || !strings.Contains(file.header.Get("Content-Disposition"), "attachment") || !strings.Contains(file.body, "- "+workspace.Sato+" # 佐藤 花子") || strings.Contains(file.body, "\nslug:") {
 		t.Fatalf("%d %s", file.status, file.body)
 	}
-	if a := b.post("/console/settings/import", url.Values{"text": {file.body}}); a.status != http.StatusOK || !strings.Contains(a.text(), settingsJA.ImportSame) {
+	if a := b.post("/console/settings/import", url.Values{"text": {file.body}}); a.status != http.StatusOK || !strings.Contains(a.text(), ja.Say("import_same")) {
 		t.Errorf("the same: %d %s", a.status, a.text())
 	}
 	text := strings.ReplaceAll(file.body, "max_versions: 7", "max_versions: 3")
 	shown := b.post("/console/settings/import", url.Values{"text": {text}})
-	if shown.status != http.StatusOK || w.settingsNow().MaxVersions != 7 || !strings.Contains(shown.text(), settingsJA.label("max_versions")+" 7 3") {
+	if shown.status != http.StatusOK || w.settingsNow().MaxVersions != 7 || !strings.Contains(shown.text(), ja.label("max_versions")+" 7 3") {
 		t.Fatalf("%d %s", shown.status, shown.text())
 	}
 	seen := aggregate.HashOf(string(plainText([]byte(text))))
@@ -75,10 +75,10 @@ func testSettingsTravelAsAFile(t *testing.T, w *world) {
 func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *world) {
 	b := w.as(workspace.Suzuki)
 	for text, want := range map[string]string{
-		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + settingsJA.Rules[settingsyaml.RuleUnknown],
+		"max_opne_tasks: 1":  "1 行目: max_opne_tasks : " + ja.rule(settingsyaml.RuleUnknown),
 		"\nmax_versions: 99": "1 行目: 作り直しの上限 : 1 から 50 までにしてください。",
-		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + settingsJA.Rules[people.RuleOutsider],
-		"a: [": settingsJA.Rules[settingsyaml.RuleSyntax],
+		"approvers:\n  users:\n  - " + workspace.Guest + " # 高橋\n  - U0ELSEWHERE # 田中 恵": "4 行目: 承認者 (2): U0ELSEWHERE (田中 恵) : " + ja.rule(people.RuleOutsider),
+		"a: [": ja.rule(settingsyaml.RuleSyntax),
 	} {
 		if a := b.post("/console/settings/import", url.Values{"text": {text}}); a.status != http.StatusUnprocessableEntity || !strings.Contains(a.text(), want) {
 			t.Errorf("%q: %d %s", text, a.status, a.text())
@@ -89,7 +89,7 @@ func testAFilesMistakesAreNamedWithTheirLines(t *testing.T, w *world) {
 		fmt.Fprintf(&lines, "field%d: 1\n", i)
 	}
 	many := b.post("/console/settings/import", url.Values{"text": {lines.String()}})
-	if more := fmt.Sprintf(settingsJA.MoreProblems, "4,900"); many.status != http.StatusUnprocessableEntity || !strings.Contains(many.text(), more) {
+	if more := ja.Say("more_problems", "n", "4,900"); many.status != http.StatusUnprocessableEntity || !strings.Contains(many.text(), more) {
 		t.Errorf("5,000 mistakes: %d, %d bytes", many.status, len(many.body))
 	}
 }
@@ -99,13 +99,13 @@ func testHomeAndBudgets(t *testing.T, w *world) {
 	w.ask()
 	w.Decide(task.Charge(aggregate.Usage{ID: "1", Calls: 1, Cost: aggregate.USD(2.5)}, w.Now(), func(*task.Aggregate) (aggregate.Change, error) { return aggregate.Change{}, nil }))
 	b := w.as(workspace.Suzuki)
-	if a := b.get("/console/settings"); !strings.Contains(a.text(), fmt.Sprintf(settingsJA.Spent, "2.50", "2.50")) {
+	if a := b.get("/console/settings"); !strings.Contains(a.text(), ja.Say("spent", "day", "2.50", "month", "2.50")) {
 		t.Errorf("%s", a.text())
 	}
-	if a := b.get("/console"); !strings.Contains(a.text(), settingsJA.Choose) {
+	if a := b.get("/console"); !strings.Contains(a.text(), ja.Say("choose")) {
 		t.Errorf("%s", a.text())
 	}
-	if a := w.as(workspace.Sato).get("/console"); strings.Contains(a.text(), settingsJA.Choose) {
+	if a := w.as(workspace.Sato).get("/console"); strings.Contains(a.text(), ja.Say("choose")) {
 		t.Error("a member is asked")
 	}
 }

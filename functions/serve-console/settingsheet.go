@@ -79,7 +79,7 @@ func (t settingsTexts) sheetOf(p settingsPage) settingsData {
 		d.Both = append(d.Both, t.label(name))
 	}
 	for _, s := range tenancy.Sections {
-		section := settingsSection{Key: s.Key, Title: s.Title.In(t.locale)}
+		section := settingsSection{Key: s.Key, Title: s.Title.In(t.Locale())}
 		for _, x := range s.Settings {
 			section.Inputs = append(section.Inputs, t.inputOf(p, x, now))
 		}
@@ -105,7 +105,7 @@ func idAt(form url.Values, field string) string {
 }
 
 func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values) input {
-	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.locale), Value: p.form.Get(x.Name)}
+	in := input{Name: x.Name, ID: inputID(x.Name), Kind: x.Kind, Words: x.Says.In(t.Locale()), Value: p.form.Get(x.Name)}
 	for _, wrong := range p.problems {
 		if base, _, _ := strings.Cut(wrong.Field, "["); base == x.Name && (x.Kind != tenancy.KindRows || wrong.Field == x.Name) {
 			in.Problems = append(in.Problems, t.problem(wrong))
@@ -116,7 +116,7 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 	}
 	switch x.Kind {
 	case tenancy.KindFlag:
-		in.Boxes = []box{{Value: "true", Text: t.Yes, On: in.Value == "true"}, {Value: "false", Text: t.No, On: in.Value == "false"}}
+		in.Boxes = []box{{Value: "true", Text: t.Say("yes"), On: in.Value == "true"}, {Value: "false", Text: t.Say("no"), On: in.Value == "false"}}
 	case tenancy.KindChoice:
 		for _, value := range x.Choices {
 			in.Boxes = append(in.Boxes, box{Value: value, Text: t.value(x.Name, value), On: in.Value == value})
@@ -127,11 +127,11 @@ func (t settingsTexts) inputOf(p settingsPage, x tenancy.Setting, now url.Values
 		in.Rows = t.rowsOf(p, x.Name, x.Max)
 	case tenancy.KindWhole:
 		if in.Bound = fmt.Sprintf("%s – %s", count(int64(x.Min)), count(int64(x.Max))); x.Min == 0 {
-			in.Bound += " · " + t.Unlimited
+			in.Bound += " · " + t.Say("unlimited")
 		}
 	case tenancy.KindDollars:
-		if in.Bound = t.Unlimited; x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
-			in.Bound = fmt.Sprintf(t.FurtherDay, p.now.FurtherDay)
+		if in.Bound = t.Say("unlimited"); x.Name == "max_cost_day_usd" && p.now.FurtherDay > 0 {
+			in.Bound = t.Say("further_day", "usd", p.now.FurtherDay)
 		}
 	}
 	return in
@@ -184,10 +184,10 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 			rule = people.RuleNoGroup
 		}
 	case !m.More || strings.HasPrefix(id, "S"):
-		b.Note = t.Unlisted
+		b.Note = t.Say("unlisted")
 	}
 	if rule != "" {
-		b.Note, b.Off = t.Rules[rule], !on
+		b.Note, b.Off = t.rule(rule), !on
 	}
 	return b
 }
@@ -195,7 +195,7 @@ func (t settingsTexts) boxOf(m *people.Members, id string, on bool) box {
 // shown is the value of a setting in a form as people read it.
 func (t settingsTexts) shown(m *people.Members, name string, form url.Values) string {
 	if _, rows := rowsLists[name]; rows {
-		return cmp.Or(rowsShown(name, form), t.Nothing)
+		return cmp.Or(rowsShown(name, form), t.Say("nothing"))
 	}
 	var all []string
 	for _, value := range form[name] {
@@ -203,14 +203,14 @@ func (t settingsTexts) shown(m *people.Members, name string, form url.Values) st
 		case strings.HasPrefix(name, "approvers.u"):
 			value = nameOf(m, value)
 		case value == "true":
-			value = t.Yes
+			value = t.Say("yes")
 		case value == "false":
-			value = t.No
+			value = t.Say("no")
 		}
 		all = append(all, t.value(name, value))
 	}
 	if len(all) == 0 {
-		return t.Nothing
+		return t.Say("nothing")
 	}
 	return strings.Join(all, ", ")
 }
@@ -233,7 +233,7 @@ func (c *Console) settingsLog(ctx context.Context, v *viewer, m *people.Members)
 	if err != nil {
 		return nil, fmt.Errorf("read who changed settings: %w", err)
 	}
-	t := settingsWords.In(v.Locale)
+	t := settingsTexts{v.texts("settings")}
 	var out []settingsEntry
 	for _, e := range page.Items {
 		out = append(out, settingsEntry{At: e.Timestamp, Who: nameOf(m, e.ActorID), Changes: t.changes(m, e.Details)})
@@ -246,7 +246,7 @@ func (t settingsTexts) changes(m *people.Members, details aggregate.JSON) (all [
 	diff, fields := tenancy.ReadDifferences(details)
 	if diff == nil {
 		for _, name := range fields {
-			all = append(all, change{t.label(name), t.Earlier, ""})
+			all = append(all, change{t.label(name), t.Say("earlier"), ""})
 		}
 	}
 	return append(all, t.differences(m, diff)...)

@@ -19,9 +19,9 @@ import (
 // showSignIn is the page of whoever is not signed in.
 func (c *Console) showSignIn(w http.ResponseWriter, r *http.Request) {
 	v := &viewer{Locale: localeOf(r)}
-	words := signInWords.In(v.Locale)
+	words := v.texts("signin")
 	data := signInData{Begin: "/console/signin/begin?next=" + url.QueryEscape(nextOf(r))}
-	if err := c.show(w, r, v, document{Title: words.Title, Words: words, Data: data}, "signin.html"); err != nil {
+	if err := c.show(w, r, v, document{Title: words.Say("title"), Data: data}, "signin.html"); err != nil {
 		c.fail(w, r, v, err)
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 )
 
@@ -19,8 +20,8 @@ type since struct {
 
 // sinceThen is for a page at this path, where something stands like that.
 func sinceThen(path, stands, locale string) since {
-	words := layoutWords.In(locale)
-	return since{Path: path, Open: words.OpenNow, Now: words.Stands + ": " + stands}
+	words := web.TextsOf("layout", locale)
+	return since{Path: path, Open: words.Say("open_now"), Now: words.Say("stands") + ": " + stands}
 }
 
 // became asks why what waits on the page that asks can't be decided any more; nil where it can, or nothing does.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/story"
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -133,12 +134,12 @@ func (c *Console) loaded(r *http.Request, v *viewer) (*task.Aggregate, error) {
 
 // toldTo tells it twice: who is in it is known after the first time.
 func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Source) {
-	words := storyWords.In(v.Locale)
+	words := v.texts("task")
 	asked := map[string]bool{}
 	var called map[string]string
 	person := func(id string) string {
 		if id == "" {
-			return words.System
+			return words.Say("system")
 		}
 		if called == nil {
 			asked[id] = true
@@ -147,7 +148,7 @@ func (c *Console) toldTo(ctx context.Context, v *viewer, t *telling, s story.Sou
 		return cmp.Or(card.OneLine(called[id]), id)
 	}
 	t.reader = story.Reader{Locale: v.Locale, Person: person, Now: c.Now()}
-	place := c.channelOf(ctx, v, t.task.Request.Origin(), words.ThatChannel)
+	place := c.channelOf(ctx, v, t.task.Request.Origin(), words.Say("that_channel"))
 	t.surface = refused.Surface{Locale: v.Locale, Marks: pageMarks{person, func(string) string { return place }}}
 	t.reader.Tell(s)
 	t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
@@ -224,7 +225,6 @@ type storyPage struct {
 	Live    string // where it is fetched anew; empty: it does not change by itself
 	Path    string
 	Who     string // who may decide
-	Drafts  draftTexts
 	Buttons []actButton
 	Prompts bool   // the viewer may read what models were sent
 	RunAt   string // the run's page at AWS
@@ -249,14 +249,13 @@ func (c *Console) showTask(w http.ResponseWriter, r *http.Request, v *viewer) er
 
 // showStory writes the page; p has what was tried.
 func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t telling, p storyPage, status int) error {
-	words := storyWords.In(v.Locale)
-	p.Story, p.Path, p.Drafts = t.story, "/console/tasks/"+t.story.ID, draftWords.In(v.Locale)
+	words := v.texts("task")
+	p.Story, p.Path = t.story, "/console/tasks/"+t.story.ID
 	if p.Moves {
 		p.Live = p.Path
 	}
 	p.Who = t.surface.WhoDecides(t.settings, t.task.Request.Origin(), t.task.Askers()...)
-	acts := actTexts{words.Act, words.Confirm, words.ActAbout}
-	p.Buttons = buttonsFor(acts, t.task, t.story.Actions, t.story.Gate != nil && t.story.Gate.Whole, t.settings, t.surface, v)
+	p.Buttons = buttonsFor(words, t.task, t.story.Actions, t.story.Gate != nil && t.story.Gate.Whole, t.settings, t.surface, v)
 	p.Prompts = mayReadPrompts(v, t.task)
 	if p.RunAt = runAt(c.Machine, t.story.ID, t.story.Run); p.RunAt == "" && c.Machine != "" {
 		p.RunHere = true
@@ -267,16 +266,16 @@ func (c *Console) showStory(w http.ResponseWriter, r *http.Request, v *viewer, t
 	}
 	title := t.story.Title
 	if title == "" {
-		title = words.Untitled
+		title = v.untitled()
 	}
-	return c.show(w, r, v, document{Title: title, Here: "tasks", Words: words, Data: p, Status: status}, "story.html")
+	return c.show(w, r, v, document{Title: title, Here: "tasks", Data: p, Status: status}, "story.html")
 }
 
 // since says what became of the gate that a page shows, and what waits now.
-func (p *storyPage) since(r *http.Request, words storyTexts, t telling) since {
-	s := sinceThen(p.Path, words.Status[t.story.Status], t.reader.Locale)
+func (p *storyPage) since(r *http.Request, words web.Texts, t telling) since {
+	s := sinceThen(p.Path, words.In("status", t.story.Status), t.reader.Locale)
 	if g := t.story.Gate; g != nil {
-		s.Now = words.Waiting + ": " + words.Kind[string(g.Kind)]
+		s.Now = words.Say("waiting") + ": " + words.In("kind", string(g.Kind))
 		if g.Step == nil {
 			s.Now += fmt.Sprintf(" v%d", g.Version)
 		}

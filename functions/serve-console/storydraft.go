@@ -58,7 +58,7 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 	if err != nil {
 		return err
 	}
-	words, page := draftWords.In(v.Locale), draftPage{Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash}
+	words, page := v.texts("draft"), draftPage{Task: "/console/tasks/" + ref.ID, Execution: p.Contest.ExecutionID, Hash: e.Hash}
 	page.Drafts = page.Task + "/drafts/" + p.ID
 	for _, x := range t.story.Policies {
 		if x.ID != p.ID {
@@ -86,15 +86,15 @@ func (c *Console) showOtherDraft(w http.ResponseWriter, r *http.Request, v *view
 	}
 	switch {
 	case !t.task.IsOpen(p.ID):
-		page.No = words.Over
+		page.No = words.Say("over")
 	case page.Gone:
-		page.No = words.Gone
+		page.No = words.Say("gone")
 	case !card.Stampable(text):
-		page.No = words.NotWhole
+		page.No = words.Say("not_whole")
 	case who != nil:
 		page.No = t.surface.Note(who)
 	}
-	return c.show(w, r, v, document{Title: words.Title, Here: "tasks", Words: words, Data: page}, "draft.html")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "tasks", Data: page}, "draft.html")
 }
 
 // authors reports why the viewer may not put a version of their own in the place of the one that waits. What Slack doesn't say now

@@ -91,6 +91,7 @@ func sendFile(w http.ResponseWriter, r *http.Request, name, kind string, body []
 
 // sentPage is what a model was sent.
 type sentPage struct {
+	Of                  string // what the calls were made for, as the texts have it
 	Back, Model, Prompt string
 	Parts               []story.Part
 	Left                int // parts that are not shown
@@ -110,13 +111,12 @@ func (c *Console) showSent(w http.ResponseWriter, r *http.Request, v *viewer) er
 	if use == nil || !use.Kept() {
 		return aggregate.ErrNotFound
 	}
-	words := storyWords.In(v.Locale)
-	return c.showKept(w, r, v, a.Ref(), use, "/console/tasks/"+a.Head.TaskID, document{Title: words.SentTitle, Here: "tasks", Words: words})
+	return c.showKept(w, r, v, a.Ref(), use, "/console/tasks/"+a.Head.TaskID, "task")
 }
 
 // showKept shows what was kept of calls that an aggregate made; back is where it was chosen.
-func (c *Console) showKept(w http.ResponseWriter, r *http.Request, v *viewer, of aggregate.Ref, use *aggregate.Use, back string, d document) error {
-	p := sentPage{Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
+func (c *Console) showKept(w http.ResponseWriter, r *http.Request, v *viewer, of aggregate.Ref, use *aggregate.Use, back, what string) error {
+	p := sentPage{Of: what, Back: back, Model: legible.OneLine(use.Model), Prompt: legible.OneLine(use.Prompt)}
 	text, err := c.Results.Open(r.Context(), of, *use.Sent)
 	switch {
 	case errors.Is(err, large.ErrExpired):
@@ -126,8 +126,8 @@ func (c *Console) showKept(w http.ResponseWriter, r *http.Request, v *viewer, of
 	default:
 		p.Parts, p.Left = story.Parts(text)
 	}
-	d.Data = p
-	return c.show(w, r, v, d, "sent.html")
+	here := map[string]string{"task": "tasks", "conversation": "agents", "contest": "contests"}[what]
+	return c.show(w, r, v, document{Title: v.texts("sent").Say("title"), Here: here, Data: p}, "sent.html")
 }
 
 // useOf is the row of calls with this id.

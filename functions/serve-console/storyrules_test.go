@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -31,10 +32,10 @@ func onHold(t *testing.T, w *world) {
 // What the settings page says of a change: who may approve is asked of the settings of now, also about what already waits.
 func holdsAtOnce(t *testing.T, w *world) {
 	for locale, labels := range map[string][2]string{"ja": {"「承認できる人」", "「自分の依頼を自分で承認できる」"}, "en": {"“Who may approve”", "“People may approve their own requests”"}} {
-		words := settingsWords.In(locale)
+		words := settingsTexts{web.TextsOf("settings", locale)}
 		for i, field := range []string{"approvers.mode", "allow_self_approval"} {
-			if !strings.Contains(words.Lead, labels[i]) || !strings.Contains(labels[i], words.label(field)) {
-				t.Errorf("%s: %q does not name %q", locale, words.Lead, words.label(field))
+			if !strings.Contains(words.Say("lead"), labels[i]) || !strings.Contains(labels[i], words.label(field)) {
+				t.Errorf("%s: %q does not name %q", locale, words.Say("lead"), words.label(field))
 			}
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -205,8 +206,8 @@ func (c *Console) nameTalk(ctx context.Context, v *viewer, t *talk) {
 		}
 	}
 	names := c.names.Of(ctx, c.Slack, v.Team, c.Now(), ids...)
-	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, storyWords.In(v.Locale).System) }
-	place := c.channelOf(ctx, v, s.Origin(), talkWords.In(v.Locale).ThatChannel)
+	t.person = func(id string) string { return cmp.Or(card.OneLine(names[id]), id, v.texts("task").Say("system")) }
+	place := c.channelOf(ctx, v, s.Origin(), v.texts("conversation").Say("that_channel"))
 	t.surface = refused.Surface{Locale: v.Locale, Marks: pageMarks{t.person, func(string) string { return place }}}
 }
 
@@ -224,7 +225,7 @@ func (c *Console) showSession(w http.ResponseWriter, r *http.Request, v *viewer)
 
 // showTalk writes the page; p has what was tried.
 func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t talk, p talkPage, status int) error {
-	words, s := talkWords.In(v.Locale), t.is.Session
+	words, s := v.texts("conversation"), t.is.Session
 	p.ID, p.Path = s.ID, "/console/sessions/"+s.ID
 	q := url.Values{}
 	if n := r.URL.Query().Get("log"); n != "" && strconv.Itoa(t.logged) == n {
@@ -248,20 +249,20 @@ func (c *Console) showTalk(w http.ResponseWriter, r *http.Request, v *viewer, t 
 	if x := t.is.Current(); x != nil {
 		_, whole = t.asked[x.ActionID]
 	}
-	p.Buttons = buttonsFor(actTexts{words.Act, words.Confirm, words.ActAbout}, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
+	p.Buttons = buttonsFor(words, t.is, t.is.Offers(), whole, t.settings, t.surface, v)
 	p.Since = p.since(r, words, t, v.Locale)
 	p.entries(t, v.Locale)
-	title := cmp.Or(card.OneLine(s.Title), words.Untitled)
-	return c.show(w, r, v, document{Title: title, Here: "agents", Words: words, Data: p, Status: status}, "session.html")
+	title := cmp.Or(card.OneLine(s.Title), v.untitled())
+	return c.show(w, r, v, document{Title: title, Here: "agents", Data: p, Status: status}, "session.html")
 }
 
 // since says what became of the action that a page shows, and which waits now.
-func (p *talkPage) since(r *http.Request, words talkTexts, t talk, locale string) since {
+func (p *talkPage) since(r *http.Request, words web.Texts, t talk, locale string) since {
 	s := sinceThen(p.Path, p.StatusText, locale)
 	x := t.is.Current()
 	waits := x != nil && x.Status == conversation.ActionPending
 	if waits {
-		s.Now = fmt.Sprintf("%s: %s #%d", words.Action[x.Status], agentsWords.In(locale).Types[x.ActionType], x.Number)
+		s.Now = fmt.Sprintf("%s: %s #%d", words.In("action_status", x.Status), agent.Called(locale)[x.ActionType], x.Number)
 	}
 	if err := became(r, t.is.Undecided); err != nil {
 		s.Decided = t.refused(err, locale)
@@ -272,20 +273,20 @@ func (p *talkPage) since(r *http.Request, words talkTexts, t talk, locale string
 
 // aboutTalk is what stands at the top of the page.
 func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
-	words, list, s := talkWords.In(v.Locale), agentsWords.In(v.Locale), t.is.Session
-	p.Status, p.StatusText, p.Badge = string(s.Status), list.statusOf(*s), sessionBadge(*s)
+	words, list, s := v.texts("conversation"), v.texts("agents"), t.is.Session
+	p.Status, p.StatusText, p.Badge = string(s.Status), statusOf(list, *s), sessionBadge(*s)
 	p.Agent, p.AgentID = labelOf(t.defs, s.AgentID), legible.OneLine(s.AgentID)
 	if _, ok := agent.Find(t.defs, s.AgentID); !ok {
-		p.Gone = words.AgentGone
+		p.Gone = words.Say("agent_gone")
 	}
 	p.Opener, p.Private = t.person(s.Opener), s.ChannelType == "im"
 	p.Channel = t.surface.Marks.Channel(s.Channel)
 	if p.Private {
-		p.Channel = tasksWords.In(v.Locale).Direct
+		p.Channel = v.texts("tasks").Say("direct")
 	}
 	p.Created, p.Active, p.Kept, p.Workspace = s.CreatedAt, s.LastActivityAt, s.IsCached, legible.OneLine(s.WorkspacePath)
 	if s.ClosedAt != nil {
-		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.Why[s.CloseReason]
+		p.Closed, p.ClosedBy, p.ClosedWhy = *s.ClosedAt, t.person(s.ClosedBy), words.In("why", s.CloseReason)
 	}
 	if t.is.Head.ForgottenAt != nil {
 		p.Forgotten = *t.is.Head.ForgottenAt
@@ -306,7 +307,7 @@ func (c *Console) aboutTalk(v *viewer, t talk, p *talkPage) {
 }
 
 // messages are what was said. Those that a summary stands for are apart.
-func (p *talkPage) messages(t talk, words talkTexts) {
+func (p *talkPage) messages(t talk, words web.Texts) {
 	s := t.is.Session
 	if t.summary != nil {
 		p.Summary, p.SummaryAt = card.Prose(t.summary.Content), t.summary.CreatedAt
@@ -334,9 +335,9 @@ func (p *talkPage) messages(t talk, words talkTexts) {
 		case conversation.FromAgent:
 			row.By = p.Agent
 		case conversation.FromSystem:
-			row.By = words.Ringi
+			row.By = words.Say("ringi")
 			if m.Collapsed {
-				row.Text = words.Summary + "\n" + row.Text
+				row.Text = words.Say("summary") + "\n" + row.Text
 			}
 		}
 		if !anew && !m.CreatedAt.Before(*s.HistoryFrom) {
@@ -398,12 +399,12 @@ func (c *Console) talkRefused(w http.ResponseWriter, r *http.Request, v *viewer,
 
 // refused says why an act was not done: who was faster, or which rule says no.
 func (t *talk) refused(why error, locale string) string {
-	words := talkWords.In(locale)
+	words := web.TextsOf("conversation", locale)
 	if was, ok := errors.AsType[aggregate.ErrDecided](why); ok {
-		return words.decided(was, t.person(was.By), t.surface.Marks.Time(was.At))
+		return decidedBefore(words, was, t.person(was.By), t.surface.Marks.Time(was.At))
 	}
 	if errors.Is(why, aggregate.ErrInFlight) {
-		return words.Busy
+		return words.Say("busy")
 	}
 	return t.surface.Refused(why, t.settings, t.is.Origin(), t.is.Askers()...)
 }

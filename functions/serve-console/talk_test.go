@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
@@ -241,7 +242,7 @@ func TestARuleThatIsLeftOutIsSaid(t *testing.T) {
 		p.define(&Console{}, &viewer{Admin: admin, Locale: "ja"}, s)
 		var told []agentWarning
 		if admin {
-			told = []agentWarning{{Row: 2, Field: settingsJA.Columns["auto_actions.argv"], Limit: settingsJA.Rules[tenancy.Rule(agent.RuleAutoStar)]}}
+			told = []agentWarning{{Row: 2, Field: ja.In("columns", "auto_actions.argv"), Limit: ja.rule(tenancy.Rule(agent.RuleAutoStar))}}
 		}
 		expect.Same(t, told, p.Warnings)
 		expect.Same(t, []autoRule{{[]string{"go", "test", "*"}, "main"}}, p.Rules)
@@ -262,14 +263,15 @@ func saysWhyNobodyAnswers(t *testing.T, w *world) {
 }
 
 func TestEveryReasonOfAnUnreadFileHasWords(t *testing.T) {
-	for i, words := range talkWords {
+	for _, locale := range language.All {
+		words := web.TextsOf("conversation", locale)
 		for _, cause := range conversation.Causes {
-			if words.WhyUnread[cause] == "" {
-				t.Errorf("%s has no words for %s", language.All[i], cause)
+			if words.In("why_unread", cause) == "" {
+				t.Errorf("%s has no words for %s", locale, cause)
 			}
 		}
-		if got := words.unread("files.info: file_deleted: the file can't be read"); got != words.WhyUnread[conversation.Unreadable] {
-			t.Errorf("%s shows %q", language.All[i], got)
+		if got := whyUnread(words, "files.info: file_deleted: the file can't be read"); got != words.In("why_unread", conversation.Unreadable) {
+			t.Errorf("%s shows %q", locale, got)
 		}
 	}
 }

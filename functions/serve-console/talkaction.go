@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"ringi/functions/serve-console/story"
+	"ringi/functions/serve-console/web"
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/slack/card"
@@ -54,9 +56,9 @@ type logLine struct {
 }
 
 // action is one as people read it: what it would do word by word, who decided, and what it came to.
-func (t *talk) action(x *conversation.Action, path string, words talkTexts, locale string) actionRow {
+func (t *talk) action(x *conversation.Action, path string, words web.Texts, locale string) actionRow {
 	out := actionRow{
-		Number: x.Number, ID: x.ActionID, Type: agentsWords.In(locale).Types[x.ActionType], Badge: actionBadge(x), Status: words.Action[x.Status], At: x.CreatedAt,
+		Number: x.Number, ID: x.ActionID, Type: agent.Called(locale)[x.ActionType], Badge: actionBadge(x), Status: words.In("action_status", x.Status), At: x.CreatedAt,
 		Summary: card.Prose(x.Summary), By: labelOf(t.defs, t.is.Session.AgentID), Seconds: x.TimeoutSeconds, Runs: x.Status == conversation.ActionExecuting, Waits: x.Status == conversation.ActionPending,
 		Open: !x.Status.Over() || x.Number == t.is.Session.Actions || x.Number == t.logged,
 	}
@@ -92,7 +94,7 @@ func (t *talk) action(x *conversation.Action, path string, words talkTexts, loca
 }
 
 // decided says who decided about an action, or which rule.
-func (t *talk) decided(x *conversation.Action, out *actionRow, words talkTexts) {
+func (t *talk) decided(x *conversation.Action, out *actionRow, words web.Texts) {
 	g := x.Gate
 	switch {
 	case x.ApprovedBy == conversation.ApprovedByAuto && g.ApprovedAt != nil:
@@ -100,20 +102,20 @@ func (t *talk) decided(x *conversation.Action, out *actionRow, words talkTexts) 
 	case g.ApprovedAt != nil:
 		out.Approved, out.ApprovedAt = t.person(g.ApprovedBy), *g.ApprovedAt
 		for _, s := range g.Stamps {
-			out.Via = words.Surface[s.Surface]
+			out.Via = words.In("surface", s.Surface)
 		}
 	}
 	switch {
 	case x.CancelReason == conversation.ReasonRejected:
-		out.Status, out.Badge = words.Rejected, "badge-bad"
+		out.Status, out.Badge = words.Say("rejected"), "badge-bad"
 		out.Rejected, out.Because = t.person(x.CancelledBy), card.Prose(x.ErrorDetail)
 	case x.CancelReason != "":
-		out.Cancelled, out.Why = t.person(x.CancelledBy), words.Why[x.CancelReason]
+		out.Cancelled, out.Why = t.person(x.CancelledBy), words.In("why", x.CancelReason)
 	}
 }
 
 // ended says what an action came to.
-func (t *talk) ended(x *conversation.Action, out *actionRow, words talkTexts, locale string) {
+func (t *talk) ended(x *conversation.Action, out *actionRow, words web.Texts, locale string) {
 	if x.StartedAt != nil {
 		out.Started = *x.StartedAt
 	}
@@ -129,14 +131,14 @@ func (t *talk) ended(x *conversation.Action, out *actionRow, words talkTexts, lo
 	out.Result = card.Prose(x.ResultSummary)
 	switch {
 	case x.Outcome == conversation.OutcomeUnknown:
-		out.Unknown, out.Status, out.Badge = words.UnknownAbout, words.Unknown, "badge-bad"
+		out.Unknown, out.Status, out.Badge = words.Say("unknown_about"), words.Say("unknown"), "badge-bad"
 	case x.Status == conversation.ActionFailed:
 		out.Error = card.ActionReason(locale, x.Error, card.Prose(x.ErrorDetail))
 	}
 	if l := x.Late; l != nil {
-		out.Late = fmt.Sprintf("%s %s %s", words.Action[l.Status], card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
+		out.Late = fmt.Sprintf("%s %s %s", words.In("action_status", l.Status), card.OneLine(l.Summary), card.OneLine(l.ErrorDetail))
 		if l.ExitCode != nil {
-			out.Late += fmt.Sprintf(" (%s: %d)", words.Exit, *l.ExitCode)
+			out.Late += fmt.Sprintf(" (%s: %d)", words.Say("exit"), *l.ExitCode)
 		}
 	}
 }

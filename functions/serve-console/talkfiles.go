@@ -1,6 +1,7 @@
 package main
 
 import (
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/words/legible"
 )
@@ -27,7 +28,7 @@ func newReadings(said []conversation.Message) readings {
 }
 
 // of are the files of a message. What an answer says of one stands beside the message that it came with, where the page has it.
-func (r readings) of(m conversation.Message, words talkTexts) (out []fileRow) {
+func (r readings) of(m conversation.Message, words web.Texts) (out []fileRow) {
 	for _, f := range m.Attachments {
 		unread := f.Kind == "unread" || f.Why != ""
 		if m.Sender == conversation.FromUser {
@@ -39,7 +40,7 @@ func (r readings) of(m conversation.Message, words talkTexts) (out []fileRow) {
 		} else if r.beside[f.FileID] {
 			continue
 		}
-		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), words.unread(f.Why), f.Bytes, unread})
+		out = append(out, fileRow{legible.OneLine(f.Name), legible.OneLine(f.Type), whyUnread(words, f.Why), f.Bytes, unread})
 	}
 	return out
 }

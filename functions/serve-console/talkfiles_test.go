@@ -3,6 +3,7 @@ package main
 import (
 	"testing"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/conversation"
 	"ringi/shared/runtime/expect"
 )
@@ -18,9 +19,9 @@ func TestAFileIsShownAsItWasRead(t *testing.T) {
 		{Sender: conversation.FromAgent, Attachments: []conversation.Attachment{file("later", "text", "h", "")}},
 		{Sender: conversation.FromUser, Attachments: []conversation.Attachment{file("new", "unread", "", "")}},
 	}
-	r, words := newReadings(said), talkWords.In("ja")
+	r, words := newReadings(said), web.TextsOf("conversation", "ja")
 	want := [][]fileRow{
-		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.WhyUnread[conversation.CauseOf("only text and images are read")], Unread: true}, {Name: "later.txt"}},
+		{{Name: "read.txt"}, {Name: "zip.txt", Why: words.In("why_unread", conversation.CauseOf("only text and images are read")), Unread: true}, {Name: "later.txt"}},
 		{{Name: "elsewhere.txt"}}, nil, {{Name: "new.txt"}},
 	}
 	for i, m := range said {

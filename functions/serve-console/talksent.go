@@ -54,8 +54,8 @@ func (c *Console) listTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 		}
 		p.Calls = append(p.Calls, row)
 	}
-	words := talkSentWords.In(v.Locale)
-	return c.show(w, r, v, document{Title: words.SentTitle, Here: "agents", Words: words, Data: p}, "sentlist.html")
+	words := v.texts("sent")
+	return c.show(w, r, v, document{Title: words.Say("title"), Here: "agents", Data: p}, "sentlist.html")
 }
 
 // showTalkSent shows what a model was sent for one answer, to administrators.
@@ -72,7 +72,5 @@ func (c *Console) showTalkSent(w http.ResponseWriter, r *http.Request, v *viewer
 	if i < 0 || !uses[i].Kept() {
 		return aggregate.ErrNotFound
 	}
-	words := talkSentWords.In(v.Locale)
-	d := document{Title: words.SentTitle, Here: "agents", Words: words}
-	return c.showKept(w, r, v, a.Ref(), &uses[i], "/console/sessions/"+a.Head.SessionID+"/sent", d)
+	return c.showKept(w, r, v, a.Ref(), &uses[i], "/console/sessions/"+a.Head.SessionID+"/sent", "conversation")
 }

@@ -1,13 +1,16 @@
 package main
 
 import (
+	"maps"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/legible"
 )
@@ -124,4 +127,13 @@ func searchable(s string) string {
 		}
 		return unicode.ToLower(r)
 	}, legible.Visible(s))
+}
+
+// problems are the sentences on what an address says wrong.
+func problems(t web.Texts, bad badFilter) []string {
+	var out []string
+	for _, field := range slices.Sorted(maps.Keys(bad)) {
+		out = append(out, t.In("bad", field))
+	}
+	return out
 }

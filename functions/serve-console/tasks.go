@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"ringi/functions/serve-console/web"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/slack/card"
@@ -67,9 +68,9 @@ type taskRow struct {
 }
 
 func (c *Console) tasks(w http.ResponseWriter, r *http.Request, v *viewer) error {
-	words := tasksWords.In(v.Locale)
+	words := v.texts("tasks")
 	f, bad := readTaskFilter(r.URL.Query())
-	list := taskList{Filter: f, Bad: words.problems(bad), Waiting: fewApprovals, Searched: f.Search != "", Narrowed: f.narrows()}
+	list := taskList{Filter: f, Bad: problems(words, bad), Waiting: fewApprovals, Searched: f.Search != "", Narrowed: f.narrows()}
 	mine, all := f, f
 	mine.Person, all.Person = myself, ""
 	list.Mine, list.MinePath, list.All = f.Person == myself || f.Person == v.User, mine.address(), all.address()
@@ -82,7 +83,7 @@ func (c *Console) tasks(w http.ResponseWriter, r *http.Request, v *viewer) error
 	if len(bad) == 0 {
 		if page, err = c.visible(r, v, f, reach); badCursor(err) {
 			refuse(r, v, err.Error())
-			list.Bad = append(list.Bad, words.BadCursor)
+			list.Bad = append(list.Bad, v.texts("layout").Say("bad_cursor"))
 		} else if err != nil {
 			return err
 		}
@@ -94,7 +95,7 @@ func (c *Console) tasks(w http.ResponseWriter, r *http.Request, v *viewer) error
 		}
 	}
 	list.fill(c, r, v, page, reach)
-	d := document{Title: words.Title, Here: "tasks", Words: words, Data: list}
+	d := document{Title: words.Say("title"), Here: "tasks", Data: list}
 	if len(list.Bad) > 0 {
 		d.Status = http.StatusBadRequest
 	}
@@ -132,7 +133,7 @@ func originOf(v *viewer, x tasks.Listed) aggregate.Origin {
 
 // fill puts a page of tasks into the list, with the names of people and channels.
 func (l *taskList) fill(c *Console, r *http.Request, v *viewer, page store.Page[tasks.Listed], reach people.Reach) {
-	words := tasksWords.In(v.Locale)
+	words := v.texts("tasks")
 	if l.Short = page.Looked >= mostLooked; l.Searched {
 		l.More = len(page.Items) == store.MaxPage && page.Next != ""
 		page.Next, page.Prev = "", "" // of the latest thousand, not of any before
@@ -155,20 +156,20 @@ func (l *taskList) fill(c *Console, r *http.Request, v *viewer, page store.Page[
 		by := l.Filter
 		by.Person = x.Requester()
 		l.Rows = append(l.Rows, taskRow{
-			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), words.Untitled), Status: words.Statuses[x.Status], Badge: badgeOf(x.Status),
-			Priority: words.Priorities[x.Priority], Person: x.Requester(), Name: card.OneLine(names[x.Requester()]), PersonPath: by.address(),
-			Channel: words.channel(originOf(v, x), channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
+			ID: x.ID, Title: cmp.Or(card.OneLine(x.Title), v.untitled()), Status: words.In("statuses", x.Status), Badge: badgeOf(x.Status),
+			Priority: words.In("priorities", x.Priority), Person: x.Requester(), Name: card.OneLine(names[x.Requester()]), PersonPath: by.address(),
+			Channel: channel(v, originOf(v, x), channels), Created: x.CreatedAt, Changed: x.UpdatedAt,
 		})
 	}
 	l.choices(v, names, words)
 }
 
 // choices are the options of the filters: people are those of the page, the viewer, and whoever is chosen.
-func (l *taskList) choices(v *viewer, names map[string]string, words tasksTexts) {
+func (l *taskList) choices(v *viewer, names map[string]string, words web.Texts) {
 	for _, s := range []task.TaskStatus{task.TaskExtracted, task.TaskRunning, task.TaskCompleted, task.TaskFailed, task.TaskCancelled} {
-		l.Statuses = append(l.Statuses, filterChoice{string(s), words.Statuses[s], l.Filter.Status == string(s)})
+		l.Statuses = append(l.Statuses, filterChoice{string(s), words.In("statuses", s), l.Filter.Status == string(s)})
 	}
-	l.People = []filterChoice{{myself, words.Myself, l.Mine}}
+	l.People = []filterChoice{{myself, words.Say("myself"), l.Mine}}
 	chosen := l.Filter.of(v.User).Requester
 	for id, name := range names {
 		if id != v.User {
@@ -186,9 +187,9 @@ func badgeOf(s task.TaskStatus) string {
 }
 
 // channel names where something was asked for: a channel by its name, where the viewer is in it, else by its id.
-func (t tasksTexts) channel(o aggregate.Origin, names map[string]string) string {
+func channel(v *viewer, o aggregate.Origin, names map[string]string) string {
 	if o.ChannelType == "im" {
-		return t.Direct
+		return v.texts("tasks").Say("direct")
 	}
 	return cmp.Or(channelName(names, o.Channel), o.Channel)
 }

@@ -61,9 +61,6 @@ type serverSum struct {
 	On, Off, Changed int
 }
 
-// bounds are the words of a constraint.
-type boundText struct{ Label, About, Wrong string }
-
 // typedTool is a form that was sent, shown again.
 type typedTool struct {
 	name     string
@@ -89,7 +86,7 @@ func (c *Console) showTools(w http.ResponseWriter, r *http.Request, v *viewer, s
 	if err != nil {
 		return err
 	}
-	t := toolsWords.In(v.Locale)
+	t := toolsTexts{v.texts("tools")}
 	data := toolsData{Query: strings.TrimSpace(r.URL.Query().Get("q")), All: len(catalog.All()), Conflict: sent.conflict}
 	for _, s := range catalog.All() {
 		x := t.own(v.Locale, s, standing(rows, v.Tenant, s.Name), sent)
@@ -98,7 +95,7 @@ func (c *Console) showTools(w http.ResponseWriter, r *http.Request, v *viewer, s
 		}
 	}
 	data.Servers = serverSums(settings.MCPServers, rows)
-	d := document{Title: t.Title, Here: "tools", Words: t, Data: data}
+	d := document{Title: t.Say("title"), Here: "tools", Data: data}
 	switch {
 	case sent.conflict:
 		d.Status = http.StatusConflict
@@ -125,7 +122,7 @@ func standing(rows []tenancy.ToolPermission, tenant, name string) tenancy.ToolPe
 
 // own is a tool on the page: as it stands, or with what was sent.
 func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, sent typedTool) ownTool {
-	x := ownTool{Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write, Provider: t.Providers[s.Provider], Allowed: p.Allowed, Rev: p.Rev}
+	x := ownTool{Name: s.Name, Title: s.Title(locale), About: s.About.In(locale), Write: s.Access == aggregate.Write, Provider: t.In("providers", s.Provider), Allowed: p.Allowed, Rev: p.Rev}
 	bounds, err := p.Bounds(s.Knows())
 	x.Unread = err != nil
 	form := formOfBounds(bounds)
@@ -134,10 +131,9 @@ func (t toolsTexts) own(locale string, s tool.Spec, p tenancy.ToolPermission, se
 		x.Allowed = form.Get("allowed") == "true"
 	}
 	for _, name := range s.Knows() {
-		words := t.Bounds[name]
-		in := boundInput{Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: words.Label, About: words.About, Number: name == tenancy.MaxRows, Value: form.Get(string(name))}
+		in := boundInput{Name: string(name), ID: "b-" + s.Name + "-" + string(name), Label: t.In("bound_label", name), About: t.In("bound_about", name), Number: name == tenancy.MaxRows, Value: form.Get(string(name))}
 		if sent.name == s.Name && sent.wrong[name] {
-			in.Problem = words.Wrong
+			in.Problem = t.In("bound_wrong", name)
 		}
 		x.Bounds = append(x.Bounds, in)
 	}

@@ -61,7 +61,7 @@ func (c *Console) showServer(w http.ResponseWriter, r *http.Request, v *viewer, 
 	if err != nil {
 		return err
 	}
-	t := toolsWords.In(v.Locale)
+	t := toolsTexts{v.texts("tools")}
 	data := serverData{Server: s, Query: strings.TrimSpace(r.URL.Query().Get("q")), Problem: problem}
 	rows, err := c.Store.ToolPermissions(r.Context(), v.Tenant)
 	if err != nil {
@@ -84,7 +84,7 @@ func (c *Console) showServer(w http.ResponseWriter, r *http.Request, v *viewer, 
 		}
 		data.Tools = append(data.Tools, t.serverTool(x, pin, err == nil))
 	}
-	d := document{Title: t.Server + " " + s.Name, Here: "tools", Words: t, Data: data}
+	d := document{Title: t.Say("server") + " " + s.Name, Here: "tools", Data: data}
 	if problem != "" {
 		d.Status = http.StatusConflict
 	}
@@ -125,12 +125,12 @@ func (t toolsTexts) silence(locale string, err error) string {
 	if errors.As(err, &e) {
 		return failedcall.Sentence(locale, e.Problem, e.Args...)
 	}
-	return t.Silent
+	return t.Say("silent")
 }
 
 func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serverTool {
 	out := serverTool{
-		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.States[x.State], Badge: badges[x.State], Access: t.Accesses[x.Access],
+		Name: x.Name, Title: legible.OneLine(x.Tool.Title), Hash: x.Hash, State: t.In("states", x.State), Badge: badges[x.State], Access: t.In("accesses", x.Access),
 		Allowable: asked && x.Hash != "" && x.State != mcp.Unfit && x.State != mcp.On, Forbiddable: x.State == mcp.On || x.State == mcp.Changed || x.State == mcp.Gone,
 		Open: x.State == mcp.Changed, Problem: t.unfit(x.Problem),
 		Contests: x.State == mcp.On && x.Contests, Listable: x.State == mcp.On && !x.Contests && x.Access == aggregate.Read, Writes: x.State == mcp.On && x.Access == aggregate.Write,
@@ -140,7 +140,7 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 	if changed {
 		was = mcp.Tool{Title: pin.Title, Description: pin.Description, Input: string(pin.Input), Output: string(pin.Output)}
 		if pin.URL != x.URL {
-			out.Says = append(out.Says, saying{Label: t.Address, Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true})
+			out.Says = append(out.Says, saying{Label: t.Say("address"), Is: legible.Spelled(x.URL), Was: legible.Spelled(pin.URL), Changed: true})
 		}
 		if x.Tool.Title == "" && was.Title == x.Tool.Name { // a tool without a title is kept under its name
 			was.Title = ""
@@ -150,8 +150,8 @@ func (t toolsTexts) serverTool(x mcp.Listed, pin *tenancy.Pin, asked bool) serve
 		label, is, was string
 		code           bool
 	}{
-		{t.ToolTitle, x.Tool.Title, was.Title, false}, {t.Description, x.Tool.Description, was.Description, false},
-		{t.Arguments, pretty(x.Tool.Input), pretty(was.Input), true}, {t.Result, pretty(x.Tool.Output), pretty(was.Output), true},
+		{t.Say("tool_title"), x.Tool.Title, was.Title, false}, {t.Say("description"), x.Tool.Description, was.Description, false},
+		{t.Say("arguments"), pretty(x.Tool.Input), pretty(was.Input), true}, {t.Say("result"), pretty(x.Tool.Output), pretty(was.Output), true},
 	} {
 		if one.is != "" || changed && one.was != "" {
 			out.Says = append(out.Says, saying{Label: one.label, Is: spelled(one.is), Was: spelled(one.was), Changed: changed && one.is != one.was, Code: one.code})
@@ -187,10 +187,10 @@ func (c *Console) decideServerTool(w http.ResponseWriter, r *http.Request, v *vi
 	if err != nil {
 		return err
 	}
-	t, f := toolsWords.In(v.Locale), r.PostForm
+	t, f := toolsTexts{v.texts("tools")}, r.PostForm
 	name := f.Get("tool")
 	if server, _, ok := tenancy.ServerTool(name); !ok || server != s.Name || c.Servers == nil {
-		return c.showServer(w, r, v, t.Refused)
+		return c.showServer(w, r, v, t.Say("refused"))
 	}
 	access := aggregate.Access(f.Get("effect"))
 	switch f.Get("act") {
@@ -200,17 +200,17 @@ func (c *Console) decideServerTool(w http.ResponseWriter, r *http.Request, v *vi
 		err = c.Servers.ForContests(r.Context(), v.Tenant, name, f.Get("hash"), f.Get("act") == "contests", v.actor())
 	case "allow":
 		if access != aggregate.Read && access != aggregate.Write {
-			return c.showServer(w, r, v, t.SayEffect)
+			return c.showServer(w, r, v, t.Say("say_effect"))
 		}
 		err = c.Servers.Allow(r.Context(), v.Tenant, name, f.Get("hash"), access, v.actor())
 	default:
-		return c.showServer(w, r, v, t.Refused)
+		return c.showServer(w, r, v, t.Say("refused"))
 	}
 	var field aggregate.ErrField
 	var silent *failedcall.Error
 	switch {
 	case errors.Is(err, mcp.ErrChanged), errors.Is(err, aggregate.ErrConflict):
-		return c.showServer(w, r, v, t.ChangedNow)
+		return c.showServer(w, r, v, t.Say("changed_now"))
 	case errors.As(err, &silent):
 		return c.showServer(w, r, v, t.silence(v.Locale, err))
 	case errors.As(err, &field):

@@ -1,0 +1,99 @@
+package web
+
+import (
+	"embed"
+	"fmt"
+	"strings"
+	"sync"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// catalogs has a folder for each language, with a file for each page or few of them.
+//
+//go:embed texts
+var catalogs embed.FS
+
+// Texts are the texts of one catalog in one language, by key: a text, a table of texts by a value's name, or a table of lists.
+// Templates write $w.asked_by for a text.
+type Texts map[string]any
+
+// read has the catalogs that were needed so far.
+var read sync.Map
+
+// TextsOf is a catalog in a language. There is one: a test reads all files that pages name.
+func TextsOf(catalog, locale string) Texts {
+	name := "texts/" + locale + "/" + catalog + ".yaml"
+	if t, known := read.Load(name); known {
+		return t.(Texts)
+	}
+	t, err := parse(name)
+	if err != nil {
+		panic(fmt.Errorf("texts of the console: %w", err))
+	}
+	t[localeKey] = locale
+	read.Store(name, t)
+	return t
+}
+
+// localeKey is where texts keep their language.
+const localeKey = "locale"
+
+func parse(name string) (Texts, error) {
+	file, err := catalogs.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	var nodes map[string]yaml.Node
+	if err := yaml.Unmarshal(file, &nodes); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := Texts{}
+	for key, n := range nodes {
+		table, lists := map[string]string{}, map[string][]string{}
+		switch {
+		case n.Kind == yaml.ScalarNode:
+			t[key] = n.Value
+		case n.Decode(&table) == nil:
+			t[key] = table
+		case n.Decode(&lists) == nil:
+			t[key] = lists
+		default:
+			return nil, fmt.Errorf("%s: %s is no text and no table", name, key)
+		}
+	}
+	return t, nil
+}
+
+// Locale is the language of the texts.
+func (t Texts) Locale() string { return t.Say(localeKey) }
+
+// Say is the text of a key, with values in place of its {names}: Say("row", "n", 3).
+func (t Texts) Say(key string, values ...any) string {
+	text, _ := t[key].(string)
+	return filled(text, values)
+}
+
+// In is the text that a table has for a value, "none" being the empty one's name; empty where it has no such text.
+func (t Texts) In(table string, value any, values ...any) string {
+	texts, _ := t[table].(map[string]string)
+	name := fmt.Sprint(value)
+	if name == "" {
+		name = "none"
+	}
+	return filled(texts[name], values)
+}
+
+// List is the list that a table has under a name.
+func (t Texts) List(table, name string) []string {
+	lists, _ := t[table].(map[string][]string)
+	return lists[name]
+}
+
+func filled(text string, values []any) string {
+	var pairs []string
+	for i := 0; i+1 < len(values); i += 2 {
+		pairs = append(pairs, "{"+fmt.Sprint(values[i])+"}", fmt.Sprint(values[i+1]))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
+}

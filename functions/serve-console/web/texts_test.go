@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ringi/functions/serve-console/web"
+	"ringi/shared/runtime/expect"
+	"ringi/shared/words/language"
+)
+
+var placeholder = regexp.MustCompile(`\{[a-z]+\}`)
+
+// spread is a catalog with a line for each of its texts, so that catalogs can be compared.
+func spread(t web.Texts) map[string]string {
+	all := map[string]string{}
+	for key, value := range t {
+		switch value := value.(type) {
+		case string:
+			all[key] = value
+		case map[string]string:
+			for name, text := range value {
+				all[key+" "+name] = text
+			}
+		case map[string][]string:
+			for name, list := range value {
+				all[key+" "+name] = strings.Join(list, "\n")
+			}
+		}
+	}
+	delete(all, "locale")
+	return all
+}
+
+// Somebody who adds a language adds a folder: this says which of its texts are missing.
+func TestEveryLanguageHasEveryText(t *testing.T) {
+	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
+		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		first := spread(web.TextsOf(catalog, language.All[0]))
+		for _, locale := range language.All {
+			texts := spread(web.TextsOf(catalog, locale))
+			for _, key := range slices.Sorted(maps.Keys(first)) {
+				if texts[key] == "" {
+					t.Errorf("%s/%s.yaml has no text for %s", locale, catalog, key)
+				}
+				takes, want := placeholder.FindAllString(texts[key], -1), placeholder.FindAllString(first[key], -1)
+				if slices.Sort(takes); !slices.Equal(takes, slices.Sorted(slices.Values(want))) {
+					t.Errorf("%s/%s.yaml: %s takes %v, in the first language %v", locale, catalog, key, takes, want)
+				}
+				delete(texts, key)
+			}
+			if len(texts) > 0 {
+				t.Errorf("%s/%s.yaml alone has %v", locale, catalog, slices.Sorted(maps.Keys(texts)))
+			}
+		}
+	}
+	for _, locale := range language.All {
+		if files, want := expect.Value(filepath.Glob("texts/"+locale+"/*"))(t), expect.Value(filepath.Glob("texts/"+language.All[0]+"/*"))(t); len(files) != len(want) {
+			t.Errorf("%s has %d files, the first language %d", locale, len(files), len(want))
+		}
+	}
+}
+
+var (
+	named = regexp.MustCompile(`(?:\.Texts|TextsOf|\.texts)\(? ?"([a-z-]+)"`)
+	asked = regexp.MustCompile(`\.(?:Say|In|List)\(? ?"([a-z_]+)"`)
+	shown = regexp.MustCompile(`\$(?:w|l|tasks|drafts)\.([a-z_]+)`)
+)
+
+// A page's texts are those of the catalogs that its template or package names, and each is of use.
+func TestPagesAskForTextsThatThereAre(t *testing.T) {
+	used := map[string]bool{} // by catalog and key
+	catalogs, keys := map[string][]string{}, map[string][]string{}
+	err := filepath.WalkDir("..", func(path string, d fs.DirEntry, err error) error {
+		page := strings.HasSuffix(path, ".html")
+		if err != nil || d.IsDir() || !page && !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		where := path
+		if !page {
+			where = filepath.Dir(path)
+		}
+		text := string(expect.Value(os.ReadFile(path))(t))
+		for _, m := range named.FindAllStringSubmatch(text, -1) {
+			catalogs[where] = append(catalogs[where], m[1])
+		}
+		for _, m := range asked.FindAllStringSubmatch(text, -1) {
+			keys[where] = append(keys[where], m[1])
+		}
+		for _, m := range shown.FindAllStringSubmatch(text, -1) {
+			if page {
+				keys[where] = append(keys[where], m[1])
+			}
+		}
+		return nil
+	})
+	expect.NoError(t, err)
+	for where, asks := range keys {
+		for _, key := range asks {
+			found := false
+			for _, catalog := range catalogs[where] {
+				if _, there := web.TextsOf(catalog, language.All[0])[key]; there {
+					used[catalog+" "+key], found = true, true
+				}
+			}
+			if !found {
+				t.Errorf("%s asks for %q, which none of %v has", where, key, catalogs[where])
+			}
+		}
+	}
+	for _, file := range expect.Value(filepath.Glob("texts/" + language.All[0] + "/*.yaml"))(t) {
+		catalog := strings.TrimSuffix(filepath.Base(file), ".yaml")
+		for key := range web.TextsOf(catalog, language.All[0]) {
+			if key != "locale" && !used[catalog+" "+key] {
+				t.Errorf("%s.yaml: nobody asks for %s", catalog, key)
+			}
+		}
+	}
+}
+
+func TestTextsTakeTheirValuesByName(t *testing.T) {
+	texts := web.Texts{"row": "{n} of {all}", "of": map[string]string{"none": "nobody", "x": "{who}, {who}"}}
+	for got, want := range map[string]string{
+		texts.Say("row", "all", 9, "n", 3): "3 of 9", texts.Say("row"): "{n} of {all}", texts.Say("rows"): "",
+		texts.In("of", ""): "nobody", texts.In("of", "x", "who", "A"): "A, A", texts.In("of", "y"): "", texts.In("row", "x"): "",
+	} {
+		if got != want {
+			t.Errorf("%q is not %q", got, want)
+		}
+	}
+}
