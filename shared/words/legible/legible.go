@@ -20,12 +20,20 @@ const MaxRun = 30
 // Default_Ignorable_Code_Point, control characters, and those of private use.
 func Ignorable(r rune) bool {
 	switch {
+	case everyday(r):
+		return false
 	case r < 0x80:
 		return r < ' ' && r != '\n' && r != '\t' || r == 0x7f
 	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // they are drawn, around digits
 		return false
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+}
+
+// everyday reports whether a character is one of those that most texts here are made of: signs and letters of ASCII, kana
+// and kanji. All of them show, and a look at Unicode's tables is spared.
+func everyday(r rune) bool {
+	return r > ' ' && r < 0x7f || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ヺ' || r >= '一' && r <= '鿿'
 }
 
 // Blank reports whether a character takes room and shows nothing in it: a space of any
@@ -44,10 +52,8 @@ func Blank(r rune) bool {
 
 // Shows reports whether there is something to see of a character that stands alone.
 func Shows(r rune) bool {
-	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
-		return true
-	}
-	return !Ignorable(r) && !Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
+	return everyday(r) || unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
+		!Ignorable(r) && !Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
 }
 
 // Text reports whether there is something to see of a text.

@@ -55,3 +55,18 @@ func first(script *unicode.RangeTable) (out []rune) {
 	}
 	return out
 }
+
+// TestEverydayCharactersAreAsTheTablesSay asks Unicode's tables of every character, whether or not the code spares the look.
+func TestEverydayCharactersAreAsTheTablesSay(t *testing.T) {
+	for r := ' '; r <= unicode.MaxRune; r++ {
+		drawn := unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+		ignorable := !drawn && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
+		if got := legible.Ignorable(r); got != ignorable {
+			t.Errorf("%U is ignorable: %t", r, got)
+		}
+		shows := drawn || !ignorable && !legible.Blank(r) && !unicode.IsMark(r) && unicode.IsGraphic(r)
+		if got := legible.Shows(r); got != shows {
+			t.Errorf("%U shows: %t", r, got)
+		}
+	}
+}

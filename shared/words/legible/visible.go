@@ -25,7 +25,7 @@ func visible(s string, tab rune) string {
 	return strings.Map(func(r rune) rune {
 		seen := r
 		switch {
-		case r > ' ' && r < 0x7f:
+		case everyday(r):
 		case r == '\t':
 			seen = tab
 		case r == '\n' || r == '\r' || r == '\u2028' || r == '\u2029' || r == '\u0085' || r == '\v' || r == '\f':
