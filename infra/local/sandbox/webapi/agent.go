@@ -13,9 +13,6 @@ const maxPrompts = 4
 // setPrompts sets the suggestions of a direct message. With thread_ts Slack
 // answers ok to an agent app and shows nothing; so does this.
 func setPrompts(a *API, p params) (reply, error) {
-	if !p.has("channel_id") {
-		return nil, missing("channel_id")
-	}
 	items, err := p.list("prompts", "invalid_arguments")
 	if err != nil {
 		return nil, err
@@ -36,16 +33,10 @@ func setPrompts(a *API, p params) (reply, error) {
 	if p.str("thread_ts") != "" {
 		return reply{}, nil
 	}
-	if err := a.ws.SetPrompts(p.str("channel_id"), prompts); err != nil {
-		return nil, err
-	}
-	return reply{}, nil
+	return reply{}, a.ws.SetPrompts(p.str("channel_id"), prompts)
 }
 
 func setSession(a *API, p params) (reply, error) {
-	if !p.has("channel_id") {
-		return nil, missing("channel_id")
-	}
 	status := p.str("status")
 	if !slices.Contains([]string{"active", "processing", "suspended", "closed"}, status) {
 		return nil, refusal{code: "invalid_arguments", problems: []string{"must be a valid enum value: active, processing, suspended, closed [json-pointer:/status]"}}

@@ -21,9 +21,6 @@ func (c content) draft(p params) workspace.Draft {
 }
 
 func postMessage(a *API, p params) (reply, error) {
-	if !p.has("channel") {
-		return nil, missing("channel")
-	}
 	c, err := readContent(p)
 	if err != nil {
 		return nil, err
@@ -32,18 +29,10 @@ func postMessage(a *API, p params) (reply, error) {
 		return nil, refuse("no_text")
 	}
 	m, err := a.ws.Post(c.draft(p))
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, nil
+	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
 }
 
 func updateMessage(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "ts"} {
-		if !p.has(field) {
-			return nil, missing(field)
-		}
-	}
 	c, err := readContent(p)
 	if err != nil {
 		return nil, err
@@ -59,30 +48,14 @@ func updateMessage(a *API, p params) (reply, error) {
 		return nil, refuse("no_text")
 	}
 	m, err := a.ws.Update(p.str("channel"), p.str("ts"), workspace.Bot, patch)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channel": m.Channel, "ts": m.TS, "text": m.Text, "message": m}, nil
+	return reply{"channel": m.Channel, "ts": m.TS, "text": m.Text, "message": m}, err
 }
 
 func deleteMessage(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "ts"} {
-		if !p.has(field) {
-			return nil, missing(field)
-		}
-	}
-	if err := a.ws.Delete(p.str("channel"), p.str("ts"), workspace.Bot); err != nil {
-		return nil, err
-	}
-	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, nil
+	return reply{"channel": p.str("channel"), "ts": p.str("ts")}, a.ws.Delete(p.str("channel"), p.str("ts"), workspace.Bot)
 }
 
 func postEphemeral(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "user"} {
-		if !p.has(field) {
-			return nil, missing(field)
-		}
-	}
 	c, err := readContent(p)
 	if err != nil {
 		return nil, err
@@ -93,10 +66,7 @@ func postEphemeral(a *API, p params) (reply, error) {
 	d := c.draft(p)
 	d.Metadata = nil
 	m, err := a.ws.PostEphemeral(p.str("user"), d)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"message_ts": m.TS}, nil
+	return reply{"message_ts": m.TS}, err
 }
 
 func getPermalink(a *API, p params) (reply, error) {

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -54,10 +55,7 @@ func openConversation(a *API, p params) (reply, error) {
 }
 
 func listConversations(a *API, p params) (reply, error) {
-	kinds := p.str("types")
-	if kinds == "" {
-		kinds = "public_channel"
-	}
+	kinds := cmp.Or(p.str("types"), "public_channel")
 	var found []reply
 	for _, c := range a.ws.Channels() {
 		if slices.Contains(strings.Split(kinds, ","), kindOf(c)) && !(c.Archived && p.flag("exclude_archived")) {
@@ -65,10 +63,7 @@ func listConversations(a *API, p params) (reply, error) {
 		}
 	}
 	channels, next, err := page(p, found, 100)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channels": channels, "response_metadata": next}, nil
+	return reply{"channels": channels, "response_metadata": next}, err
 }
 
 func kindOf(c workspace.Channel) string {
@@ -85,16 +80,9 @@ const maxConversations = 999
 // names another: every public channel, and of the rest what the bot is in too. The answer's
 // channels are without is_member and num_members.
 func userConversations(a *API, p params) (reply, error) {
-	user := p.str("user")
-	if user == "" {
-		user = workspace.Bot
-	}
+	user, kinds := cmp.Or(p.str("user"), workspace.Bot), cmp.Or(p.str("types"), "public_channel")
 	if _, err := a.ws.User(user); err != nil {
 		return nil, err
-	}
-	kinds := p.str("types")
-	if kinds == "" {
-		kinds = "public_channel"
 	}
 	for kind := range strings.SplitSeq(kinds, ",") {
 		if !slices.Contains([]string{"public_channel", "private_channel", "mpim", "im"}, kind) {
@@ -116,10 +104,7 @@ func userConversations(a *API, p params) (reply, error) {
 		found = append(found, out)
 	}
 	channels, next, err := page(p, found, 100)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channels": channels, "response_metadata": next}, nil
+	return reply{"channels": channels, "response_metadata": next}, err
 }
 
 func infoConversation(a *API, p params) (reply, error) {
@@ -140,10 +125,7 @@ func conversationMembers(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	members, next, err := page(p, c.Members, 100)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"members": members, "response_metadata": next}, nil
+	return reply{"members": members, "response_metadata": next}, err
 }
 
 // readable finds a channel that the bot may read.
@@ -189,10 +171,7 @@ func pageOfMessages(p params, all []workspace.Message, fallback int) (reply, err
 	if err != nil {
 		return nil, err
 	}
-	shown := slices.Clone(messages)
-	if shown == nil {
-		shown = []workspace.Message{}
-	}
+	shown := append([]workspace.Message{}, messages...)
 	if !p.flag("include_all_metadata") {
 		for i := range shown {
 			shown[i].Metadata = nil

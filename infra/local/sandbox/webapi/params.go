@@ -106,39 +106,25 @@ func (p params) decoded(name string) (any, error) {
 	return out, nil
 }
 
-// list is a JSON array argument; it answers code when it is anything else.
-func (p params) list(name, code string) ([]any, error) {
-	v, err := p.decoded(name)
-	if err != nil {
-		return nil, refuse(code + "_format")
-	}
-	if v == nil {
-		return nil, nil
-	}
-	items, ok := v.([]any)
-	if !ok {
-		return nil, refuse(code + "_format")
-	}
-	if items == nil {
-		items = []any{}
-	}
-	return items, nil
+// list is a JSON array argument; anything else is refused with code and "_format".
+func (p params) list(name, code string) ([]any, error) { return typed[[]any](p, name, code+"_format") }
+
+// object is a JSON object argument; anything else is refused with code.
+func (p params) object(name, code string) (map[string]any, error) {
+	return typed[map[string]any](p, name, code)
 }
 
-// object is a JSON object argument; it answers code when it is anything else.
-func (p params) object(name, code string) (map[string]any, error) {
+// typed is an argument of a type, nothing when it is not given.
+func typed[T any](p params, name, code string) (out T, err error) {
 	v, err := p.decoded(name)
-	if err != nil {
-		return nil, refuse(code)
+	if err == nil && v == nil {
+		return out, nil
 	}
-	if v == nil {
-		return nil, nil
-	}
-	m, ok := v.(map[string]any)
+	out, ok := v.(T)
 	if !ok {
-		return nil, refuse(code)
+		return out, refuse(code)
 	}
-	return m, nil
+	return out, nil
 }
 
 // page cuts items for limit and cursor and adds response_metadata.

@@ -64,9 +64,6 @@ func describeUser(u workspace.User) reply {
 
 // userInfo says a person's locale only to whom asks for it with include_locale.
 func userInfo(a *API, p params) (reply, error) {
-	if !p.has("user") {
-		return nil, missing("user")
-	}
 	u, err := a.ws.User(p.str("user"))
 	if err != nil {
 		return nil, err
@@ -80,10 +77,7 @@ func userInfo(a *API, p params) (reply, error) {
 
 func userByEmail(a *API, p params) (reply, error) {
 	u, err := a.ws.UserByEmail(p.str("email"))
-	if err != nil {
-		return nil, err
-	}
-	return reply{"user": describeUser(u)}, nil
+	return reply{"user": describeUser(u)}, err
 }
 
 func listUsers(a *API, p params) (reply, error) {
@@ -94,10 +88,7 @@ func listUsers(a *API, p params) (reply, error) {
 		}
 	}
 	members, next, err := page(p, all, 1000)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"members": members, "response_metadata": next}, nil
+	return reply{"members": members, "response_metadata": next}, err
 }
 
 func listGroups(a *API, p params) (reply, error) {

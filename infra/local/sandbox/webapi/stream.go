@@ -38,18 +38,10 @@ func startStream(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	m, err := a.ws.Post(workspace.Draft{Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"), Text: text, Streaming: true})
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channel": m.Channel, "ts": m.TS}, nil
+	return reply{"channel": m.Channel, "ts": m.TS}, err
 }
 
 func appendStream(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "ts"} {
-		if !p.has(field) {
-			return nil, missing(field)
-		}
-	}
 	text, err := streamed(p)
 	switch {
 	case err != nil:
@@ -58,18 +50,10 @@ func appendStream(a *API, p params) (reply, error) {
 		return nil, refuse("no_text")
 	}
 	m, err := a.ws.AppendStream(p.str("channel"), p.str("ts"), workspace.Bot, text)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channel": m.Channel, "ts": m.TS}, nil
+	return reply{"channel": m.Channel, "ts": m.TS}, err
 }
 
 func stopStream(a *API, p params) (reply, error) {
-	for _, field := range []string{"channel", "ts"} {
-		if !p.has(field) {
-			return nil, missing(field)
-		}
-	}
 	text, err := streamed(p)
 	if err != nil {
 		return nil, err
@@ -88,8 +72,5 @@ func stopStream(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	m, err := a.ws.StopStream(p.str("channel"), p.str("ts"), workspace.Bot, patch)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, nil
+	return reply{"channel": m.Channel, "ts": m.TS, "message": m}, err
 }

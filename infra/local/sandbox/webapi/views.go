@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"ringi/infra/local/sandbox/blockkit"
@@ -34,10 +35,7 @@ func openView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.Open
 func pushView(a *API, p params) (reply, error) { return a.stackView(p, a.ws.PushView) }
 
 func (a *API) stackView(p params, show func(workspace.Hand, map[string]any) (workspace.View, error)) (reply, error) {
-	id := p.str("trigger_id")
-	if id == "" {
-		id = p.str("interactivity_pointer")
-	}
+	id := cmp.Or(p.str("trigger_id"), p.str("interactivity_pointer"))
 	if id == "" {
 		return nil, missing("trigger_id")
 	}
@@ -50,17 +48,11 @@ func (a *API) stackView(p params, show func(workspace.Hand, map[string]any) (wor
 		return nil, err
 	}
 	v, err := show(hand, view)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"view": v}, nil
+	return reply{"view": v}, err
 }
 
 func updateView(a *API, p params) (reply, error) {
-	id := p.str("view_id")
-	if id == "" {
-		id = p.str("external_id")
-	}
+	id := cmp.Or(p.str("view_id"), p.str("external_id"))
 	if id == "" {
 		return nil, missing("view_id")
 	}
@@ -69,17 +61,11 @@ func updateView(a *API, p params) (reply, error) {
 		return nil, err
 	}
 	v, err := a.ws.UpdateView(id, p.str("hash"), view)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"view": v}, nil
+	return reply{"view": v}, err
 }
 
 // publishView shows a Home tab; hash is checked when it is there.
 func publishView(a *API, p params) (reply, error) {
-	if !p.has("user_id") {
-		return nil, missing("user_id")
-	}
 	view, err := readView(p)
 	if err != nil {
 		return nil, err
@@ -88,8 +74,5 @@ func publishView(a *API, p params) (reply, error) {
 		return nil, refuse("invalid_arguments")
 	}
 	v, err := a.ws.PublishHome(p.str("user_id"), p.str("hash"), view)
-	if err != nil {
-		return nil, err
-	}
-	return reply{"view": v}, nil
+	return reply{"view": v}, err
 }

@@ -77,7 +77,6 @@ type reply map[string]any
 type refusal struct {
 	code     string
 	problems []string
-	more     reply
 }
 
 func (r refusal) Error() string { return r.code }
@@ -97,22 +96,24 @@ func invalid(code string, found []blockkit.Problem) error {
 	return r
 }
 
-type method func(*API, params) (reply, error)
+// method answers a call that has the arguments which it needs; its answer counts if there is no error.
+type method struct {
+	answer func(*API, params) (reply, error)
+	needs  string // names of arguments, with blanks between
+}
 
 // methods is every method that the sandbox knows.
-func methods() map[string]method {
-	return map[string]method{
-		"auth.test": authTest, "auth.revoke": authRevoke, "bots.info": botsInfo, "team.info": teamInfo,
-		"chat.postMessage": postMessage, "chat.update": updateMessage, "chat.delete": deleteMessage,
-		"chat.postEphemeral": postEphemeral, "chat.getPermalink": getPermalink,
-		"chat.startStream": startStream, "chat.appendStream": appendStream, "chat.stopStream": stopStream,
-		"conversations.open": openConversation, "conversations.list": listConversations, "conversations.info": infoConversation,
-		"conversations.members": conversationMembers, "conversations.history": history, "conversations.replies": replies,
-		"users.info": userInfo, "users.conversations": userConversations, "users.list": listUsers, "users.lookupByEmail": userByEmail,
-		"usergroups.list": listGroups, "usergroups.users.list": groupUsers,
-		"views.open": openView, "views.push": pushView, "views.update": updateView, "views.publish": publishView,
-		"assistant.threads.setSuggestedPrompts": setPrompts, "agents.sessions.setStatus": setSession,
-	}
+var methods = map[string]method{
+	"auth.test": {authTest, ""}, "auth.revoke": {authRevoke, ""}, "bots.info": {botsInfo, ""}, "team.info": {teamInfo, ""},
+	"chat.postMessage": {postMessage, "channel"}, "chat.update": {updateMessage, "channel ts"}, "chat.delete": {deleteMessage, "channel ts"},
+	"chat.postEphemeral": {postEphemeral, "channel user"}, "chat.getPermalink": {getPermalink, ""},
+	"chat.startStream": {startStream, ""}, "chat.appendStream": {appendStream, "channel ts"}, "chat.stopStream": {stopStream, "channel ts"},
+	"conversations.open": {openConversation, ""}, "conversations.list": {listConversations, ""}, "conversations.info": {infoConversation, ""},
+	"conversations.members": {conversationMembers, ""}, "conversations.history": {history, ""}, "conversations.replies": {replies, ""},
+	"users.info": {userInfo, "user"}, "users.conversations": {userConversations, ""}, "users.list": {listUsers, ""},
+	"users.lookupByEmail": {userByEmail, ""}, "usergroups.list": {listGroups, ""}, "usergroups.users.list": {groupUsers, ""},
+	"views.open": {openView, ""}, "views.push": {pushView, ""}, "views.update": {updateView, ""}, "views.publish": {publishView, "user_id"},
+	"assistant.threads.setSuggestedPrompts": {setPrompts, "channel_id"}, "agents.sessions.setStatus": {setSession, "channel_id"},
 }
 
 // ServeHTTP answers one call. Refusals are HTTP 200 with "ok": false, as
@@ -120,10 +121,7 @@ func methods() map[string]method {
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	name := strings.TrimPrefix(r.URL.Path, "/api/")
 	p, err := readParams(w, r)
-	call := Call{Method: name, Channel: p.str("channel"), TS: p.str("ts"), At: a.opts.Now()}
-	if call.Channel == "" {
-		call.Channel = p.str("channel_id")
-	}
+	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
 	tell := sync.OnceFunc(func() { a.opts.Heard(call) })
 	defer tell() // also of what is not answered
 	w = telling{w, tell}
@@ -174,14 +172,19 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (a *API) dispatch(name string, p params) (reply, error) {
-	m, ok := methods()[name]
+	m, ok := methods[name]
 	if !ok {
 		return nil, refuse("unknown_method")
 	}
 	if why := a.opts.Check(p.token); why != "" {
 		return nil, refuse(why)
 	}
-	answer, err := m(a, p)
+	for field := range strings.FieldsSeq(m.needs) {
+		if !p.has(field) {
+			return nil, missing(field)
+		}
+	}
+	answer, err := m.answer(a, p)
 	if err != nil {
 		return nil, err
 	}
