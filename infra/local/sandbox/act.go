@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"ringi/infra/local/sandbox/delivery"
 	"ringi/infra/local/sandbox/webapi"
@@ -27,8 +28,8 @@ func (t InteractionError) Error() string {
 var ErrNoButton = errors.New("the message has no such button")
 
 // Click presses a button of a message, a confirm dialog answered with yes. It
-// returns Trouble when the app fails to answer in time, MessageNotFound, or
-// ErrNoButton.
+// returns an InteractionError when the app fails to answer in time, MessageNotFound,
+// or ErrNoButton.
 func (s *Sandbox) Click(user, channel, ts, actionID string) error {
 	return s.Choose(user, channel, ts, actionID, nil)
 }
@@ -40,8 +41,7 @@ func (s *Sandbox) Choose(user, channel, ts, actionID string, value any) error {
 }
 
 func (s *Sandbox) choose(by workspace.Hand, channel, ts, actionID string, value any) error {
-	user := by.User
-	m, err := s.ws.Message(channel, ts, user)
+	m, err := s.ws.Message(channel, ts, by.User)
 	if err != nil {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
 	}
@@ -49,18 +49,14 @@ func (s *Sandbox) choose(by workspace.Hand, channel, ts, actionID string, value 
 	if !ok {
 		return fmt.Errorf("click %s on %s: %w", actionID, ts, ErrNoButton)
 	}
-	p, err := s.payload("block_actions", by, m.Channel)
-	if err != nil {
-		return fmt.Errorf("click %s on %s: %w", actionID, ts, err)
+	p := map[string]any{
+		"container": container(m, found.attachment), "state": map[string]any{"values": map[string]any{}},
+		"response_url": s.responseURL(m, by.User), "actions": []any{s.action(found, value)},
 	}
-	p["container"] = container(m, found.attachment)
-	p["state"] = map[string]any{"values": map[string]any{}}
-	p["response_url"] = s.responseURL(m, user)
-	p["actions"] = []any{s.action(found, value)}
 	if !m.IsEphemeral {
 		p["message"] = m
 	}
-	_, err = s.interact("block_actions", user, m.Channel, ts, p)
+	_, err = s.interact("block_actions", by, m.Channel, ts, p)
 	return err
 }
 
@@ -74,14 +70,14 @@ func (s *Sandbox) ClickView(user, viewID, actionID string, value any) error {
 	if !ok {
 		return fmt.Errorf("click %s in %s: the modal has no such button", actionID, viewID)
 	}
-	p, err := s.payload("block_actions", by, "")
-	if err != nil {
-		return fmt.Errorf("click %s in %s: %w", actionID, viewID, err)
-	}
-	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
-	p["view"] = v
-	p["actions"] = []any{s.action(found, value)}
-	_, err = s.interact("block_actions", user, "", "", p)
+	return s.actIn(by, v, found, value)
+}
+
+// actIn uses an element of a modal or of the Home tab.
+func (s *Sandbox) actIn(by workspace.Hand, v workspace.View, found placed, value any) error {
+	_, err := s.interact("block_actions", by, "", "", map[string]any{
+		"container": map[string]any{"type": "view", "view_id": v.ID}, "view": v, "actions": []any{s.action(found, value)},
+	})
 	return err
 }
 
@@ -91,19 +87,13 @@ func (s *Sandbox) Shortcut(user, channel, ts, callbackID string) error {
 }
 
 func (s *Sandbox) shortcut(by workspace.Hand, channel, ts, callbackID string) error {
-	user := by.User
-	m, err := s.ws.Message(channel, ts, user)
+	m, err := s.ws.Message(channel, ts, by.User)
 	if err != nil {
 		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
 	}
-	p, err := s.payload("message_action", by, m.Channel)
-	if err != nil {
-		return fmt.Errorf("shortcut %s on %s: %w", callbackID, ts, err)
-	}
-	p["callback_id"], p["message_ts"], p["message"] = callbackID, m.TS, m
-	p["action_ts"] = s.now()
-	p["response_url"] = s.responseURL(m, user)
-	_, err = s.interact("message_action", user, m.Channel, ts, p)
+	_, err = s.interact("message_action", by, m.Channel, ts, map[string]any{
+		"callback_id": callbackID, "message_ts": m.TS, "message": m, "action_ts": s.now(), "response_url": s.responseURL(m, by.User),
+	})
 	return err
 }
 
@@ -118,12 +108,7 @@ func (s *Sandbox) Submit(user, viewID string, values map[string]any) (map[string
 	if v, err = s.ws.FillView(v.ID, formState(v.Blocks, values)); err != nil {
 		return nil, fmt.Errorf("submit %s: %w", viewID, err)
 	}
-	p, err := s.payload("view_submission", by, "")
-	if err != nil {
-		return nil, fmt.Errorf("submit %s: %w", viewID, err)
-	}
-	p["view"], p["response_urls"] = v, []any{}
-	body, err := s.interact("view_submission", user, "", "", p)
+	body, err := s.interact("view_submission", by, "", "", map[string]any{"view": v, "response_urls": []any{}})
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +170,7 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 		if !gone.NotifyOnClose {
 			continue
 		}
-		p, err := s.payload("view_closed", by, "")
-		if err != nil {
-			return fmt.Errorf("close %s: %w", viewID, err)
-		}
-		delete(p, "trigger_id")
-		p["view"], p["is_cleared"] = gone, v.ClearOnClose
-		if _, err := s.interact("view_closed", user, "", "", p); err != nil {
+		if _, err := s.interact("view_closed", by, "", "", map[string]any{"view": gone, "is_cleared": v.ClearOnClose}); err != nil {
 			return err
 		}
 	}
@@ -207,14 +186,20 @@ func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View,
 	return by, v, nil
 }
 
-// interact sends a payload and returns the app's answer, or Trouble.
-func (s *Sandbox) interact(kind, user, channel, ts string, payload map[string]any) ([]byte, error) {
+// interact sends an interaction of a kind, with what that kind says beside what all do, and returns the app's answer, or an
+// InteractionError. channel is empty for modals.
+func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, says map[string]any) ([]byte, error) {
+	payload, err := s.payload(kind, by, channel)
+	if err != nil {
+		return nil, fmt.Errorf("%s on %s: %w", kind, ts, err)
+	}
+	maps.Copy(payload, says)
 	raw, err := json.Marshal(payload)
 	if err != nil {
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	// No deadline is needed here: Interact has its own limit.
-	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: kind, User: user, Channel: channel, TS: ts, Payload: raw})
+	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {
 		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}

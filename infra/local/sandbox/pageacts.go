@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -61,7 +62,7 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		st.Home = &v
 	}
 	for _, c := range s.ws.Channels() {
-		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !contains(c.Members, me.ID) {
+		if !visible(workspace.Change{Channel: c.ID}, me.ID) || !slices.Contains(c.Members, me.ID) {
 			continue
 		}
 		st.Channels = append(st.Channels, c)
@@ -81,15 +82,6 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 	}
 	s.mu.Unlock()
 	reply(w, st, nil)
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
 }
 
 // target is what an act of the page is about; each act uses some of it.

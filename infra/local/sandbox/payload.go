@@ -6,7 +6,7 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// payload is what all interactions carry. channel is empty for modals.
+// payload is what all interactions carry; a modal that closes gives nobody a trigger.
 func (s *Sandbox) payload(kind string, by workspace.Hand, channel string) (map[string]any, error) {
 	u, err := s.ws.User(by.User)
 	if err != nil {
@@ -16,7 +16,10 @@ func (s *Sandbox) payload(kind string, by workspace.Hand, channel string) (map[s
 		"type": kind, "api_app_id": s.ws.AppID(), "token": "sandbox-verification-token",
 		"user":       map[string]any{"id": u.ID, "username": u.Handle, "name": u.Handle, "team_id": u.TeamID},
 		"team":       map[string]any{"id": s.ws.TeamID(), "domain": "ringi-sandbox"},
-		"enterprise": nil, "is_enterprise_install": false, "trigger_id": s.ws.NewTrigger(by),
+		"enterprise": nil, "is_enterprise_install": false,
+	}
+	if kind != "view_closed" {
+		p["trigger_id"] = s.ws.NewTrigger(by)
 	}
 	if channel != "" {
 		c, err := s.ws.Channel(channel)

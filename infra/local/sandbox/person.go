@@ -51,16 +51,24 @@ func (s *Sandbox) Remove(user, channel, ts string) error {
 	return nil
 }
 
-// OpenMessages is a person opening the direct message with the app: Slack sends
-// app_home_opened.
-func (s *Sandbox) OpenMessages(user string) error {
+// OpenMessages is a person opening the direct message with the app: Slack sends app_home_opened.
+func (s *Sandbox) OpenMessages(user string) error { return s.opened(user, "messages") }
+
+// OpenHome is a person opening the app's Home tab: the event has the view that the tab has.
+func (s *Sandbox) OpenHome(user string) error { return s.opened(user, "home") }
+
+func (s *Sandbox) opened(user, tab string) error {
 	c, err := s.ws.Channel(user)
 	if err != nil {
-		return fmt.Errorf("open messages of %s: %w", user, err)
+		return fmt.Errorf("open the tab %s of %s: %w", tab, user, err)
 	}
-	s.emit(user, c.ID, "", map[string]any{
-		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": "messages", "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
-	})
+	event := map[string]any{
+		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": tab, "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
+	}
+	if v, ok := s.ws.Home(user); ok && tab == "home" {
+		event["view"] = v
+	}
+	s.emit(user, c.ID, "", event)
 	return nil
 }
 

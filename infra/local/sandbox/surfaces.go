@@ -61,29 +61,8 @@ func (s *Sandbox) Global(user, callbackID string) error {
 }
 
 func (s *Sandbox) global(by workspace.Hand, callbackID string) error {
-	p, err := s.payload("shortcut", by, "")
-	if err != nil {
-		return fmt.Errorf("shortcut %s: %w", callbackID, err)
-	}
-	p["callback_id"], p["action_ts"] = callbackID, s.now()
-	_, err = s.interact("shortcut", by.User, "", "", p)
+	_, err := s.interact("shortcut", by, "", "", map[string]any{"callback_id": callbackID, "action_ts": s.now()})
 	return err
-}
-
-// OpenHome is a person opening the app's Home tab: Slack sends app_home_opened, with the view that the tab has.
-func (s *Sandbox) OpenHome(user string) error {
-	c, err := s.ws.Channel(user)
-	if err != nil {
-		return fmt.Errorf("open the Home tab of %s: %w", user, err)
-	}
-	event := map[string]any{
-		"type": "app_home_opened", "user": user, "channel": c.ID, "tab": "home", "event_ts": fmt.Sprintf("%d.000000", s.opts.Now().Unix()),
-	}
-	if v, ok := s.ws.Home(user); ok {
-		event["view"] = v
-	}
-	s.emit(user, c.ID, "", event)
-	return nil
 }
 
 // Home is a person's Home tab of the app, as the app published it.
@@ -99,24 +78,12 @@ func (s *Sandbox) clickHome(by workspace.Hand, actionID, value string) error {
 	if !ok {
 		return fmt.Errorf("click %s: %w", actionID, workspace.ViewNotFound)
 	}
-	var found placed
 	for _, b := range v.Blocks {
-		if p, ok := inBlocks([]any{b}, actionID); ok && (value == "" || p.element["value"] == value) {
-			found = p
-			break
+		if found, ok := inBlocks([]any{b}, actionID); ok && (value == "" || found.element["value"] == value) {
+			return s.actIn(by, v, found, nil)
 		}
 	}
-	if found.element == nil {
-		return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
-	}
-	p, err := s.payload("block_actions", by, "")
-	if err != nil {
-		return fmt.Errorf("click %s: %w", actionID, err)
-	}
-	p["container"] = map[string]any{"type": "view", "view_id": v.ID}
-	p["view"], p["actions"] = v, []any{s.action(found, nil)}
-	_, err = s.interact("block_actions", by.User, "", "", p)
-	return err
+	return fmt.Errorf("click %s on the Home tab: %w", actionID, ErrNoButton)
 }
 
 func (s *Sandbox) postCommand(in target) (any, error) {

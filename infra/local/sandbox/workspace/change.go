@@ -46,7 +46,7 @@ func (w *Workspace) Update(channelID, ts, user string, p Patch) (Message, error)
 		m.Edited = &Edited{User: user, TS: w.timestamp()}
 	}
 	c.messages[i] = m
-	w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: new(m), Previous: &before})
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
 	return m, nil
 }
 
@@ -70,14 +70,14 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 	if before.ReplyCount > 0 {
 		stone := Message{
 			Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
-			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount, LatestReply: before.LatestReply, Channel: c.id,
+			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount, LatestReply: before.LatestReply, Channel: c.ID,
 		}
 		c.messages[i] = stone
-		w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: &stone, Previous: &before})
+		w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: &stone, Previous: &before})
 		return nil
 	}
 	c.messages = slices.Delete(c.messages, i, i+1)
-	w.tell(Change{Kind: "deleted", Channel: c.id, TS: ts, Previous: &before})
+	w.tell(Change{Kind: "deleted", Channel: c.ID, TS: ts, Previous: &before})
 	if parent := c.find(before.ThreadTS); before.ThreadTS != "" && parent >= 0 {
 		w.countReplies(c, parent)
 	}
@@ -99,7 +99,7 @@ func (w *Workspace) PostEphemeral(to string, d Draft) (Message, error) {
 	m := w.compose(c, d)
 	m.IsEphemeral, m.To = true, to
 	w.ephemerals = append(w.ephemerals, m)
-	w.tell(Change{Kind: "ephemeral", To: to, Channel: c.id, TS: m.TS, Message: new(m)})
+	w.tell(Change{Kind: "ephemeral", To: to, Channel: c.ID, TS: m.TS, Message: new(m)})
 	return m, nil
 }
 

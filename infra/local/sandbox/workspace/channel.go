@@ -3,16 +3,8 @@ package workspace
 import "slices"
 
 type channel struct {
-	id        string
-	name      string
-	purpose   string
-	purposeEN string
-	im        string
-	created   int64
-	members   []string
-	archived  bool
-	shared    bool
-	messages  []Message
+	Channel
+	messages []Message
 }
 
 // Channel describes a channel, or a direct message when IM is the person.
@@ -29,13 +21,12 @@ type Channel struct {
 }
 
 func (c *channel) view() Channel {
-	return Channel{
-		ID: c.id, Name: c.name, Purpose: c.purpose, PurposeEN: c.purposeEN, IM: c.im, Created: c.created,
-		Members: slices.Clone(c.members), Archived: c.archived, Shared: c.shared,
-	}
+	out := c.Channel
+	out.Members = slices.Clone(c.Members)
+	return out
 }
 
-func (c *channel) has(user string) bool { return slices.Contains(c.members, user) }
+func (c *channel) has(user string) bool { return slices.Contains(c.Members, user) }
 
 // find is where the message with that ts stands, or -1.
 func (c *channel) find(ts string) int {
@@ -67,7 +58,7 @@ func (w *Workspace) Channel(id string) (Channel, error) {
 
 func (w *Workspace) channel(id string) (*channel, error) {
 	for _, c := range w.channels {
-		if c.id == id || c.im != "" && c.im == id {
+		if c.ID == id || c.IM != "" && c.IM == id {
 			return c, nil
 		}
 	}
@@ -85,11 +76,11 @@ func (w *Workspace) SetMember(channelID, user string, in bool) error {
 	if _, err := w.user(user); err != nil {
 		return err
 	}
-	c.members = slices.DeleteFunc(c.members, func(m string) bool { return m == user })
+	c.Members = slices.DeleteFunc(c.Members, func(m string) bool { return m == user })
 	if in {
-		c.members = append(c.members, user)
+		c.Members = append(c.Members, user)
 	}
-	w.tell(Change{Kind: "channel", Channel: c.id, Data: c.view()})
+	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
 	return nil
 }
 
@@ -101,7 +92,7 @@ func (w *Workspace) SetArchived(channelID string, archived bool) error {
 	if err != nil {
 		return err
 	}
-	c.archived = archived
-	w.tell(Change{Kind: "channel", Channel: c.id, Data: c.view()})
+	c.Archived = archived
+	w.tell(Change{Kind: "channel", Channel: c.ID, Data: c.view()})
 	return nil
 }

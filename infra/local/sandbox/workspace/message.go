@@ -98,7 +98,7 @@ func (w *Workspace) Post(d Draft) (Message, error) {
 		m.ParentUserID = c.messages[parent].User
 	}
 	c.messages = append(c.messages, m)
-	w.tell(Change{Kind: "message", Channel: c.id, TS: m.TS, Message: new(m)})
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: m.TS, Message: new(m)})
 	if parent >= 0 {
 		w.countReplies(c, parent)
 	}
@@ -111,7 +111,7 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.archived {
+	if c.Archived {
 		return nil, IsArchived
 	}
 	if !c.has(user) {
@@ -123,7 +123,7 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
 		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(), ThreadTS: d.ThreadTS, Streaming: d.Streaming,
-		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.id,
+		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID,
 	}
 	if u, err := w.user(d.User); err == nil {
 		m.Team = u.TeamID
@@ -156,7 +156,7 @@ func (w *Workspace) countReplies(c *channel, parent int) {
 	if root.ReplyCount == 0 {
 		root.ThreadTS = ""
 	}
-	w.tell(Change{Kind: "thread", Channel: c.id, TS: root.TS, Message: new(*root)})
+	w.tell(Change{Kind: "thread", Channel: c.ID, TS: root.TS, Message: new(*root)})
 }
 
 // fill gives blocks without a block_id one, as Slack does.

@@ -110,8 +110,8 @@ func (w *Workspace) SetPrompts(channelID string, prompts []Prompt) error {
 	if err != nil {
 		return err
 	}
-	w.prompts[c.id] = prompts
-	w.tell(Change{Kind: "prompts", Channel: c.id, Data: prompts})
+	w.prompts[c.ID] = prompts
+	w.tell(Change{Kind: "prompts", Channel: c.ID, Data: prompts})
 	return nil
 }
 
@@ -131,12 +131,12 @@ func (w *Workspace) SetSession(s Session) (Session, error) {
 	if err != nil {
 		return Session{}, err
 	}
-	s.Channel = c.id
-	if old, ok := w.sessions[c.id+s.ThreadTS]; ok {
+	s.Channel = c.ID
+	if old, ok := w.sessions[c.ID+s.ThreadTS]; ok {
 		s.Title = old.Title
 	}
-	w.sessions[c.id+s.ThreadTS] = s
-	w.tell(Change{Kind: "session", Channel: c.id, TS: s.ThreadTS, Data: s})
+	w.sessions[c.ID+s.ThreadTS] = s
+	w.tell(Change{Kind: "session", Channel: c.ID, TS: s.ThreadTS, Data: s})
 	return s, nil
 }
 

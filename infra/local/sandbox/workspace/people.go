@@ -61,12 +61,14 @@ func (w *Workspace) populate() {
 	w.groups = []Group{{ID: Approvers, Handle: "hr-approvers", Name: "人事部承認者", Users: []string{Suzuki, Tanaka}}}
 	created := w.cfg.Now().Unix()
 	w.channels = []*channel{
-		{id: HR, name: "人事", purpose: "人事部の依頼と承認", purposeEN: "HR: requests and approvals", created: created, members: []string{Sato, Suzuki, Tanaka, Guest, Bot}},
-		{id: General, name: "general", purpose: "全社のお知らせ", purposeEN: "Company-wide news", created: created, shared: true, members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}},
+		{Channel: Channel{ID: HR, Name: "人事", Purpose: "人事部の依頼と承認", PurposeEN: "HR: requests and approvals", Created: created,
+			Members: []string{Sato, Suzuki, Tanaka, Guest, Bot}}},
+		{Channel: Channel{ID: General, Name: "general", Purpose: "全社のお知らせ", PurposeEN: "Company-wide news", Created: created, Shared: true,
+			Members: []string{Sato, Suzuki, Tanaka, Alex, Stranger, Bot}}},
 	}
 	for _, u := range w.users {
 		if !u.Bot && !u.Stranger {
-			w.channels = append(w.channels, &channel{id: "D" + u.ID[1:], im: u.ID, created: created, members: []string{u.ID, Bot}})
+			w.channels = append(w.channels, &channel{Channel: Channel{ID: DirectMessage(u.ID), IM: u.ID, Created: created, Members: []string{u.ID, Bot}}})
 		}
 	}
 }

@@ -39,7 +39,7 @@ func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) 
 	m := before
 	change(&m)
 	c.messages[i] = m
-	w.tell(Change{Kind: "message", Channel: c.id, TS: ts, Message: new(m), Previous: &before})
+	w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: new(m), Previous: &before})
 	return m, nil
 }
 
