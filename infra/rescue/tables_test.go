@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -87,9 +88,7 @@ func (r *request) inStream() batch {
 		}
 		for _, record := range page.Records {
 			if pk, ok := record.Dynamodb.Keys["PK"].(*streams.AttributeValueMemberS); ok && pk.Value == r.partition().(*types.AttributeValueMemberS).Value {
-				if b.Start == "" {
-					b.Start = aws.ToString(record.Dynamodb.SequenceNumber)
-				}
+				b.Start = cmp.Or(b.Start, aws.ToString(record.Dynamodb.SequenceNumber))
 				b.End = aws.ToString(record.Dynamodb.SequenceNumber)
 			}
 		}

@@ -2,6 +2,7 @@
 package dynamodblocal
 
 import (
+	"cmp"
 	"context"
 	"embed"
 	"errors"
@@ -33,9 +34,7 @@ var server embed.FS
 //
 // It returns ErrJava where Java or Maven is missing, and Maven's words if the libraries can't be fetched.
 func Start(ctx context.Context, log *slog.Logger) (*process.Server, error) {
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	if err := suitable(ctx); err != nil {
 		return nil, err
 	}

@@ -2,6 +2,7 @@ package iam
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -58,9 +59,7 @@ func read(r *http.Request) (c call, err error) {
 	} else if r.URL.RawQuery != "" {
 		credential = r.URL.Query().Get("X-Amz-Credential")
 	}
-	if credential == "" {
-		credential = c.form("x-amz-credential")
-	}
+	credential = cmp.Or(credential, c.form("x-amz-credential"))
 	if scope := strings.Split(credential, "/"); len(scope) == 5 { // key id, date, region, service, aws4_request
 		c.caller, c.service = scope[0], scope[3]
 	}

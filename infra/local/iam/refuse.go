@@ -1,6 +1,7 @@
 package iam
 
 import (
+	"cmp"
 	"encoding/json"
 	"encoding/xml"
 	"fmt"
@@ -54,9 +55,7 @@ func (c call) refuse(w http.ResponseWriter, message string) {
 
 func (c call) answer(w http.ResponseWriter, status int, body map[string]string) {
 	kind := c.Header.Get("Content-Type")
-	if kind == "" {
-		kind = "application/json"
-	}
+	kind = cmp.Or(kind, "application/json")
 	w.Header().Set("Content-Type", kind)
 	w.WriteHeader(status)
 	text, _ := json.Marshal(body) // of texts it can't fail

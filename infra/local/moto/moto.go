@@ -4,6 +4,7 @@
 package moto
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -42,9 +43,7 @@ type Options struct {
 // if the packages can't be installed.
 func Start(ctx context.Context, o Options) (*process.Server, error) {
 	log := o.Logger
-	if log == nil {
-		log = slog.New(slog.DiscardHandler)
-	}
+	log = cmp.Or(log, slog.New(slog.DiscardHandler))
 	folder, err := process.Folder()
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/url"
 	"slices"
@@ -58,9 +59,7 @@ func (i *installs) install(s *Sandbox) *consent {
 		answer: func(user string, q url.Values) object {
 			i.mu.Lock()
 			defer i.mu.Unlock()
-			if i.token == "" {
-				i.token = "xoxb-local-" + rand.Text()
-			}
+			i.token = cmp.Or(i.token, "xoxb-local-"+rand.Text())
 			return object{
 				"access_token": i.token, "token_type": "bot", "scope": q.Get("scope"), "bot_user_id": workspace.Bot, "app_id": s.ws.AppID(),
 				"team": object{"id": s.ws.TeamID(), "name": workspace.Name}, "enterprise": nil,

@@ -4,6 +4,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -120,24 +121,14 @@ func New(opts Options) *Sandbox {
 }
 
 func withDefaults(opts Options) Options {
-	if opts.TeamID == "" {
-		opts.TeamID = "T0SANDRING"
-	}
-	if opts.AppID == "" {
-		opts.AppID = "A0SANDRING"
-	}
+	opts.TeamID = cmp.Or(opts.TeamID, "T0SANDRING")
+	opts.AppID = cmp.Or(opts.AppID, "A0SANDRING")
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.TimeScale == 0 {
-		opts.TimeScale = defaultScale
-	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
-	if opts.BannerEN == "" {
-		opts.BannerEN = opts.Banner
-	}
+	opts.TimeScale = cmp.Or(opts.TimeScale, defaultScale)
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
+	opts.BannerEN = cmp.Or(opts.BannerEN, opts.Banner)
 	if opts.Globals == nil {
 		opts.Globals = []Shortcut{{CallbackID: "ringi_new", Name: "稟議を依頼", NameEN: "New request"}}
 	}

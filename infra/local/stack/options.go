@@ -1,6 +1,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"io"
@@ -97,27 +98,15 @@ func (o Options) complete() (Options, error) {
 		}
 		o.Template, o.ownTemplate = filepath.Join(root, "template.yaml"), true
 	}
-	if o.Addr == "" {
-		o.Addr = anyPort
-	}
-	if o.AWSAddr == "" {
-		o.AWSAddr = anyPort
-	}
-	if o.ContainerAddr == "" {
-		o.ContainerAddr = anyPort
-	}
-	if o.SigningSecret == "" {
-		o.SigningSecret = strings.ToLower(rand.Text() + rand.Text()[:6])
-	}
-	if o.BotToken == "" {
-		o.BotToken = "xoxb-local-" + rand.Text()
-	}
+	o.Addr = cmp.Or(o.Addr, anyPort)
+	o.AWSAddr = cmp.Or(o.AWSAddr, anyPort)
+	o.ContainerAddr = cmp.Or(o.ContainerAddr, anyPort)
+	o.SigningSecret = cmp.Or(o.SigningSecret, strings.ToLower(rand.Text()+rand.Text()[:6]))
+	o.BotToken = cmp.Or(o.BotToken, "xoxb-local-"+rand.Text())
 	if o.SlackAPIURL != "" && !strings.HasSuffix(o.SlackAPIURL, "/") {
 		o.SlackAPIURL += "/"
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	o.Logger = cmp.Or(o.Logger, slog.New(slog.DiscardHandler))
 	return o, nil
 }
 

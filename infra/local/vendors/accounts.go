@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
@@ -60,9 +61,7 @@ func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func
 // issue makes a pair of tokens; refresh is empty for one that goes on. The caller holds mu.
 func (a *accounts) issue(g *grant, refresh string) oauth.Token {
 	t := oauth.Token{Access: a.provider + "-access-" + rand.Text(), Refresh: refresh, ExpiresAt: a.now().Add(a.lifetime)}
-	if t.Refresh == "" {
-		t.Refresh = a.provider + "-refresh-" + rand.Text()
-	}
+	t.Refresh = cmp.Or(t.Refresh, a.provider+"-refresh-"+rand.Text())
 	if a.provider == "freee" {
 		t.CompanyID = strconv.Itoa(company)
 	}

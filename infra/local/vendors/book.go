@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -96,12 +97,8 @@ func (b *book) add(title string, height, width int) error {
 	if title == "" || b.find(title) != nil {
 		return fmt.Errorf("A sheet with the name %q already exists. Please enter another name.", title)
 	}
-	if height == 0 {
-		height = defaultHeight
-	}
-	if width == 0 {
-		width = defaultWidth
-	}
+	height = cmp.Or(height, defaultHeight)
+	width = cmp.Or(width, defaultWidth)
 	if err := b.room(height * width); err != nil {
 		return err
 	}

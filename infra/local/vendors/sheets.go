@@ -1,6 +1,7 @@
 package vendors
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,9 +35,7 @@ func googleError(w http.ResponseWriter, status int, message string) {
 	kind := map[int]string{
 		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 429: "RESOURCE_EXHAUSTED", 503: "UNAVAILABLE",
 	}[status]
-	if kind == "" {
-		kind = "INTERNAL"
-	}
+	kind = cmp.Or(kind, "INTERNAL")
 	answer(w, status, map[string]any{"error": map[string]any{"code": status, "message": message, "status": kind}})
 }
 

@@ -3,6 +3,7 @@
 package delivery
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"net/http"
@@ -86,21 +87,15 @@ func New(opts Options) *Sender {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.AnswerTime == 0 {
-		opts.AnswerTime = AnswerTime
-	}
-	if opts.TimeScale == 0 {
-		opts.TimeScale = 1
-	}
+	opts.AnswerTime = cmp.Or(opts.AnswerTime, AnswerTime)
+	opts.TimeScale = cmp.Or(opts.TimeScale, 1)
 	if opts.Faults == nil {
 		opts.Faults = func() Faults { return Faults{} }
 	}
 	if opts.Record == nil {
 		opts.Record = func(Attempt) {}
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Sender{opts: opts, client: &http.Client{Transport: http.DefaultTransport.(*http.Transport).Clone()}, ctx: ctx, cancel: cancel}
 }

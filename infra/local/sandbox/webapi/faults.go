@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -52,9 +53,7 @@ type Faults struct {
 func (f *Faults) Add(fault Fault) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if fault.Times == 0 {
-		fault.Times = 1
-	}
+	fault.Times = cmp.Or(fault.Times, 1)
 	f.list = append(f.list, fault)
 }
 

@@ -1,6 +1,7 @@
 package webapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -49,9 +50,7 @@ func readParams(w http.ResponseWriter, r *http.Request) (params, error) {
 	for k, v := range r.Form {
 		p.values[k] = v[0]
 	}
-	if p.token == "" {
-		p.token = p.str("token")
-	}
+	p.token = cmp.Or(p.token, p.str("token"))
 	delete(p.values, "token")
 	return p, nil
 }

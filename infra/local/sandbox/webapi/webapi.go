@@ -53,9 +53,7 @@ func New(opts Options) *API {
 	if opts.Now == nil {
 		opts.Now = time.Now
 	}
-	if opts.Logger == nil {
-		opts.Logger = slog.New(slog.DiscardHandler)
-	}
+	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.Heard == nil {
 		opts.Heard = func(Call) {}
 	}
