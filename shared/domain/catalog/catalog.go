@@ -70,6 +70,7 @@ type ListWords struct {
 	Tab     string            `json:"tab"`     // of the sheet
 	Handled string            `json:"handled"` // the information that it has
 	Columns map[string]string `json:"columns"` // titles by the rows' members
+	Forms   map[string]string `json:"forms"`   // in place of the demo's sentences about any list, by their names
 }
 
 // Files are all of them, by name. An error says which file can't be read.

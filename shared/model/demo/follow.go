@@ -74,13 +74,9 @@ func (r *reading) line(t words, line string) {
 			return
 		}
 	}
-	scope, scopeOf := t.Scope, t.ScopeOf
-	if l := r.topic.list(); l != nil {
-		scope, scopeOf = t.ofList(l, t.List.Scope), t.ofList(l, t.List.ScopeOf)
-	}
-	if said, ok := within(line, scopeOf); ok && r.topic.takesDepartments() {
+	if said, ok := within(line, t.ofList(r.topic.read(), "scopeOf")); ok && r.topic.takesDepartments() {
 		r.departments = strings.Split(said, t.And)
-	} else if line == scope {
+	} else if line == t.ofList(r.topic.read(), "scope") {
 		r.departments = nil
 	}
 }

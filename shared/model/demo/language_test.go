@@ -120,8 +120,8 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 					walk(at+"."+v.Type().Field(i).Name, v.Field(i))
 				}
 			case reflect.Map:
-				for key := range spoken()["ja"].Columns {
-					if !v.MapIndex(reflect.ValueOf(key)).IsValid() {
+				for _, key := range reflect.Indirect(reflect.ValueOf(spoken()["ja"])).FieldByName(at[1:]).MapKeys() {
+					if said := v.MapIndex(key); !said.IsValid() || said.IsZero() {
 						t.Errorf("%s%s has no %s", locale, at, key)
 					}
 				}
@@ -132,5 +132,12 @@ func TestEachLanguageHasAllWords(t *testing.T) {
 			}
 		}
 		walk("", reflect.ValueOf(w))
+		for _, l := range allLists() {
+			for form := range l.Demo.Words[locale].Forms {
+				if w.List[form] == "" {
+					t.Errorf("%s has a form %q in %s, and the demo has none of that name", l.Name, form, locale)
+				}
+			}
+		}
 	}
 }

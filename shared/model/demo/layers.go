@@ -32,15 +32,13 @@ func (r reading) asksForHelp() bool { return r.text == "" || helpForm().MatchStr
 func (r reading) title() string {
 	t := r.words
 	if l := r.topic.list(); l != nil {
-		return r.of(t.TitleOf) + t.ofList(l, t.List.Title)
+		return r.of(t.TitleOf) + t.ofList(l, "title")
 	}
 	switch r.topic {
 	case attendance:
 		return fmt.Sprintf(t.TitleAttendance, r.of(t.TitleOf)+r.when())
 	case overtime:
 		return fmt.Sprintf(t.TitleOvertime, r.of(t.TitleOf)+r.when())
-	case employees:
-		return r.of(t.TitleOf) + t.TitleEmployees
 	case meeting:
 		return t.Meeting.Title
 	case message:
@@ -76,7 +74,7 @@ func (r reading) withMonth() bool { return r.topic == attendance || r.topic == o
 
 // withSheet reports whether results are written to the sheet.
 func (r reading) withSheet() bool {
-	return (r.withMonth() || r.topic == employees || r.topic >= lists) && !r.noSheet
+	return (r.withMonth() || r.topic >= lists) && !r.noSheet
 }
 
 // sheetOr is one of two texts: of what the sheet shows, or of what is counted without it.
@@ -125,9 +123,7 @@ func (r reading) tabOf(department string, m month, departments, months bool) str
 	case r.tab == "" && r.topic == overtime:
 		tab = fmt.Sprintf(t.TabOvertime, m.year(), m.name())
 	case r.tab == "" && r.topic >= lists:
-		tab = t.ofList(r.topic.list(), "{tab}")
-	case r.tab == "":
-		tab = t.TabEmployees
+		tab = t.ofList(r.topic.list(), "tab")
 	}
 	if department != "" && (departments || r.tab == "") {
 		tab += " " + department
@@ -201,11 +197,8 @@ func (r reading) doubts() (lines []string) {
 		lines = append(lines, fmt.Sprintf(t.Refused, quoted(r.refused)))
 	}
 	if !r.withMonth() {
-		if !r.assumed && r.topic == employees {
-			lines = append(lines, t.NoHistory)
-		}
 		if l := r.topic.list(); l != nil && !r.assumed {
-			lines = append(lines, t.ofList(l, t.List.NoHistory))
+			lines = append(lines, t.ofList(l, "noHistory"))
 		}
 		return lines
 	}
@@ -240,16 +233,13 @@ func draft(r reading) string {
 	}
 	switch l := r.topic.list(); {
 	case l != nil:
-		lines = append(lines, r.words.ofList(l, r.words.List.Privacy))
+		lines = append(lines, r.words.ofList(l, "privacy"))
 	case r.topic == meeting:
 		lines = append(lines, r.words.Meeting.Privacy)
 	case r.topic == message:
 		lines = append(lines, r.words.PrivacyMessage)
 	default:
-		of := r.words.OfEmployees
-		if r.withMonth() {
-			of += r.words.OfAttendance
-		}
+		of := r.topic.read().Demo.Words[r.words.Locale].Handled + r.words.OfAttendance
 		lines = append(lines, fmt.Sprintf(r.words.Privacy, of))
 	}
 	if len(r.taken) > 0 {
@@ -264,8 +254,9 @@ func draft(r reading) string {
 // head says what for, whom it covers and when.
 func (r reading) head() []string {
 	t := r.words
+	scope := or(r.of(t.ofList(r.topic.read(), "scopeOf")), t.ofList(r.topic.read(), "scope"))
 	if l := r.topic.list(); l != nil {
-		return []string{t.ofList(l, r.sheetOr(t.List.Purpose, t.List.Count)), t.ofList(l, or(r.of(t.List.ScopeOf), t.List.Scope))}
+		return []string{t.ofList(l, r.sheetOr("purpose", "count")), scope}
 	}
 	switch r.topic {
 	case meeting:
@@ -273,8 +264,6 @@ func (r reading) head() []string {
 		return lines
 	case message:
 		return []string{fmt.Sprintf(t.PurposeMessage, r.addressees())}
-	case employees:
-		return []string{r.sheetOr(t.PurposeEmployees, t.CountEmployees), or(r.of(t.ScopeOf), t.Scope)}
 	}
 	purpose, period := r.sheetOr(t.PurposeAttendance, t.CountAttendance), t.Period
 	if r.topic == overtime {
@@ -283,7 +272,7 @@ func (r reading) head() []string {
 	if slices.Contains(r.period.months, thisMonth(r.now)) {
 		period = t.PeriodSoFar
 	}
-	lines := []string{fmt.Sprintf(purpose, r.when()), or(r.of(t.ScopeOf), t.Scope), fmt.Sprintf(period, r.when())}
+	lines := []string{fmt.Sprintf(purpose, r.when()), scope, fmt.Sprintf(period, r.when())}
 	if r.assumed {
 		lines = append(lines, t.AssumedMonth)
 	}
@@ -315,10 +304,7 @@ func (r reading) how() []string {
 		}
 		return []string{say}
 	}
-	how := []string{t.ReadEmployees}
-	if l := r.topic.list(); l != nil {
-		how = []string{t.ofList(l, t.List.Read)}
-	}
+	how := []string{t.ofList(r.topic.read(), "read")}
 	if r.topic == meeting {
 		_, how = r.meetingPolicy()
 	}

@@ -1,7 +1,10 @@
 package demo
 
 import (
+	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,7 +21,10 @@ type list struct {
 	departments bool
 }
 
-// allLists are those of the catalog; the i-th is the topic lists+i.
+// people is the list that a month's records are about.
+const people = "list_employees"
+
+// allLists are those of the catalog, first the people; the i-th is the topic lists+i.
 var allLists = sync.OnceValue(func() (all []*list) {
 	files, _ := catalog.Files() // a test reads every file
 	for _, f := range files {
@@ -29,8 +35,16 @@ var allLists = sync.OnceValue(func() (all []*list) {
 		_ = json.Unmarshal(f.Input, &input) // then it takes no department
 		all = append(all, &list{File: f, asks: regexp.MustCompile(`(?i)` + f.Demo.Asks), departments: input.Properties["department"] != nil})
 	}
+	slices.SortStableFunc(all, func(a, b *list) int { return cmp.Compare(rank(a), rank(b)) })
 	return all
 })
+
+func rank(l *list) int {
+	if l.Name == people {
+		return 0
+	}
+	return 1
+}
 
 // list is what a topic lists, nil for every topic that is planned in code.
 func (t topic) list() *list {
@@ -39,6 +53,9 @@ func (t topic) list() *list {
 	}
 	return allLists()[t-lists]
 }
+
+// read is the list that is read first: the topic's own, or the people whom a month's records are about.
+func (t topic) read() *list { return allLists()[max(0, t-lists)] }
 
 // listOf is the list that a tool gives, nil for none.
 func listOf(tool string) *list {
@@ -52,43 +69,51 @@ func listOf(tool string) *list {
 // takesDepartments reports whether the topic can be about some departments only.
 func (t topic) takesDepartments() bool { return t < lists || t.list().departments }
 
-// listForms are the texts about any list; {things}, {tab}, {from} and {handled} are the words of its file.
-type listForms struct {
-	Description, Expected, Title, Purpose, Count, Scope, ScopeOf, Read, Privacy, NoHistory, Done, Counted, Label, Sum string
-}
-
-// ofList is a text about a list.
+// ofList is a text about a list, by its name in the list's own words or in those about any.
 func (t words) ofList(l *list, form string) string {
 	w := l.Demo.Words[t.Locale]
-	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}", w.Handled).Replace(form)
+	return strings.NewReplacer("{things}", w.Things, "{tab}", w.Tab, "{from}", w.From, "{handled}", w.Handled).Replace(or(w.Forms[form], t.List[form]))
 }
 
 // listStep is the step that fetches a list.
 func (t words) listStep(l *list) step {
-	return step{l.Title.In(t.Locale), t.ofList(l, t.List.Description), t.ofList(l, t.List.Expected)}
+	return step{l.Title.In(t.Locale), t.ofList(l, "description"), t.ofList(l, "expected")}
 }
 
 // examples say what could be asked for.
 func (t words) examples() string {
 	var known []string
 	for _, l := range allLists() {
-		known = append(known, t.ofList(l, t.CanList))
+		known = append(known, t.ofList(l, "can"))
 	}
 	last := len(known) - 1
-	return strings.Replace(t.Can, "{lists}", strings.Join(append([]string{t.CanEmployees}, known[:last]...), t.CanAnd)+t.CanOr+known[last], 1)
+	return strings.Replace(t.Can, "{lists}", strings.Join(known[:last], t.CanAnd)+t.CanOr+known[last], 1)
 }
 
 // listing plans one table of a list, and returns what the notice says of it.
 func (p *planner) listing(l *list, of part, about string, detail func(label, path string)) {
-	t, input := p.reading.words, object{}
-	for name, v := range l.Demo.Input {
-		input[name] = v
+	if found := p.fetch(l, of, about); found != "" {
+		detail(p.reading.words.ofList(l, "label"), found+"count")
+		p.write(of, about, columnsOf(p.reading.topic), found+l.Demo.Rows, detail)
 	}
+}
+
+// fetch is the step that reads a list, of a part's department. The people of a department are asked for once.
+func (p *planner) fetch(l *list, of part, about string) string {
+	input := maps.Clone(object(l.Demo.Input))
 	if of.department != "" {
 		input["department"] = of.department
 	}
-	if found := p.add(t.listStep(l).of(about), l.Name, input); found != "" {
-		detail(t.ofList(l, t.List.Label), found+"count")
-		p.write(of, about, columnsOf(p.reading.topic), found+l.Demo.Rows, detail)
+	if l.Name == people {
+		args, _ := json.Marshal(input) // of texts
+		for _, s := range p.steps {
+			if s.Tool == people && s.ToolInput == string(args) {
+				return s.StepID + ".result."
+			}
+		}
+		if about = ""; len(p.reading.departments) > 1 {
+			about = fmt.Sprintf(p.reading.words.About, of.department)
+		}
 	}
+	return p.add(p.reading.words.listStep(l).of(about), l.Name, input)
 }

@@ -176,37 +176,31 @@ func (p *planner) part(of part, several bool) (details []object) {
 		p.listing(l, of, about, detail)
 		return details
 	}
-	list := object{"department": nil, "status": "active"}
-	if of.department != "" {
-		list["department"] = of.department
-	}
-	people := p.employees(list)
-	if people == "" {
+	people := p.reading.topic.read()
+	found := p.fetch(people, of, "")
+	if found == "" {
 		return nil
 	}
-	detail(t.LabelEmployees, people+"count")
-	rows, member, columns := people, "employees", columnsOf(employees)
-	if p.reading.withMonth() {
-		s := t.AttendanceTitle
-		s.Description = fmt.Sprintf(s.Description, t.month(of.month))
-		s.Title += about
-		records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()), "employees": ref(people + "employees")})
-		if records == "" {
-			return details
-		}
-		p.records[part{of.department, of.month, ""}] = records
-		if p.reading.validate {
-			p.add(t.ValidateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
-		}
-		rows, member, columns = records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
-		if result := p.add(t.OvertimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
-			rows, member, columns = result, "rows", columnsOf(p.reading.topic)
-			detail(p.labelPeriod(of.month), result+"period")
-			detail(t.LabelOver45, result+"over_45h")
-			detail(t.LabelOver80, result+"over_80h")
-			if len(p.before(of)) > 0 {
-				detail(t.LabelAverage, result+"over_80h_average")
-			}
+	detail(t.ofList(people, "label"), found+"count")
+	s := t.AttendanceTitle
+	s.Description = fmt.Sprintf(s.Description, t.month(of.month))
+	s.Title += about
+	records := p.add(s, "list_attendance", object{"year": of.month.year(), "month": int(of.month.name()), "employees": ref(found + "employees")})
+	if records == "" {
+		return details
+	}
+	p.records[part{of.department, of.month, ""}] = records
+	if p.reading.validate {
+		p.add(t.ValidateTitle.of(about), "calculate_overtime", p.judged(of, "validate"))
+	}
+	rows, member, columns := records, "records", []string{"num", "display_name", "start_date", "end_date", "work_days"}
+	if result := p.add(t.OvertimeTitle.of(about), "calculate_overtime", p.judged(of, "calculate")); result != "" {
+		rows, member, columns = result, "rows", columnsOf(p.reading.topic)
+		detail(p.labelPeriod(of.month), result+"period")
+		detail(t.LabelOver45, result+"over_45h")
+		detail(t.LabelOver80, result+"over_80h")
+		if len(p.before(of)) > 0 {
+			detail(t.LabelAverage, result+"over_80h_average")
 		}
 	}
 	p.write(of, about, columns, rows+member, detail)
@@ -258,21 +252,6 @@ func (p *planner) before(of part) (out []object) {
 	return out
 }
 
-// employees is the list of a department's people; asked for once.
-func (p *planner) employees(list object) string {
-	args, _ := json.Marshal(list) // of texts
-	for _, s := range p.steps {
-		if s.Tool == "list_employees" && s.ToolInput == string(args) {
-			return s.StepID + ".result."
-		}
-	}
-	title := p.reading.words.EmployeesTitle
-	if name, ok := list["department"].(string); ok && len(p.reading.departments) > 1 {
-		title = title.of(fmt.Sprintf(p.reading.words.About, name))
-	}
-	return p.add(title, "list_employees", list)
-}
-
 // notify tells those who are to know: the requester, unless the request named others.
 func (p *planner) notify(requester string, details []object) {
 	r := p.reading
@@ -312,10 +291,7 @@ func columnsOf(t topic) []string {
 	if l := t.list(); l != nil {
 		return l.Demo.Columns
 	}
-	switch t {
-	case employees:
-		return []string{"num", "display_name", "email", "entry_date"}
-	case overtime:
+	if t == overtime {
 		return []string{"num", "display_name", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "flag", "period"}
 	}
 	return []string{"num", "display_name", "work_days", "work_hours", "overtime_hours", "legal_overtime_hours", "holiday_work_hours", "latenight_work_hours", "flag", "period"}
@@ -340,15 +316,13 @@ func (t words) header(of topic, keys []string) []object {
 // done is the text of the notice.
 func (r reading) done() string {
 	if l, t := r.topic.list(), r.words; l != nil {
-		return r.of(t.TitleOf) + t.ofList(l, r.sheetOr(t.List.Done, t.List.Counted))
+		return r.of(t.TitleOf) + t.ofList(l, r.sheetOr("done", "counted"))
 	}
 	switch r.topic {
-	case attendance:
-		return fmt.Sprintf(r.words.DoneAttendance, r.of(r.words.TitleOf)+r.when())
-	case overtime:
-		return fmt.Sprintf(r.words.DoneOvertime, r.of(r.words.TitleOf)+r.when())
 	case meeting:
 		return r.words.Meeting.Done
+	case attendance:
+		return fmt.Sprintf(r.words.DoneAttendance, r.of(r.words.TitleOf)+r.when())
 	}
-	return r.of(r.words.TitleOf) + r.sheetOr(r.words.DoneEmployees, r.words.CountedEmployees)
+	return fmt.Sprintf(r.words.DoneOvertime, r.of(r.words.TitleOf)+r.when())
 }

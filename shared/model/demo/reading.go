@@ -17,10 +17,10 @@ const (
 	other topic = iota
 	attendance
 	overtime
-	employees
 	meeting
-	message // a text to be sent to somebody
-	lists   // the first of those that a file of the catalog says how to plan
+	message   // a text to be sent to somebody
+	lists     // the first of those that a file of the catalog says how to plan
+	employees = lists
 )
 
 // reading is what the demo understands of a request: of its message, of the reasons for
@@ -250,7 +250,6 @@ func (r *reading) flags(s *scanner) bool {
 var (
 	overtimeForm   = lazy.Regexp(`(?i)残業(?:時間)?|時間外(?:労働)?|(?:36|三六|サブロク)協定|\bover\s?-?time(?:\s+hours)?\b`)
 	attendanceForm = lazy.Regexp(`(?i)勤怠(?:データ|情報|記録|集計|表)?|出勤(?:状況|簿|日数)?|労働時間|勤務(?:時間|実績|状況)?|\battendance(?:\s+(?:data|records?|summary))?\b|\btime\s?sheets?\b|\bworking\s+hours\b|\bhours\s+worked\b`)
-	employeesForm  = lazy.Regexp(`(?i)従業員(?:一覧|名簿|リスト)?|社員(?:一覧|名簿|リスト)?|名簿|\b(?:(?:all|every|each|the)\s+)*employees?\b|\bstaff(?:\s+list)?\b|\bpersonnel\b|\bheadcount\b`)
 	meetingForm    = lazy.Regexp(`(?i)会議室(?:を|の)?(?:予約|確保|取っ|とっ|おさえ|押さえ)?(?:して|て|する|したい)?|\b(?:book|reserve)?\s*(?:a|the|one)?\s*(?:meeting|conference)\s+rooms?\b|\b(?:book|reserve)\s+(?:a|the|one)\s+room\b`)
 	bookedForm     = lazy.Regexp(`(?i)(?:予約|確保|押さえ|おさえ|取っ|とっ)(?:を)?(?:して|て|する|したい|お願い(?:します)?)?|\b(?:book|reserve)\b`)
 	bothTopicsForm = lazy.Regexp(`(?i)(?:残業(?:時間)?|\bovertime)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:勤怠|attendance)|(?:勤怠|attendance)\s*(?:と|や|、|・|および|,|&|and\b)\s*(?:the\s+)?(?:残業|overtime)`)
@@ -275,7 +274,7 @@ func (s *scanner) about() (found topic, second string) {
 	if bothTopicsForm().MatchString(s.text) { // what attendance shows has all that overtime shows
 		found = attendance
 	}
-	forms := []topicForm{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}, {employees, employeesForm}}
+	forms := []topicForm{{meeting, meetingForm}, {overtime, overtimeForm}, {attendance, attendanceForm}}
 	for i, l := range allLists() {
 		forms = append(forms, topicForm{lists + topic(i), func() *regexp.Regexp { return l.asks }})
 	}

@@ -24,7 +24,7 @@ func summary(in input, r reading) string {
 		if s.Facts["period"] != nil {
 			periods++
 		}
-		if s.Tool == "list_employees" || listOf(s.Tool) != nil {
+		if listOf(s.Tool) != nil {
 			listed++
 		}
 	}
@@ -84,11 +84,9 @@ func heading(s fact) string {
 func (r reading) summed(s fact, times int) (lines []string, apart bool) {
 	t, f := r.words, s.Facts
 	if l := listOf(s.Tool); l != nil {
-		return []string{fmt.Sprintf(t.ofList(l, t.List.Sum), f["count"])}, false
+		return []string{fmt.Sprintf(t.ofList(l, "sum"), f["count"])}, false
 	}
 	switch s.Tool {
-	case "list_employees":
-		return []string{fmt.Sprintf(t.SumEmployees, f["count"])}, false
 	case "calculate_overtime":
 		if f["mode"] == "validate" {
 			return []string{t.SumValidated}, true

@@ -19,33 +19,33 @@ type words struct {
 	Month          string
 	Quote, And, To string // of what people said; between two of a list; from one month to another
 
-	EmployeesTitle, AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
+	AttendanceTitle, ValidateTitle, OvertimeTitle, SheetTitle, NoticeTitle, TellTitle step
 
-	TitleAttendance, TitleOvertime, TitleEmployees, TitleMessage, TitleEmpty, TitleOf string // of the task
-	Describe                                                                          string // request
-	List                                                                              listForms
+	TitleAttendance, TitleOvertime, TitleMessage, TitleEmpty, TitleOf string            // of the task
+	Describe                                                          string            // request
+	List                                                              map[string]string // about any list, by name; {things}, {tab}, {from} and {handled} are the words of its file
 
-	Can, CanEmployees, CanList, CanAnd, CanOr                                                                                 string // "{lists}" in can are those that are known
+	Can, CanAnd, CanOr                                                                                                        string // "{lists}" in can are those that are known
 	NoAction, NoEvery, NoDenied, NoNarrow, NoPay, NoTopic, NoPerson, TooMuch, TooLong, TooMany, TooWide, TooManyTold, Nothing string // instead of a plan
 	NoCancel, NoRoom, NoSecond, NoLater, NoWhen, NoQuote, NoValidate, LongMessage                                             string // likewise
-	Unread, Refused, WholeMonths, Ahead, Marks, NoHistory                                                                     string // first lines of a policy
+	Unread, Refused, WholeMonths, Ahead, Marks                                                                                string // first lines of a policy
 	AssumedMonth, Fiscal, Requester, SayLine, PrivacyMessage                                                                  string
-	PurposeAttendance, PurposeOvertime, PurposeEmployees, PurposeMessage                                                      string
-	CountAttendance, CountOvertime, CountEmployees                                                                            string // purposes without a sheet
-	Scope, ScopeOf, Period, PeriodSoFar, How, ReadEmployees, ReadAttendance                                                   string
+	PurposeAttendance, PurposeOvertime, PurposeMessage                                                                        string
+	CountAttendance, CountOvertime                                                                                            string // purposes without a sheet
+	Period, PeriodSoFar, How, ReadAttendance                                                                                  string
 	Calculate, Average, Count, CountAverage                                                                                   string // with a sheet, and without
 	ValidateLine, SheetLine, NoSheetLine, OnlyCounts, NoticeLine, NoNoticeLine, ToldLine                                      string
-	HumanLine, Privacy, OfEmployees, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded                              string
+	HumanLine, Privacy, OfAttendance, Earlier, Reflected, NotReflected, StillNeeded                                           string
 
-	TabAttendance, TabOvertime, TabEmployees string
-	Columns                                  map[string]string // titles by the rows' members: one name means different things in the lists of the catalog
+	TabAttendance, TabOvertime string
+	Columns                    map[string]string // titles by the rows' members: one name means different things in the lists of the catalog
 
-	DoneAttendance, DoneOvertime, DoneEmployees, CountedEmployees                               string
-	About                                                                                       string // of a plan
-	LabelEmployees, LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
-	SumEmployees, SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                         string
-	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator                               string
-	MoreMonths, MoreTables, SeeSheet, NoSpace                                                   string // of what a notice or a summary leaves out
+	DoneAttendance, DoneOvertime                                                string
+	About                                                                       string // of a plan
+	LabelPeriod, LabelSoFar, LabelOver45, LabelOver80, LabelAverage, LabelSheet string
+	SumOvertime, SumOver, SumAverage, SumSheet, SumNotice                       string
+	SumValidated, SumTold, SumDone, SumOne, SumSeveral, Separator               string
+	MoreMonths, MoreTables, SeeSheet, NoSpace                                   string // of what a notice or a summary leaves out
 
 	Meeting meetingWords
 }
