@@ -173,9 +173,8 @@ func TestOneFilesMistakesLeaveRoomForTheOtherFiles(t *testing.T) {
 			t.Errorf("%d mistakes, the last: %.100q", len(d.Wrong), d.Wrong[len(d.Wrong)-1])
 		}
 	}
-	if len(got.Contests) != 2 || len(answer) > 100<<10 {
-		t.Errorf("%d contests in %d bytes", len(got.Contests), len(answer))
-	}
+	expect.That(t, len(got.Contests) == 2 && len(answer) <= 100<<10,
+		"%d contests in %d bytes", len(got.Contests), len(answer))
 }
 
 // down is a bucket that does not answer for one file.
@@ -192,9 +191,8 @@ func TestABucketThatIsDownIsNoMistakeInAFile(t *testing.T) {
 	h, k := handler(down{sample(t, nil)})
 	x := alone()
 	for _, in := range []contests.Asked{{}, {Begin: &x}} {
-		if _, err := h.Handle(t.Context(), in); !errors.Is(err, errorclass.ErrUnavailable) {
-			t.Errorf("%v", err)
-		}
+		_, err := h.Handle(t.Context(), in)
+		expect.That(t, errors.Is(err, errorclass.ErrUnavailable), "%v", err)
 	}
 	expect.That(t, len(k.orders) == 0, "it began")
 }
@@ -226,9 +224,8 @@ func TestAContestBeginsWithinWhatTheDayAndTheMonthLeave(t *testing.T) {
 			k.sums = tenancy.Sums{Day: aggregate.USD(tt.today), Month: aggregate.USD(tt.today + tt.past)}
 			x := alone()
 			for range 2 { // a double click, when nothing is left for a second one
-				if got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t); got.Begun != tt.begins || got.OverBudget == tt.begins {
-					t.Errorf("%+v", got)
-				}
+				got := expect.Value(h.Handle(t.Context(), contests.Asked{Begin: &x}))(t)
+				expect.That(t, got.Begun == tt.begins && got.OverBudget != tt.begins, "%+v", got)
 			}
 		})
 	}

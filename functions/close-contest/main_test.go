@@ -45,9 +45,8 @@ func TestAContestIsCountedWhenItIsSummedUpAndNotAgain(t *testing.T) {
 		h := &Handler{Store: tt.store}
 		out := metrictest.Printed(t, func() {
 			for range 2 {
-				if next, err := h.Handle(t.Context(), pipeline.Input{}); err != nil || next.State != aggregate.StateFinish {
-					t.Errorf("%s: %+v, %v", name, next, err)
-				}
+				next, err := h.Handle(t.Context(), pipeline.Input{})
+				expect.That(t, err == nil && next.State == aggregate.StateFinish, "%s: %+v, %v", name, next, err)
 			}
 		})
 		expect.That(t, strings.Contains(out, tt.want) && strings.Count(out, "TeamPlayed\":") == 1, "%s: %s", name, out)

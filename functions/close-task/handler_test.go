@@ -57,16 +57,14 @@ func executing(w *pipelinetest.World) {
 func testFails(t *testing.T, w *pipelinetest.World) {
 	executing(w)
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.ModelUnavailable).State)
-	if e := w.Load().Execution(); e.Status != task.ExecutionFailed || e.Error != task.ReasonRunFailed {
-		t.Errorf("%s for %s", e.Status, e.Error)
-	}
+	e := w.Load().Execution()
+	expect.That(t, e.Status == task.ExecutionFailed && e.Error == task.ReasonRunFailed, "%s for %s", e.Status, e.Error)
 }
 
 func testWaits(t *testing.T, w *pipelinetest.World) {
 	before := w.Prompted(tenancy.DefaultSettings()).Head.Rev
-	if next := done(t, w, w.In(), pipeline.Unavailable); next.State != task.StateFinish || next.Gate != task.PromptKey(1) {
-		t.Errorf("%+v", next)
-	}
+	next := done(t, w, w.In(), pipeline.Unavailable)
+	expect.That(t, next.State == task.StateFinish && next.Gate == task.PromptKey(1), "%+v", next)
 	expect.Same(t, before, w.Load().Head.Rev)
 }
 
@@ -83,29 +81,25 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StateFail {
 		t.Errorf("%+v, want a run that the console shows red", next)
 	}
-	if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonRunFailed {
-		t.Errorf("%+v", p)
-	}
+	p := w.Load().Head.Parked
+	expect.That(t, p != nil && p.Layer == task.L2 && p.Sentence == task.ReasonRunFailed, "%+v", p)
 }
 
 func testDecided(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(tenancy.DefaultSettings())
 	in := w.In()
 	w.Approve()
-	if _, err := handle(w, in, pipeline.Unavailable); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("%v, want ErrSuperseded: the next run has it", err)
-	}
-	if h := w.Load().Head; h.Run != 2 || h.Parked != nil {
-		t.Errorf("run %d, parked %+v", h.Run, h.Parked)
-	}
+	_, err := handle(w, in, pipeline.Unavailable)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded: the next run has it", err)
+	h := w.Load().Head
+	expect.That(t, h.Run == 2 && h.Parked == nil, "run %d, parked %+v", h.Run, h.Parked)
 }
 
 func testInFlight(t *testing.T, w *pipelinetest.World) {
 	executing(w)
 	w.Claim("somebody's")
-	if next := done(t, w, w.In(), pipeline.Internal); next.State != task.StatePause || next.WaitSeconds != 60 {
-		t.Errorf("%+v, want to wait for the lease's end", next)
-	}
+	next := done(t, w, w.In(), pipeline.Internal)
+	expect.That(t, next.State == task.StatePause && next.WaitSeconds == 60, "%+v, want to wait for the lease's end", next)
 	w.Later(61 * time.Second)
 	expect.Same(t, task.StateFail, done(t, w, w.In(), pipeline.Internal).State)
 	a := w.Load()
@@ -117,12 +111,10 @@ func testInFlight(t *testing.T, w *pipelinetest.World) {
 func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	in := w.In()
 	w.Restart()
-	if _, err := handle(w, in, pipeline.Internal); !errors.Is(err, aggregate.ErrSuperseded) {
-		t.Errorf("%v, want ErrSuperseded", err)
-	}
-	if p := w.Load().Head.Parked; p != nil {
-		t.Errorf("parked %+v", p)
-	}
+	_, err := handle(w, in, pipeline.Internal)
+	expect.That(t, errors.Is(err, aggregate.ErrSuperseded), "%v, want ErrSuperseded", err)
+	p := w.Load().Head.Parked
+	expect.That(t, p == nil, "parked %+v", p)
 }
 
 func testTwice(t *testing.T, w *pipelinetest.World) {
@@ -130,7 +122,6 @@ func testTwice(t *testing.T, w *pipelinetest.World) {
 	in := w.In()
 	done(t, w, in, pipeline.Internal)
 	expect.Same(t, task.StateFail, done(t, w, in, pipeline.Internal).State)
-	if h := w.Load().Head; h.Rev != 2 {
-		t.Errorf("%d commits, want one after the task's first", h.Rev-1)
-	}
+	h := w.Load().Head
+	expect.That(t, h.Rev == 2, "%d commits, want one after the task's first", h.Rev-1)
 }

@@ -52,9 +52,8 @@ func TestExtractTask(t *testing.T) {
 			t.Errorf("%+v", a.Head)
 		}
 		log, err := w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{Resource: w.Ref.ID}, "", 10)
-		if err != nil || len(log.Items) != 1 || log.Items[0].Action != task.AuditRequestAnswered {
-			t.Errorf("%+v, %v", log.Items, err)
-		}
+		expect.That(t, err == nil && len(log.Items) == 1 && log.Items[0].Action == task.AuditRequestAnswered,
+			"%+v, %v", log.Items, err)
 	})
 	t.Run("a task that is cancelled meanwhile is not made", func(t *testing.T) {
 		w, g := server.World(t), &modeltest.Demo{}
@@ -104,9 +103,8 @@ func TestAModelThatFails(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			w := server.World(t)
 			next, err := handler(w, &modeltest.Demo{Err: tt.err}).Handle(t.Context(), w.In())
-			if next.State != tt.state || !errors.Is(err, tt.want) {
-				t.Errorf("%+v, %v, want %q, %v", next, err, tt.state, tt.want)
-			}
+			expect.That(t, next.State == tt.state && errors.Is(err, tt.want),
+				"%+v, %v, want %q, %v", next, err, tt.state, tt.want)
 		})
 	}
 }
@@ -136,9 +134,8 @@ func TestABudgetThatIsSpent(t *testing.T) {
 				expect.That(t, next.State == task.StateDraftPrompt && g.Calls == 1, "%+v after %d calls", next, g.Calls)
 				return
 			}
-			if g.Calls != 0 || a.Head.Parked == nil || a.Head.Parked.Sentence != tt.want {
-				t.Fatalf("%+v, %+v after %d calls", next, a.Head, g.Calls)
-			}
+			expect.Must(t, g.Calls == 0 && a.Head.Parked != nil && a.Head.Parked.Sentence == tt.want,
+				"%+v, %+v after %d calls", next, a.Head, g.Calls)
 		})
 	}
 }

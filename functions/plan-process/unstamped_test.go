@@ -64,9 +64,8 @@ func TestAPolicyThatNobodyStampedNamesNothing(t *testing.T) {
 		})
 		handle(t, w, &modeltest.Demo{})
 		for _, step := range w.Load().Process().Steps {
-			if asked := step.RequiresHumanCheck; asked != (step.Tool == "write_rows_to_google_sheet") {
-				t.Errorf("%v: %s %s", asked, step.Tool, step.ToolInput)
-			}
+			asked := step.RequiresHumanCheck
+			expect.That(t, asked == (step.Tool == "write_rows_to_google_sheet"), "%v: %s %s", asked, step.Tool, step.ToolInput)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // In a channel that workspaces share, an event is for the one whose app it is sent to. Our own people are heard in
@@ -30,9 +31,8 @@ func TestWhoseWorkspaceAnEventIsFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var k kept
 			out := post(t, handler(&k), signed(callback(t, tt.fields, tt.outer)))
-			if out.StatusCode != 200 || len(k.changes) > 0 != tt.kept {
-				t.Errorf("answered %d, kept %d", out.StatusCode, len(k.changes))
-			}
+			expect.That(t, out.StatusCode == 200 && len(k.changes) > 0 == tt.kept,
+				"answered %d, kept %d", out.StatusCode, len(k.changes))
 			if tt.kept && k.request(t).TeamID != "T0TEAM" {
 				t.Errorf("for %s", k.request(t).TeamID)
 			}
@@ -86,9 +86,8 @@ func TestAnOrganizationEndsWhatIsOursInIt(t *testing.T) {
 			for _, e := range k.ended {
 				got = append(got, e.tenant)
 			}
-			if out.StatusCode != 200 || !slices.Equal(got, tt.want) || len(k.changes) > 0 {
-				t.Errorf("answered %d, disconnected %v", out.StatusCode, got)
-			}
+			expect.That(t, out.StatusCode == 200 && slices.Equal(got, tt.want) && len(k.changes) == 0,
+				"answered %d, disconnected %v", out.StatusCode, got)
 			k.err = errors.New("throttled")
 			if out := post(t, h, body); out.StatusCode != 200 && tt.want == nil || out.StatusCode != 503 && tt.want != nil || len(k.ended) != 2*len(tt.want) {
 				t.Errorf("what could not be kept is answered %d, %d were tried", out.StatusCode, len(k.ended)-len(tt.want))

@@ -109,9 +109,8 @@ func TestIgnoredKindsAreAcceptedAndWriteNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{}
 			out := post(t, handler(s), signed(callback(t, tt.fields, tt.outer)))
-			if out.StatusCode != 200 || len(s.changes) != 0 || len(s.ended) != 0 {
-				t.Errorf("answered %d %s, wrote %d times", out.StatusCode, out.Body, len(s.changes)+len(s.ended))
-			}
+			expect.That(t, out.StatusCode == 200 && len(s.changes) == 0 && len(s.ended) == 0,
+				"answered %d %s, wrote %d times", out.StatusCode, out.Body, len(s.changes)+len(s.ended))
 		})
 	}
 }
@@ -149,9 +148,8 @@ func TestNonsenseIsRefusedByName(t *testing.T) {
 			out := post(t, handler(s), signed(tt.body))
 			want := map[string]string{"error": tt.want}
 			var got map[string]string
-			if err := json.Unmarshal([]byte(out.Body), &got); err != nil {
-				t.Fatalf("%v in %q", err, out.Body)
-			}
+			err := json.Unmarshal([]byte(out.Body), &got)
+			expect.Must(t, err == nil, "%v in %q", err, out.Body)
 			if diff := cmp.Diff(want, got); diff != "" || out.StatusCode != 400 || len(s.changes) != 0 {
 				t.Errorf("%d, wrote %d times: %s", out.StatusCode, len(s.changes), diff)
 			}
@@ -190,12 +188,10 @@ func TestWhatIsSaidOnce(t *testing.T) {
 	}
 	var ids []string
 	for _, c := range s.changes {
-		if e := c.Head.(*task.Head).Ended; e == nil || e.As != task.TaskAnswered || len(c.Rows) != 2 {
-			t.Errorf("%+v with %d rows", c.Head, len(c.Rows))
-		}
-		if b, _ := json.Marshal(c.Rows); strings.Contains(string(b), "秘密") {
-			t.Error("the reply is kept")
-		}
+		e := c.Head.(*task.Head).Ended
+		expect.That(t, e != nil && e.As == task.TaskAnswered && len(c.Rows) == 2, "%+v with %d rows", c.Head, len(c.Rows))
+		b, _ := json.Marshal(c.Rows)
+		expect.That(t, !strings.Contains(string(b), "秘密"), "the reply is kept")
 		ids = append(ids, c.Head.(*task.Head).TaskID)
 	}
 	if len(ids) != 6 || ids[0] != ids[1] || ids[3] != ids[4] || ids[0] == ids[2] || ids[3] == ids[5] || ids[0] == ids[3] {
@@ -238,9 +234,8 @@ func TestWhatTheWriteSaysIsAnswered(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			s := &kept{err: tt.err}
-			if out := post(t, handler(s), signed(callback(t, nil, nil))); out.StatusCode != tt.status {
-				t.Errorf("answered %d %s", out.StatusCode, out.Body)
-			}
+			out := post(t, handler(s), signed(callback(t, nil, nil)))
+			expect.That(t, out.StatusCode == tt.status, "answered %d %s", out.StatusCode, out.Body)
 			expect.That(t, len(s.changes) == 1, "%d calls, want 1", len(s.changes))
 		})
 	}
@@ -265,9 +260,8 @@ func TestWhatSlackEndsIsEnded(t *testing.T) {
 			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 200 {
 				t.Fatalf("answered %d %s", out.StatusCode, out.Body)
 			}
-			if diff := cmp.Diff([]ending{tt.want}, s.ended, cmp.AllowUnexported(ending{}), cmp.Comparer(time.Time.Equal)); diff != "" || len(s.changes) != 0 {
-				t.Errorf("%s, and %d changes", diff, len(s.changes))
-			}
+			diff := cmp.Diff([]ending{tt.want}, s.ended, cmp.AllowUnexported(ending{}), cmp.Comparer(time.Time.Equal))
+			expect.That(t, diff == "" && len(s.changes) == 0, "%s, and %d changes", diff, len(s.changes))
 			s.err = errors.New("throttled")
 			if out := post(t, handler(s), signed(callback(t, tt.event, tt.outer))); out.StatusCode != 503 {
 				t.Errorf("what could not be kept is answered %d", out.StatusCode)
@@ -303,9 +297,8 @@ func FuzzReceive(f *testing.F) {
 	f.Add("\x00\xff")
 	f.Fuzz(func(t *testing.T, body string) {
 		out, err := handler(&kept{}).Handle(context.Background(), signed(body))
-		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(body) <= inbound.MaxBody {
-			t.Fatalf("%d %v for %q", out.StatusCode, err, body)
-		}
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(body) > inbound.MaxBody),
+			"%d %v for %q", out.StatusCode, err, body)
 	})
 }
 

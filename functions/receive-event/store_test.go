@@ -118,7 +118,6 @@ func testTold(t *testing.T, db *storetest.Server) {
 		wg.Wait()
 	}
 	a := expect.Value(opened.Load(t.Context(), conversation.RefOf(aggregate.TenantID("T0TEAM"), conversation.ID("T0TEAM", "D0DM", root))))(t)
-	if a.Head.Rev != 2 || len(a.Inbox) != 2 || a.Session.AgentID != "claude" {
-		t.Errorf("%+v with %d messages", a.Head, len(a.Inbox))
-	}
+	expect.That(t, a.Head.Rev == 2 && len(a.Inbox) == 2 && a.Session.AgentID == "claude",
+		"%+v with %d messages", a.Head, len(a.Inbox))
 }

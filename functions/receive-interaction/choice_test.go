@@ -49,9 +49,8 @@ func (w *world) chooses(user, action string, reply aggregate.Ref) {
 	w.T.Helper()
 	p := w.click(user, action, w.of(reply).Choice.ID)
 	p["actions"].([]any)[0].(map[string]any)["block_id"] = reply.ID
-	if out := w.post(p); out.StatusCode != 200 || out.Body != "" {
-		w.T.Errorf("answered %d %s", out.StatusCode, out.Body)
-	}
+	out := w.post(p)
+	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 }
 
 // crashing is a store whose function crashes as it decides on two tasks: before the commit, or after it.
@@ -101,9 +100,8 @@ func testChoiceSurvivesACrash(t *testing.T, w *world) {
 	}
 	w.chooses(workspace.Sato, card.TakeAsRequest, reply)
 	became("after other clicks")
-	if now := w.Load().Head.Rev; now != rev {
-		t.Errorf("the gate's task moved from %d to %d", rev, now)
-	}
+	now := w.Load().Head.Rev
+	expect.That(t, now == rev, "the gate's task moved from %d to %d", rev, now)
 }
 
 // meanwhile is a store where something else happens between a decision on two tasks and its commit.
@@ -129,9 +127,8 @@ func testReasonOrRequest(t *testing.T, w *world) {
 	w.h.Rows = &meanwhile{whole, func() { w.chooses(workspace.Sato, card.TakeAsRequest, reply) }}
 	w.chooses(workspace.Suzuki, card.TakeAsReason, reply)
 	a, p := w.of(reply), w.Load().Prompt()
-	if a.Choice.As != task.AsRequest || a.Head.Run != 2 || p.Status != aggregate.PendingApproval {
-		t.Errorf("run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
-	}
+	expect.That(t, a.Choice.As == task.AsRequest && a.Head.Run == 2 && p.Status == aggregate.PendingApproval,
+		"run %d makes a request of it: %+v; and the policy is %s, for %q", a.Head.Run, a.Choice, p.Status, p.RejectionReason)
 	expect.Same(t, 1, len(w.slack.Ephemerals(workspace.Suzuki)))
 }
 

@@ -136,9 +136,8 @@ func testActionOnTheTab(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.onHome(workspace.Suzuki, card.ApproveAction, k.value()), workspace.Suzuki)
 	expect.Same(t, workspace.Suzuki, k.action().Gate.ApprovedBy)
-	if h := expect.Value(k.Store.OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t); h.Team != slacktest.Team {
-		t.Errorf("the tab is not published again: %+v", h)
-	}
+	h := expect.Value(k.Store.OpenHome(t.Context(), k.of.Tenant, workspace.Suzuki))(t)
+	expect.That(t, h.Team == slacktest.Team, "the tab is not published again: %+v", h)
 }
 
 func testActionListed(t *testing.T, db *storetest.Server) {
@@ -169,9 +168,8 @@ func testActionChanged(t *testing.T, db *storetest.Server) {
 func testActionRejected(t *testing.T, db *storetest.Server) {
 	k := newConversation(t, db, "make")
 	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
-	if out := k.send(workspace.Suzuki, reason(nil)); out.Body == "" {
-		t.Error("a form without a reason closes")
-	}
+	out := k.send(workspace.Suzuki, reason(nil))
+	expect.That(t, out.Body != "", "a form without a reason closes")
 	k.quiet(k.press(workspace.Suzuki, card.RejectAction, k.value()), workspace.Suzuki)
 	k.quiet(k.send(workspace.Suzuki, reason("本番はだめ")), workspace.Suzuki)
 	if x := k.action(); x.Status != conversation.ActionCancelled || x.CancelReason != conversation.ReasonRejected || x.ErrorDetail != "本番はだめ" {
@@ -205,9 +203,8 @@ func testEndedFromTheMenu(t *testing.T, db *storetest.Server) {
 	}
 	k.quiet(k.post(k.shortcut(workspace.Sato, message)), workspace.Sato)
 	k.quiet(k.confirm(workspace.Sato), workspace.Sato)
-	if a := expect.Value(k.rows.Load(t.Context(), k.of))(t); a.Session.Status != conversation.Closed || a.Session.ClosedBy != workspace.Sato {
-		t.Errorf("%+v", a.Session)
-	}
+	a := expect.Value(k.rows.Load(t.Context(), k.of))(t)
+	expect.That(t, a.Session.Status == conversation.Closed && a.Session.ClosedBy == workspace.Sato, "%+v", a.Session)
 }
 
 func testActionCancelled(t *testing.T, db *storetest.Server) {
@@ -269,7 +266,6 @@ func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {
 	for _, action := range []string{card.ApproveAction, card.RejectAction, card.CancelAction, card.OpenActionReview} {
 		k.press("U0NOBODY", action, k.value())
 	}
-	if x := k.action(); x.Status != conversation.ActionPending || len(k.slack.Views("U0NOBODY")) != 0 {
-		t.Errorf("it is %s", x.Status)
-	}
+	x := k.action()
+	expect.That(t, x.Status == conversation.ActionPending && len(k.slack.Views("U0NOBODY")) == 0, "it is %s", x.Status)
 }

@@ -44,12 +44,10 @@ func TestInteractionsOfAWorkspaceThatIsNoneOfOurs(t *testing.T) {
 	w.connected("T0CONNECTED")
 	w.post(of("T0CONNECTED", w.click(workspace.Tanaka, "approve_prompt", id)))
 	notes := w.slack.Ephemerals(workspace.Tanaka)
-	if len(notes) != 1 || notes[0].Text != card.Note("ja", aggregate.ErrNotFound) {
-		t.Errorf("one of ours is told %+v", notes)
-	}
-	if after := w.Load().Head.Rev; after != before {
-		t.Errorf("the task moved from %d to %d", before, after)
-	}
+	expect.That(t, len(notes) == 1 && notes[0].Text == card.Note("ja", aggregate.ErrNotFound),
+		"one of ours is told %+v", notes)
+	after := w.Load().Head.Rev
+	expect.That(t, after == before, "the task moved from %d to %d", before, after)
 	if out := w.post(w.click(workspace.Suzuki, "approve_prompt", id)); out.StatusCode != 200 || w.Load().Prompt().Status != aggregate.Approved {
 		t.Errorf("our own %s: answered %d", slacktest.Team, out.StatusCode)
 	}

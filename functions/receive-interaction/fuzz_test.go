@@ -30,9 +30,8 @@ func FuzzForm(f *testing.F) {
 		h := idle()
 		h.Rows, h.Slack = empty{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(body, h.Now()))
-		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(body) < 1<<18 {
-			t.Fatalf("%d %v for %q", out.StatusCode, err, body)
-		}
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(body) >= 1<<18),
+			"%d %v for %q", out.StatusCode, err, body)
 	})
 }
 
@@ -102,13 +101,11 @@ func FuzzModal(f *testing.F) {
 			},
 		}))(t)
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {string(payload)}}.Encode(), h.Now()))
-		if err != nil || out.StatusCode != 200 && out.StatusCode != 400 && len(payload) < 1<<18 {
-			t.Fatalf("%d %v for %q, %q", out.StatusCode, err, reason, private)
-		}
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 400 || len(payload) >= 1<<18),
+			"%d %v for %q, %q", out.StatusCode, err, reason, private)
 		clean := utf8.ValidString(reason) && strings.TrimSpace(reason) != "" && utf8.RuneCountInString(reason) <= task.MaxReason && !strings.ContainsFunc(reason, unicode.IsControl)
-		if clean && private == string(meant) && g.change.Empty() {
-			t.Errorf("not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
-		}
+		expect.That(t, !clean || private != string(meant) || !g.change.Empty(),
+			"not rejected, with %q: %d %s", reason, out.StatusCode, out.Body)
 		for _, r := range g.change.Rows {
 			p, ok := r.(*task.Prompt)
 			if !ok {
@@ -119,9 +116,8 @@ func FuzzModal(f *testing.F) {
 				t.Errorf("kept %q of %q", kept, reason)
 			}
 			var m card.Rejection
-			if json.Unmarshal([]byte(private), &m) != nil || m.ID != p.ID || m.TaskID != p.TaskID {
-				t.Errorf("rejected by %q", private)
-			}
+			expect.That(t, json.Unmarshal([]byte(private), &m) == nil && m.ID == p.ID && m.TaskID == p.TaskID,
+				"rejected by %q", private)
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -13,8 +14,7 @@ import (
 func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
 	for _, locale := range language.All {
 		v := verdict{decision.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
-		if text, stays := v.inForm(); text == "" || !stays {
-			t.Errorf("%s: %q, stays %t", locale, text, stays)
-		}
+		text, stays := v.inForm()
+		expect.That(t, text != "" && stays, "%s: %q, stays %t", locale, text, stays)
 	}
 }

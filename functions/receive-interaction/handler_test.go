@@ -69,9 +69,8 @@ func TestInteractions(t *testing.T) {
 func testApprovePrompt(t *testing.T, w *world) {
 	p := w.prompted()
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got)
 }
 
 func testApproveProcess(t *testing.T, w *world) {
@@ -120,12 +119,10 @@ func inForm(t *testing.T, out inbound.Response, want string) {
 		Action string            `json:"response_action"`
 		Errors map[string]string `json:"errors"`
 	}
-	if err := json.Unmarshal([]byte(out.Body), &got); err != nil || out.StatusCode != 200 {
-		t.Fatalf("%d %q: %v", out.StatusCode, out.Body, err)
-	}
-	if got.Action != "errors" || len(got.Errors) != 1 || !strings.Contains(got.Errors[card.ReasonBlock], want) {
-		t.Errorf("%+v, want %q", got, want)
-	}
+	err := json.Unmarshal([]byte(out.Body), &got)
+	expect.Must(t, err == nil && out.StatusCode == 200, "%d %q: %v", out.StatusCode, out.Body, err)
+	expect.That(t, got.Action == "errors" && len(got.Errors) == 1 && strings.Contains(got.Errors[card.ReasonBlock], want),
+		"%+v, want %q", got, want)
 }
 
 func testBadReason(t *testing.T, w *world) {
@@ -136,9 +133,8 @@ func testBadReason(t *testing.T, w *world) {
 	missing := w.form(workspace.Suzuki, "prompt", p.ID, "x")
 	missing["view"].(map[string]any)["state"] = map[string]any{"values": map[string]any{}}
 	inForm(t, w.post(missing), "1〜1000 文字")
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Fatalf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.Must(t, got.Status == aggregate.PendingApproval, "%+v", got)
 	w.quiet(w.post(w.form(workspace.Suzuki, "prompt", p.ID, strings.Repeat("あ", 1000))), workspace.Suzuki)
 	expect.Same(t, aggregate.Rejected, w.Load().Prompt().Status)
 }
@@ -174,9 +170,8 @@ func testRejectTwice(t *testing.T, w *world) {
 		w.told(w.post(w.form(user, "prompt", p.ID, "短く")), user, "却下済みです。\n入力した却下理由は、反映されていません。")
 		w.healed()
 	}
-	if got := w.Load().Prompts[0]; got.RejectionReason != "部署ごとに" || got.RejectedBy != workspace.Suzuki {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompts[0]
+	expect.That(t, got.RejectionReason == "部署ごとに" && got.RejectedBy == workspace.Suzuki, "%+v", got)
 }
 
 func testTwice(t *testing.T, w *world) {
@@ -205,9 +200,8 @@ func testRace(t *testing.T, w *world) {
 		if user == won.ApprovedBy && len(told) != 0 {
 			t.Errorf("the winner was told %q", told[0].Text)
 		}
-		if user != won.ApprovedBy && (len(told) != 1 || !strings.Contains(told[0].Text, "<@"+won.ApprovedBy+">")) {
-			t.Errorf("%s was told %+v, but %s decided", user, told, won.ApprovedBy)
-		}
+		expect.That(t, user == won.ApprovedBy || len(told) == 1 && strings.Contains(told[0].Text, "<@"+won.ApprovedBy+">"),
+			"%s was told %+v, but %s decided", user, told, won.ApprovedBy)
 	}
 }
 
@@ -253,9 +247,8 @@ func testRetryGeneration(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
 	w.quiet(w.post(w.click(workspace.Sato, "retry_generation", w.Ref.ID)), workspace.Sato)
 	w.told(w.post(w.click(workspace.Suzuki, "retry_generation", w.Ref.ID)), workspace.Suzuki, workspace.Sato)
-	if head := w.Load().Head; head.Parked != nil || head.Run != 2 {
-		t.Errorf("%+v", head)
-	}
+	head := w.Load().Head
+	expect.That(t, head.Parked == nil && head.Run == 2, "%+v", head)
 }
 
 func testShortcutOnCard(t *testing.T, w *world) {
@@ -268,9 +261,8 @@ func testShortcutOnCard(t *testing.T, w *world) {
 	w.quiet(w.post(w.shortcut(workspace.Sato, button)), workspace.Sato)
 	expect.Must(t, w.Load().Head.Ended == nil, "it was cancelled before anybody said yes")
 	w.told(w.confirm(workspace.Sato), workspace.Sato, "キャンセル")
-	if ended := w.Load().Head.Ended; ended == nil || ended.By != workspace.Sato {
-		t.Errorf("%+v", ended)
-	}
+	ended := w.Load().Head.Ended
+	expect.That(t, ended != nil && ended.By == workspace.Sato, "%+v", ended)
 	w.post(w.shortcut(workspace.Sato, button)) // again: told so, and no dialog
 	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 2 || !strings.Contains(told[1].Text, "にこのタスクをキャンセルしました") || len(w.slack.Views(workspace.Sato)) != 0 {
 		t.Errorf("%+v", told)
@@ -288,17 +280,15 @@ func testShortcutOnCard(t *testing.T, w *world) {
 func testShortcutOnRequest(t *testing.T, w *world) {
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": w.root, "text": "今月の勤怠をまとめて"}))
 	w.confirm(workspace.Sato)
-	if ended := w.Load().Head.Ended; ended == nil || ended.As != task.TaskCancelled {
-		t.Errorf("%+v", ended)
-	}
+	ended := w.Load().Head.Ended
+	expect.That(t, ended != nil && ended.As == task.TaskCancelled, "%+v", ended)
 }
 
 func testShortcutElsewhere(t *testing.T, w *world) {
 	forged := map[string]any{"event_type": "other_app", "event_payload": map[string]any{"task": w.Ref.ID}}
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": "1776675500.000100", "metadata": forged}))
-	if told := w.slack.Ephemerals(workspace.Sato); len(told) != 1 || told[0].Text != card.Note("ja", aggregate.ErrNotFound) {
-		t.Errorf("%+v", told)
-	}
+	told := w.slack.Ephemerals(workspace.Sato)
+	expect.That(t, len(told) == 1 && told[0].Text == card.Note("ja", aggregate.ErrNotFound), "%+v", told)
 	expect.That(t, w.Load().Head.Ended == nil, "it was cancelled")
 	// A reply in the request's thread means the request.
 	w.post(w.shortcut(workspace.Sato, map[string]any{"ts": "1776675600.000100", "thread_ts": w.root}))

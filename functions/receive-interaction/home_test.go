@@ -28,9 +28,8 @@ func TestDecisionsOnTheHomeTab(t *testing.T) {
 		"approve, and the tab is published again": func(t *testing.T, w *world) {
 			p := w.prompted()
 			w.quiet(w.post(w.onTab(workspace.Suzuki, "approve_prompt", p.ID)), workspace.Suzuki)
-			if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
-				t.Errorf("%+v", got.Gate)
-			}
+			got := w.Load().Prompt()
+			expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got.Gate)
 			expect.Same(t, slacktest.Team, expect.Value(w.Store.OpenHome(t.Context(), w.Ref.Tenant, workspace.Suzuki))(t).Team)
 		},
 		"what is refused is said in a dialog": func(t *testing.T, w *world) {
@@ -75,9 +74,8 @@ func testClicksInThreePlaces(t *testing.T, w *world) {
 	}
 	all.Wait()
 	a := w.Load()
-	if got := a.Prompt(); got.Status != aggregate.Approved || len(got.Stamps) != 1 {
-		t.Errorf("%+v", got.Gate)
-	}
+	got := a.Prompt()
+	expect.That(t, got.Status == aggregate.Approved && len(got.Stamps) == 1, "%+v", got.Gate)
 	n := 0
 	for _, e := range expect.Value(w.Store.Audit(t.Context(), w.Ref.Tenant, store.AuditFilter{}, "", 100))(t).Items {
 		if e.Action == task.AuditPromptApproved {

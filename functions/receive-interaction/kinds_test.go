@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
@@ -72,9 +73,8 @@ func TestNonsenseAndStrangeKinds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			h := idle()
 			out, err := h.Handle(t.Context(), signed(tt.body, h.Now()))
-			if err != nil || out.StatusCode != tt.status || out.Body != tt.want {
-				t.Errorf("%d %s %v, want %d %s", out.StatusCode, out.Body, err, tt.status, tt.want)
-			}
+			expect.That(t, err == nil && out.StatusCode == tt.status && out.Body == tt.want,
+				"%d %s %v, want %d %s", out.StatusCode, out.Body, err, tt.status, tt.want)
 		})
 	}
 	h := idle()
@@ -113,8 +113,7 @@ func FuzzInteraction(f *testing.F) {
 		h := idle()
 		h.Rows, h.Slack = empty{}, silentSlack{}
 		out, err := h.Handle(context.Background(), signed(url.Values{"payload": {payload}}.Encode(), h.Now()))
-		if err != nil || out.StatusCode != 200 && out.StatusCode != 403 && len(payload) < 1<<18 {
-			t.Fatalf("%d %v for %q", out.StatusCode, err, payload)
-		}
+		expect.Must(t, err == nil && (out.StatusCode == 200 || out.StatusCode == 403 || len(payload) >= 1<<18),
+			"%d %v for %q", out.StatusCode, err, payload)
 	})
 }

@@ -71,9 +71,8 @@ func TestARequestWhoseAnswerWasLostKeepsItsMessage(t *testing.T) {
 				all.Go(func() { w.post(form) })
 			}
 			all.Wait()
-			if n := w.messages(workspace.HR, "一度だけ頼む"); n != 1 {
-				t.Errorf("%d messages: the second click stands for the first, which failed", n)
-			}
+			n := w.messages(workspace.HR, "一度だけ頼む")
+			expect.That(t, n == 1, "%d messages: the second click stands for the first, which failed", n)
 		},
 	})
 }

@@ -161,9 +161,8 @@ func testDraftOfTheOnlyApprover(t *testing.T, w *world) {
 	w.waits("taken by the only one who could approve it")
 	list(workspace.Suzuki, workspace.Tanaka)
 	w.post(w.submission(workspace.Suzuki, v))
-	if n := w.Load().Prompt(); n.Author != workspace.Suzuki {
-		t.Errorf("it isn't taken where another could approve it: %+v", n)
-	}
+	n := w.Load().Prompt()
+	expect.That(t, n.Author == workspace.Suzuki, "it isn't taken where another could approve it: %+v", n)
 }
 
 func testDraftThatWasNotRead(t *testing.T, w *world) {
@@ -183,9 +182,8 @@ func testDraftThatWasNotRead(t *testing.T, w *world) {
 		edit(&o)
 		forged := v
 		forged.PrivateMetadata = string(expect.Value(json.Marshal(o))(t))
-		if out := w.post(w.submission(workspace.Suzuki, forged)); out.StatusCode != 200 {
-			t.Errorf("%s: %d %s", name, out.StatusCode, out.Body)
-		}
+		out := w.post(w.submission(workspace.Suzuki, forged))
+		expect.That(t, out.StatusCode == 200, "%s: %d %s", name, out.StatusCode, out.Body)
 		w.waits(name)
 	}
 	other := w.submission(workspace.Suzuki, v)
@@ -206,7 +204,6 @@ func testDraftTooLate(t *testing.T, w *world) {
 	if a := w.Load(); len(a.Prompts) != 1 || a.Prompt().ApprovedBy != workspace.Tanaka {
 		t.Errorf("%d versions: %+v", len(a.Prompts), a.Prompt())
 	}
-	if told := w.slack.Ephemerals(workspace.Suzuki); len(told) != 1 || !strings.Contains(told[0].Text, workspace.Tanaka) {
-		t.Errorf("told %+v", told)
-	}
+	told := w.slack.Ephemerals(workspace.Suzuki)
+	expect.That(t, len(told) == 1 && strings.Contains(told[0].Text, workspace.Tanaka), "told %+v", told)
 }

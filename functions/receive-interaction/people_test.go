@@ -55,16 +55,14 @@ func testPolicy(t *testing.T, w *world) {
 			continue
 		}
 		expect.Must(t, status == aggregate.PendingApproval, "%s: %s", tt.name, status)
-		if calls := len(w.slack.Calls("chat.postEphemeral")); calls != 1 {
-			t.Errorf("%s: told %d times", tt.name, calls)
-		}
+		calls := len(w.slack.Calls("chat.postEphemeral"))
+		expect.That(t, calls == 1, "%s: told %d times", tt.name, calls)
 		told, want := w.slack.Ephemerals(tt.user), card.Note("ja", aggregate.ErrNotAllowed{Rule: tt.rule})
 		if tt.can != "" {
 			want += "\n👥 承認・却下できる人: " + tt.can
 		}
-		if member := slices.Contains(members(t, w), tt.user); member && (len(told) == 0 || told[len(told)-1].Text != want) {
-			t.Errorf("%s: told %+v", tt.name, told)
-		}
+		member := slices.Contains(members(t, w), tt.user)
+		expect.That(t, !member || len(told) != 0 && told[len(told)-1].Text == want, "%s: told %+v", tt.name, told)
 		w.healed()
 	}
 }
@@ -83,9 +81,8 @@ func testUnverified(t *testing.T, w *world) {
 		before := len(w.slack.Ephemerals(workspace.Suzuki))
 		w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
 		told := w.slack.Ephemerals(workspace.Suzuki)
-		if len(told) != before+1 || told[before].Text != card.Note("ja", errorclass.ErrUnverified) {
-			t.Errorf("%s: %+v", method, told)
-		}
+		expect.That(t, len(told) == before+1 && told[before].Text == card.Note("ja", errorclass.ErrUnverified),
+			"%s: %+v", method, told)
 	}
 	w.slack.Faults.Add(webapi.Fault{Method: "users.info", Kind: webapi.Refused, Code: "missing_scope"})
 	inForm(t, w.post(w.form(workspace.Suzuki, "prompt", p.ID, "x")), card.Note("ja", errorclass.ErrUnverified))
@@ -100,9 +97,8 @@ func testUnknownMethod(t *testing.T, w *world) {
 	elsewhere := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	elsewhere["container"].(map[string]any)["channel_id"] = workspace.General
 	w.post(elsewhere)
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Fatal("a click in another channel counts")
-	}
+	got := w.Load().Prompt()
+	expect.Must(t, got.Status == aggregate.PendingApproval, "a click in another channel counts")
 	w.quiet(w.post(w.click(workspace.Tanaka, "approve_prompt", p.ID)), workspace.Tanaka)
 	expect.Same(t, workspace.Tanaka, w.Load().Prompt().ApprovedBy)
 }
@@ -135,15 +131,13 @@ func testDirectMessage(t *testing.T, w *world) {
 	p := w.prompted()
 	other := w.click(workspace.Suzuki, "approve_prompt", p.ID)
 	w.post(other)
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval {
-		t.Fatal("who is not in the conversation approved")
-	}
+	got := w.Load().Prompt()
+	expect.Must(t, got.Status == aggregate.PendingApproval, "who is not in the conversation approved")
 	w.slack.Calls()
 	w.quiet(w.post(w.click(workspace.Sato, "approve_prompt", p.ID)), workspace.Sato)
 	expect.Same(t, workspace.Sato, w.Load().Prompt().ApprovedBy)
-	if n := len(w.slack.Calls("users.conversations")); n != 0 {
-		t.Errorf("a conversation of two was looked for")
-	}
+	n := len(w.slack.Calls("users.conversations"))
+	expect.That(t, n == 0, "a conversation of two was looked for")
 }
 
 func testForeignIDs(t *testing.T, w *world) {
@@ -177,7 +171,6 @@ func testForeignIDs(t *testing.T, w *world) {
 		}
 	}
 	inForm(t, w.post(from("T0OTHER", w.form(workspace.Suzuki, "prompt", p.ID, "x"))), card.Note("ja", aggregate.ErrNotFound))
-	if got := w.Load().Prompt(); got.Status != aggregate.PendingApproval || len(w.slack.Views(workspace.Suzuki)) != 0 {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.PendingApproval && len(w.slack.Views(workspace.Suzuki)) == 0, "%+v", got)
 }

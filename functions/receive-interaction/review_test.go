@@ -74,9 +74,8 @@ func (w *world) turn(user, action string) bool {
 	if action == card.ReviewTurn+"back" {
 		to = r.Page - 1
 	}
-	if out := w.post(page(user, v, to)); out.StatusCode != 200 || out.Body != "" {
-		w.T.Fatalf("answered %d %s", out.StatusCode, out.Body)
-	}
+	out := w.post(page(user, v, to))
+	expect.Must(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	return true
 }
 
@@ -153,17 +152,14 @@ func testReadAndApprove(t *testing.T, w *world) {
 			break
 		}
 	}
-	if last := text(w.view(workspace.Suzuki)); pages < 3 || !strings.Contains(last, "最後の行") {
-		t.Fatalf("%d pages, the last is %s", pages, last)
-	}
-	if !w.turn(workspace.Suzuki, card.ReviewTurn+"back") || w.view(workspace.Suzuki).Submit != nil {
-		t.Error("there is no way back")
-	}
+	last := text(w.view(workspace.Suzuki))
+	expect.Must(t, pages >= 3 && strings.Contains(last, "最後の行"), "%d pages, the last is %s", pages, last)
+	expect.That(t, w.turn(workspace.Suzuki, card.ReviewTurn+"back") && w.view(workspace.Suzuki).Submit == nil,
+		"there is no way back")
 	w.turn(workspace.Suzuki, card.ReviewTurn+"on")
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
-	if got := w.Load().Prompt(); got.Status != aggregate.Approved || got.ApprovedBy != workspace.Suzuki {
-		t.Errorf("%+v", got)
-	}
+	got := w.Load().Prompt()
+	expect.That(t, got.Status == aggregate.Approved && got.ApprovedBy == workspace.Suzuki, "%+v", got)
 }
 
 func text(v workspace.View) string {
@@ -189,9 +185,8 @@ func testReviewOfLargeArguments(t *testing.T, w *world) {
 	w.quiet(w.post(w.click(workspace.Suzuki, "approve_step", g.ID)), workspace.Suzuki)
 	for w.turn(workspace.Suzuki, card.ReviewTurn+"on") {
 	}
-	if last := text(w.view(workspace.Suzuki)); !strings.Contains(last, "末尾") {
-		t.Errorf("the last page is %s", last)
-	}
+	last := text(w.view(workspace.Suzuki))
+	expect.That(t, strings.Contains(last, "末尾"), "the last page is %s", last)
 	w.quiet(w.post(w.submission(workspace.Suzuki, w.view(workspace.Suzuki))), workspace.Suzuki)
 	if got := w.Load().Gates[0]; got.Status != aggregate.Approved || got.Arguments.JSON != "" {
 		t.Errorf("%s, and the row holds %d bytes of them", got.Status, len(got.Arguments.JSON))
@@ -208,18 +203,16 @@ func testReadOnly(t *testing.T, w *world) {
 	expect.That(t, v.Submit == nil && strings.Contains(text(v), "最後の行"), "the last page can be submitted: %v", v.Submit)
 	w.told(w.post(w.submission(workspace.Sato, v)), workspace.Sato, "自分の依頼")
 	w.told(w.post(w.click(workspace.Guest, "review_prompt", p.ID)), workspace.Guest, "ゲスト")
-	if len(w.slack.Views(workspace.Guest)) != 0 || w.Load().Prompt().Status != aggregate.PendingApproval {
-		t.Error("a guest reads, or somebody approved")
-	}
+	expect.That(t, len(w.slack.Views(workspace.Guest)) == 0 && w.Load().Prompt().Status == aggregate.PendingApproval,
+		"a guest reads, or somebody approved")
 }
 
 func testReadSomethingElse(t *testing.T, w *world) {
 	p := w.asked()
 	about := expect.Value(json.Marshal(card.Review{Type: task.CardPrompt, ID: p.ID, TaskID: w.Ref.ID, Hash: aggregate.HashOf("another policy")}))(t)
 	forged := workspace.View{CallbackID: card.ReviewCallback, PrivateMetadata: string(about)}
-	if out := w.post(w.submission(workspace.Suzuki, forged)); !strings.Contains(out.Body, "状態が変わりました") {
-		t.Errorf("%d %s", out.StatusCode, out.Body)
-	}
+	out := w.post(w.submission(workspace.Suzuki, forged))
+	expect.That(t, strings.Contains(out.Body, "状態が変わりました"), "%d %s", out.StatusCode, out.Body)
 	expect.Same(t, aggregate.PendingApproval, w.Load().Prompt().Status)
 }
 

@@ -25,8 +25,7 @@ func TestWhatPeopleSeeOfAMessage(t *testing.T) {
 	} {
 		var m message
 		expect.NoError(t, json.Unmarshal([]byte(tt.message), &m))
-		if got := m.seen(); got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		got := m.seen()
+		expect.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
 	}
 }

@@ -61,9 +61,8 @@ func (w *world) sent(user, channel string, message map[string]any) map[string]an
 func (w *world) hears(out inbound.Response, user, want string) {
 	w.T.Helper()
 	told := w.slack.Ephemerals(user)
-	if out.StatusCode != 200 || out.Body != "" || len(told) != 1 || told[0].Text != want {
-		w.T.Errorf("answered %d %s, told %+v", out.StatusCode, out.Body, told)
-	}
+	expect.That(w.T, out.StatusCode == 200 && out.Body == "" && len(told) == 1 && told[0].Text == want,
+		"answered %d %s, told %+v", out.StatusCode, out.Body, told)
 }
 
 func (w *world) ofMessage(channel, ts string) *task.Aggregate {
@@ -102,9 +101,8 @@ func TestShortcutsMakeRequests(t *testing.T) {
 				w.quiet(w.post(w.sent(workspace.Sato, "D0OTHERS", message)), workspace.Sato)
 			}
 			own := workspace.DirectMessage(workspace.Sato)
-			if a := w.asks(own, "内緒の依頼"); a.Request.Channel != own || w.messages(own, "内緒の依頼") != 1 {
-				t.Errorf("%+v", a.Request)
-			}
+			a := w.asks(own, "内緒の依頼")
+			expect.That(t, a.Request.Channel == own && w.messages(own, "内緒の依頼") == 1, "%+v", a.Request)
 		},
 	})
 }
@@ -171,9 +169,8 @@ func TestARequestOfAMessageIsWhatItsDialogShows(t *testing.T) {
 		"a long one, to its end": func(t *testing.T, w *world) {
 			long := strings.Repeat("長い依頼😀", 1500)
 			text, v := w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": w.root, "text": long})
-			if text != long || len(v.Blocks) != 3 {
-				t.Errorf("%d of %d bytes in %d blocks", len(text), len(long), len(v.Blocks))
-			}
+			expect.That(t, text == long && len(v.Blocks) == 3,
+				"%d of %d bytes in %d blocks", len(text), len(long), len(v.Blocks))
 			text, v = w.shows(workspace.Sato, workspace.HR, map[string]any{"type": "message", "user": workspace.Tanaka, "ts": w.root, "text": strings.Repeat("長", 40000)})
 			if len([]rune(text)) != 39000 || v.Blocks[len(v.Blocks)-1].(map[string]any)["type"] != "context" {
 				t.Errorf("%d characters, and it isn't said that they are not all", len([]rune(text)))
@@ -220,9 +217,8 @@ func TestTheDialogMakesARequest(t *testing.T) {
 			form := w.global(workspace.Sato, "有給の一覧がほしい", "C0ELSEWHERE")
 			for range 2 { // the person may try again after inviting Ringi
 				out := w.post(form)
-				if !strings.Contains(out.Body, card.RequestAtBlock) || !strings.Contains(out.Body, "招待") {
-					t.Errorf("%d %s", out.StatusCode, out.Body)
-				}
+				expect.That(t, strings.Contains(out.Body, card.RequestAtBlock) && strings.Contains(out.Body, "招待"),
+					"%d %s", out.StatusCode, out.Body)
 			}
 		},
 		"not in a channel that the person is not in": func(t *testing.T, w *world) {

@@ -201,18 +201,16 @@ func (w *world) told(out inbound.Response, user, want string) {
 	w.T.Helper()
 	expect.That(w.T, out.StatusCode == 200 && out.Body == "", "answered %d %s", out.StatusCode, out.Body)
 	told := w.slack.Ephemerals(user)[w.heard[user]:]
-	if len(told) != 1 || !strings.Contains(told[0].Text, want) || told[0].ThreadTS != w.root {
-		w.T.Fatalf("told %+v, want %q", told, want)
-	}
+	expect.Must(w.T, len(told) == 1 && strings.Contains(told[0].Text, want) && told[0].ThreadTS == w.root,
+		"told %+v, want %q", told, want)
 	w.heard[user]++
 }
 
 // healed wants the cards to be drawn anew.
 func (w *world) healed() {
 	w.T.Helper()
-	if head := w.Load().Head; head.ShownRev != 0 {
-		w.T.Error("the card keeps its buttons")
-	}
+	head := w.Load().Head
+	expect.That(w.T, head.ShownRev == 0, "the card keeps its buttons")
 }
 
 // failing is a store that is down.

@@ -45,9 +45,8 @@ func moved(n int, ref aggregate.Ref, before, now image) events.DynamoDBEventReco
 }
 
 func testNewTask(t *testing.T, w *pipelinetest.World) {
-	if back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", ""))); back != nil {
-		t.Errorf("gave back %v", back)
-	}
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
 }
@@ -76,9 +75,8 @@ func testGivesBack(t *testing.T, w *pipelinetest.World) {
 	w.Transport.ClearFaults()
 	handle(t, w, moved(2, other.Ref, nil, head("1", "1", "")), moved(3, third.Ref, nil, head("1", "1", "")),
 		moved(4, w.Ref, head("1", "1", ""), head("2", "1", "")), moved(5, other.Ref, head("1", "1", ""), head("2", "1", "")))
-	if n := w.Drawn(); n != 3 {
-		t.Errorf("%d messages, want one for each task", n)
-	}
+	n := w.Drawn()
+	expect.That(t, n == 3, "%d messages, want one for each task", n)
 }
 
 func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
@@ -88,16 +86,14 @@ func testRunsGoOn(t *testing.T, w *pipelinetest.World) {
 	expect.That(t, len(back) == 1 && back[0].ItemIdentifier == "s1", "gave back %v, want all", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
-	if n := w.Transport.Count("SendMessage"); n > 3 {
-		t.Errorf("the queue was asked %d times though it is down", n)
-	}
+	n := w.Transport.Count("SendMessage")
+	expect.That(t, n <= 3, "the queue was asked %d times though it is down", n)
 }
 
 func testTriesAgain(t *testing.T, w *pipelinetest.World) {
 	w.Transport.DropCalls("StartExecution", 3) // as often as a client tries
-	if back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", ""))); back != nil {
-		t.Errorf("gave back %v", back)
-	}
+	back := handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
 }
@@ -117,9 +113,8 @@ func testTimeUp(t *testing.T, w *pipelinetest.World) {
 	hangs := slow{w.StoreOverTransport().Of.Store, w.Ref}
 	batch := []events.DynamoDBEventRecord{moved(1, w.Ref, nil, head("1", "1", "")), moved(2, other.Ref, nil, head("1", "1", ""))}
 	out, err := (&Handler{Kinds: aggregate.Kinds{task.Kind}, Store: hangs, Effects: w.Effects()}).Handle(ctx, events.DynamoDBEvent{Records: batch})
-	if err != nil || len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "s2" {
-		t.Fatalf("gave back %v, %v; want from s2", out.BatchItemFailures, err)
-	}
+	expect.Must(t, err == nil && len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "s2",
+		"gave back %v, %v; want from s2", out.BatchItemFailures, err)
 	expect.That(t, ctx.Err() == nil, "the invocation would have timed out")
 	handle(t, w, batch[1])
 	other.Becomes(1, sfntypes.ExecutionStatusRunning)
@@ -141,9 +136,8 @@ func (s slow) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate,
 
 func testPoisonous(t *testing.T, w *pipelinetest.World) {
 	nobody := task.RefOf(w.Ref.Tenant, aggregate.NewID())
-	if back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", ""))); back != nil {
-		t.Errorf("gave back %v", back)
-	}
+	back := handle(t, w, moved(1, nobody, nil, head("1", "1", "")), moved(2, w.Ref, nil, head("1", "1", "")))
+	expect.That(t, back == nil, "gave back %v", back)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 
 	panics := &Handler{Kinds: aggregate.Kinds{task.Kind}, Store: w.StoreOverTransport().Of.Store, Effects: w.Effects()}
@@ -167,7 +161,6 @@ func testLateToken(t *testing.T, w *pipelinetest.World) {
 func testShown(t *testing.T, w *pipelinetest.World) {
 	expect.NoError(t, w.Store.Shown(t.Context(), w.Ref, aggregate.Head{Rev: 1}))
 	handle(t, w, moved(1, w.Ref, nil, head("1", "1", "")))
-	if n := w.Drawn(); n != 0 {
-		t.Errorf("%d messages for what is shown", n)
-	}
+	n := w.Drawn()
+	expect.That(t, n == 0, "%d messages for what is shown", n)
 }

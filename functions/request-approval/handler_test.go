@@ -91,9 +91,8 @@ func testAsksNobody(t *testing.T, w *pipelinetest.World) {
 	for range 2 { // the second time it was delivered again
 		expect.Same(t, task.StatePlanProcess, handle(t, w, in).State)
 	}
-	if p := w.Load().Prompt(); p.Status != aggregate.Approved || p.ApprovedBy != "" || p.ApprovedAt == nil {
-		t.Errorf("%+v", p)
-	}
+	p := w.Load().Prompt()
+	expect.That(t, p.Status == aggregate.Approved && p.ApprovedBy == "" && p.ApprovedAt != nil, "%+v", p)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	noWait(t, w)
 }
@@ -104,9 +103,8 @@ func testCancelledBetween(t *testing.T, w *pipelinetest.World) {
 	w.Prompted(s)
 	in := input(w, w.Open())
 	w.Transport.Before("TransactWriteItems", func() { w.Cancel() })
-	if next := handle(t, w, in); next.State != task.StateFinish || next.Outcome != string(task.TaskCancelled) {
-		t.Errorf("%+v", next)
-	}
+	next := handle(t, w, in)
+	expect.That(t, next.State == task.StateFinish && next.Outcome == string(task.TaskCancelled), "%+v", next)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
 	expect.Same(t, aggregate.Cancelled, w.Load().Prompt().Status)
 }
@@ -119,9 +117,8 @@ func testSuperseded(t *testing.T, w *pipelinetest.World) {
 	w.Restart()
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if p := w.Load().Prompt(); p.Status != aggregate.PendingApproval {
-		t.Errorf("an old run stamped the prompt: %s", p.Status)
-	}
+	p := w.Load().Prompt()
+	expect.That(t, p.Status == aggregate.PendingApproval, "an old run stamped the prompt: %s", p.Status)
 	noWait(t, w)
 }
 
@@ -135,15 +132,13 @@ func testStale(t *testing.T, w *pipelinetest.World) {
 		w.Approve()
 		w.Restart()
 		wait := aggregate.Wait{Gate: in.Gate, Token: "the successor's", Run: 2, Entered: w.Now()}
-		if err := w.Store.PutWait(t.Context(), w.Ref, wait); err != nil {
-			t.Error(err)
-		}
+		err := w.Store.PutWait(t.Context(), w.Ref, wait)
+		expect.That(t, err == nil, "%v", err)
 	})
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
-	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != "the successor's" {
-		t.Errorf("%+v, want the successor's", waits)
-	}
+	waits := w.Load().Waits
+	expect.That(t, len(waits) == 1 && waits[0].Token == "the successor's", "%+v, want the successor's", waits)
 }
 
 func testRetried(t *testing.T, w *pipelinetest.World) {
@@ -153,9 +148,8 @@ func testRetried(t *testing.T, w *pipelinetest.World) {
 	second.Retry = 1
 	handle(t, w, second)
 	handle(t, w, first) // slower; its state has given up on it
-	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != second.TaskToken {
-		t.Errorf("%+v, want the second try's", waits)
-	}
+	waits := w.Load().Waits
+	expect.That(t, len(waits) == 1 && waits[0].Token == second.TaskToken, "%+v, want the second try's", waits)
 	expect.Same(t, sfntypes.ExecutionStatusRunning, w.Status(1))
 }
 
@@ -164,13 +158,11 @@ func testLostAnswer(t *testing.T, w *pipelinetest.World) {
 	in := input(w, w.Open())
 	w.Transport.DropAnswers("PutItem", 1)
 	handle(t, w, in)
-	if waits := w.Load().Waits; len(waits) != 1 || waits[0].Token != in.TaskToken {
-		t.Errorf("%+v", waits)
-	}
+	waits := w.Load().Waits
+	expect.That(t, len(waits) == 1 && waits[0].Token == in.TaskToken, "%+v", waits)
 	w.Transport.DropAnswers("PutItem", 99)
-	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
-		t.Errorf("%v, want one that is tried again", err)
-	}
+	_, err := handler(w).Handle(t.Context(), in)
+	expect.That(t, pipeline.Name(err) == pipeline.Unavailable, "%v, want one that is tried again", err)
 }
 
 func testWakeFails(t *testing.T, w *pipelinetest.World) {
@@ -178,9 +170,8 @@ func testWakeFails(t *testing.T, w *pipelinetest.World) {
 	in := input(w, w.Open())
 	w.Approve()
 	w.Transport.DropCalls("SendTaskSuccess", 99)
-	if _, err := handler(w).Handle(t.Context(), in); pipeline.Name(err) != pipeline.Unavailable {
-		t.Fatalf("%v, want one that is tried again", err)
-	}
+	_, err := handler(w).Handle(t.Context(), in)
+	expect.Must(t, pipeline.Name(err) == pipeline.Unavailable, "%v, want one that is tried again", err)
 	w.Transport.ClearFaults()
 	handle(t, w, in)
 	w.Becomes(1, sfntypes.ExecutionStatusSucceeded)
@@ -194,9 +185,8 @@ func testMissing(t *testing.T, w *pipelinetest.World) {
 	} {
 		in := input(w, "token")
 		spoil(&in)
-		if _, err := handler(w).Handle(t.Context(), in); !errors.Is(err, errorclass.ErrBadInput) {
-			t.Errorf("%s: %v, want ErrBadInput", name, err)
-		}
+		_, err := handler(w).Handle(t.Context(), in)
+		expect.That(t, errors.Is(err, errorclass.ErrBadInput), "%s: %v, want ErrBadInput", name, err)
 	}
 	noWait(t, w)
 }

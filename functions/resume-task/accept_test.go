@@ -108,9 +108,8 @@ func TestWhatNobodyCouldApproveIsRefused(t *testing.T) {
 				t.Fatalf("%+v, ended %+v", next, e)
 			}
 			for locale, says := range map[string]string{"ja": "管理者に、設定の「承認できる人」", "en": "administrator"} {
-				if text := ended.Sentence(locale, tt.reason, ""); !strings.Contains(text, says) {
-					t.Errorf("it doesn't say what an administrator can do: %s", text)
-				}
+				text := ended.Sentence(locale, tt.reason, "")
+				expect.That(t, strings.Contains(text, says), "it doesn't say what an administrator can do: %s", text)
 			}
 		})
 	}
@@ -239,8 +238,7 @@ func TestAWorkspaceThatIsFullIsCounted(t *testing.T) {
 				}
 			}
 		})
-		if strings.Count(out, `"TenantFull":1`) != 1 || strings.Contains(out, "PersonFull") {
-			t.Errorf("%s: counted %s", reason, out)
-		}
+		expect.That(t, strings.Count(out, `"TenantFull":1`) == 1 && !strings.Contains(out, "PersonFull"),
+			"%s: counted %s", reason, out)
 	}
 }

@@ -68,15 +68,13 @@ func checkAsked(t *testing.T, waits, reply *pipelinetest.World, asks bool) {
 		want = task.StateFinish
 	}
 	for range 2 {
-		if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.State != want {
-			t.Fatalf("%+v, %v, want %s", next, err, want)
-		}
+		next, err := handler(reply).Handle(t.Context(), reply.In())
+		expect.Must(t, err == nil && next.State == want, "%+v, %v, want %s", next, err, want)
 	}
 	a := reply.Load()
 	expect.Must(t, (a.Choosing() != nil) == asks, "%+v", a.Choice)
-	if b, _ := waits.Load().OpenGateBeside(); asks && a.Choice.Beside != b {
-		t.Errorf("asks about %+v, and %+v waits", a.Choice.Beside, b)
-	}
+	b, _ := waits.Load().OpenGateBeside()
+	expect.That(t, !asks || a.Choice.Beside == b, "%+v, and %+v waits", a.Choice, b)
 }
 
 // Whoever may not ask is refused in such a thread as anywhere else; nobody is asked what
@@ -86,9 +84,8 @@ func TestWhoMayAskBesideAGate(t *testing.T) {
 	server := pipelinetest.Start(t)
 	resume := func(h *Handler, w *pipelinetest.World, outcome string) *task.Aggregate {
 		t.Helper()
-		if next, err := h.Handle(t.Context(), w.In()); err != nil || next.Outcome != outcome {
-			t.Fatalf("%+v, %v, want %s", next, err, outcome)
-		}
+		next, err := h.Handle(t.Context(), w.In())
+		expect.Must(t, err == nil && next.Outcome == outcome, "%+v, %v, want %s", next, err, outcome)
 		return w.Load()
 	}
 	t.Run("a guest", func(t *testing.T) {
@@ -154,17 +151,15 @@ func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
 		t.Helper()
 		reply := w.Reply()
 		for range 2 {
-			if next, err := handler(reply).Handle(t.Context(), reply.In()); err != nil || next.Outcome != outcome {
-				t.Fatalf("%+v, %v, want %s", next, err, outcome)
-			}
+			next, err := handler(reply).Handle(t.Context(), reply.In())
+			expect.Must(t, err == nil && next.Outcome == outcome, "%+v, %v, want %s", next, err, outcome)
 		}
 		return reply
 	}
 	first := resume("asked")
 	for range 99 {
-		if e := resume("refused").Load().Head.Ended; e.Reason != task.ReasonAsked || e.Until != nil {
-			t.Fatalf("%+v", e)
-		}
+		e := resume("refused").Load().Head.Ended
+		expect.Must(t, e.Reason == task.ReasonAsked && e.Until == nil, "%+v", e)
 	}
 	first.Cancel()
 	resume("asked")

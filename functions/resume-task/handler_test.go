@@ -48,9 +48,8 @@ func TestWhatIsResumed(t *testing.T) {
 			expect.Value(handler(w).Handle(t.Context(), w.In()))(t)
 		}
 		made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant)
-		if err != nil || made.TeamID != pipelinetest.Team || len(made.Admins) != 1 || made.Admins[0] != "U0ADMIN" {
-			t.Errorf("%+v, %v", made, err)
-		}
+		expect.That(t, err == nil && made.TeamID == pipelinetest.Team && len(made.Admins) == 1 && made.Admins[0] == "U0ADMIN",
+			"%+v, %v", made, err)
 	})
 	for by, admin := range map[named]string{"U0SECRET": "U0SECRET", "suzuki@example.com": "U0ADMIN"} {
 		t.Run("the secret names "+string(by), func(t *testing.T) {

@@ -46,9 +46,8 @@ func TestARequestWaitsForSlack(t *testing.T) {
 					t.Fatalf("try %d after %s: again in %s", tries, now.Sub(began), a.Head.PausedUntil.Sub(now))
 				}
 				last = a.Head.PausedUntil.Sub(now)
-				if s.err == error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) && last < 10*time.Minute {
-					t.Fatalf("again in %s, before Slack said", last)
-				}
+				expect.Must(t, s.err != error(slackapi.RateLimited{RetryAfter: 10 * time.Minute}) || last >= 10*time.Minute,
+					"again in %s, before Slack said", last)
 				rev := a.Head.Rev
 				if next, err := h.Handle(t.Context(), w.In()); err != nil || next.State != task.StatePause || w.Load().Head.Rev != rev {
 					t.Fatalf("asked again before its time: %+v, %v", next, err)
@@ -81,7 +80,6 @@ func TestAChoiceThatTookLongIsNoSilence(t *testing.T) {
 	})
 	h.Slack = answers{team: pipelinetest.Team, err: slackapi.Unknown{Cause: "timeout"}}
 	expect.Value(h.Handle(t.Context(), reply.In()))(t)
-	if rest := reply.Load().Head.PausedUntil.Sub(now); rest > 10*time.Second {
-		t.Errorf("one answer was lost, and Slack is asked again in %s", rest)
-	}
+	rest := reply.Load().Head.PausedUntil.Sub(now)
+	expect.That(t, rest <= 10*time.Second, "one answer was lost, and Slack is asked again in %s", rest)
 }

@@ -24,9 +24,8 @@ func TestAnUnknownWorkspaceIsRefused(t *testing.T) {
 			t.Fatalf("%+v, %v", next, err)
 		}
 	}
-	if e := w.Load().Head.Ended; e == nil || e.As != task.TaskRefused || e.Reason != task.ReasonWorkspace {
-		t.Errorf("ended %+v", e)
-	}
+	e := w.Load().Head.Ended
+	expect.That(t, e != nil && e.As == task.TaskRefused && e.Reason == task.ReasonWorkspace, "ended %+v", e)
 	if made, err := w.Store.Tenant(t.Context(), w.Ref.Tenant); !errors.Is(err, aggregate.ErrNotFound) {
 		t.Errorf("made %+v, %v", made, err)
 	}
@@ -106,9 +105,8 @@ func TestARequestNotesTheOrganization(t *testing.T) {
 		h := handler(w)
 		h.Slack = answers{team: pipelinetest.Team, enterprise: "E0ORG", user: slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}}
 		expect.Value(h.Handle(t.Context(), w.In()))(t)
-		if is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t); is.EnterpriseID != "E0ORG" || is.BotUserID != "U0BOT" {
-			t.Errorf("%s: %+v", name, is)
-		}
+		is := expect.Value(w.Store.Tenant(t.Context(), w.Ref.Tenant))(t)
+		expect.That(t, is.EnterpriseID == "E0ORG" && is.BotUserID == "U0BOT", "%s: %+v", name, is)
 	}
 }
 

@@ -103,12 +103,10 @@ func TestOneTeamsTroubleIsNotAnothers(t *testing.T) {
 		}
 	}
 	settled := expect.Value(w.store.Settle(t.Context(), a.Ref(), a.Head.Run))(t)
-	if settled.Summary == nil || settled.Summary.Status != contest.SummaryPartialFailure {
-		t.Errorf("%+v", settled.Summary)
-	}
-	if outcome := w.play(a, 1, 0); outcome == "" {
-		t.Error("a team of a settled contest has no outcome")
-	}
+	expect.That(t, settled.Summary != nil && settled.Summary.Status == contest.SummaryPartialFailure,
+		"%+v", settled.Summary)
+	outcome := w.play(a, 1, 0)
+	expect.That(t, outcome != "", "a team of a settled contest has no outcome")
 }
 
 func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
@@ -120,9 +118,8 @@ func TestASpentBudgetEndsATeamAtItsBestRound(t *testing.T) {
 	if got.Status != contest.TeamEnded || got.ExitReason != contest.BudgetExhausted || got.Rounds != 2 || got.Detail == "" {
 		t.Errorf("%+v", got)
 	}
-	if spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t); spent != aggregate.USD(1) {
-		t.Errorf("spent %s", spent)
-	}
+	spent := expect.Value(w.store.Spent(t.Context(), contest.TeamRef(a.Head.TenantID, a.Head.ExecutionID, "a")))(t)
+	expect.That(t, spent == aggregate.USD(1), "spent %s", spent)
 }
 
 func TestATeamOfAnotherRunIsLeftAlone(t *testing.T) {
@@ -145,8 +142,7 @@ func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
 		crowd += fmt.Sprintf("<@U%08d> ", i)
 	}
 	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1, "目的" + strings.Repeat("\n", 400_000) + "。": 1} {
-		if got := fits(policy); len(got) != want {
-			t.Errorf("%.40s: %v", policy, got)
-		}
+		got := fits(policy)
+		expect.That(t, len(got) == want, "%.40s: %v", policy, got)
 	}
 }

@@ -107,9 +107,8 @@ func TestOfTwoThatPlayARoundOneGoesOn(t *testing.T) {
 	for range 5 {
 		w.once(a, &meanwhile{})
 	}
-	if got := w.team(a, "a"); got.Rounds == 0 {
-		t.Errorf("nobody goes on: %+v", got)
-	}
+	got := w.team(a, "a")
+	expect.That(t, got.Rounds != 0, "nobody goes on: %+v", got)
 }
 
 // away loses writes of one item as long as there are some to lose.

@@ -42,9 +42,8 @@ func testCounted(t *testing.T, w *world) {
 	for range 2 {
 		w.seals(told(w)...)
 	}
-	if s := sum(t, w); s.Facts != 2 || s.Decided(daily.Approved) != 1 || s.Spent.Cost != 1200 {
-		t.Errorf("%+v", s)
-	}
+	s := sum(t, w)
+	expect.That(t, s.Facts == 2 && s.Decided(daily.Approved) == 1 && s.Spent.Cost == 1200, "%+v", s)
 	w.tick()
 	if got := w.verified(tenant); got.Sealed != 0 || len(got.Findings) != 1 || got.Findings[0].Flaw != chain.Removed {
 		t.Errorf("only the audit entry is sealed: %+v", got) // its row was never put
@@ -59,9 +58,8 @@ func (full) PutFacts(context.Context, []daily.Fact) error { return errors.New("t
 func testNotCounted(t *testing.T, w *world) {
 	w.Store = full{w.store}
 	out := w.handle(events.DynamoDBEvent{Records: append(w.written(tenant, 1), told(w)...)})
-	if len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "1" {
-		t.Errorf("gave back %v", out.BatchItemFailures)
-	}
+	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "1",
+		"gave back %v", out.BatchItemFailures)
 	w.Store = w.store
 	odd := texts("PK", "AUDIT#"+tenant+"#2026-04", "SK", "x", "id", "01E", "tenant_id", tenant, "timestamp", "no time", "task_id", "01TASK")
 	if out := w.handle(events.DynamoDBEvent{Records: append([]events.DynamoDBEventRecord{w.record(9, nil, odd)}, told(w)...)}); out.BatchItemFailures != nil {

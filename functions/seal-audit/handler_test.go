@@ -238,9 +238,8 @@ func testGivesBack(t *testing.T, w *world) {
 	signer := w.Signer
 	w.Signer = faulty{signer, "01OTHER"}
 	out := w.handle(events.DynamoDBEvent{Records: records})
-	if len(out.BatchItemFailures) != 1 || out.BatchItemFailures[0].ItemIdentifier != "2" {
-		t.Errorf("gave back %v", out.BatchItemFailures)
-	}
+	expect.That(t, len(out.BatchItemFailures) == 1 && out.BatchItemFailures[0].ItemIdentifier == "2",
+		"gave back %v", out.BatchItemFailures)
 	w.Signer = signer
 	w.seals(records[1:]...)
 	w.tick()
@@ -256,9 +255,8 @@ func testHeads(t *testing.T, w *world) {
 	w.tick()
 	out := expect.Value(w.heads.S3.ListObjectVersions(t.Context(), &s3.ListObjectVersionsInput{Bucket: &w.heads.Bucket}))(t)
 	expect.Must(t, len(out.Versions) == 1, "%d heads of a chain that moved once", len(out.Versions))
-	if _, err := w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId}); err == nil {
-		t.Error("the head is deleted in its time")
-	}
+	_, err := w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key, VersionId: out.Versions[0].VersionId})
+	expect.That(t, err != nil, "the head is deleted in its time")
 	// Somebody hides the head, and takes everything away that it is of.
 	expect.Value(w.heads.S3.DeleteObject(t.Context(), &s3.DeleteObjectInput{Bucket: &w.heads.Bucket, Key: out.Versions[0].Key}))(t)
 	for _, it := range expect.Value(w.db.Scan(t.Context(), &dynamodb.ScanInput{TableName: &w.table}))(t).Items {
@@ -274,9 +272,8 @@ func testLate(t *testing.T, w *world) {
 	w.seals(w.written(tenant, 1)...)
 	w.tick()
 	w.tick()
-	if got := w.verified(tenant); len(got.Findings) != 0 || len(got.Late) != 3 || got.Sealed != 4 {
-		t.Errorf("%+v", got)
-	}
+	got := w.verified(tenant)
+	expect.That(t, len(got.Findings) == 0 && len(got.Late) == 3 && got.Sealed == 4, "%+v", got)
 	forged := w.row(tenant, began.AddDate(0, -1, 1))
 	w.now = w.now.AddDate(0, 0, 1)
 	w.tick()

@@ -37,9 +37,8 @@ func TestAChainThatWasSetBackAndGrewAgainIsFound(t *testing.T) {
 		w.tick()
 	}
 	got := w.verified(tenant)
-	if len(got.Findings) != 2 || got.Findings[0].Flaw != chain.Cut {
-		t.Errorf("two entries are gone with their links, though heads that are locked away name those: %+v", got)
-	}
+	expect.That(t, len(got.Findings) == 2 && got.Findings[0].Flaw == chain.Cut,
+		"two entries are gone with their links, though heads that are locked away name those: %+v", got)
 }
 
 // Somebody who may put objects into the bucket puts an old head under a day to come, and cuts the chain to it.
@@ -62,7 +61,6 @@ func TestAnOldHeadUnderALaterDayIsNotTheNewest(t *testing.T) {
 	key := "heads/" + tenant + "/9999-01-01/0000000001.json"
 	expect.Value(w.heads.S3.PutObject(t.Context(), &s3.PutObjectInput{Bucket: &w.heads.Bucket, Key: &key, Body: bytes.NewReader(body), ChecksumAlgorithm: s3types.ChecksumAlgorithmSha256}))(t)
 	got := w.verified(tenant)
-	if len(got.Findings) != 1 || got.Findings[0] != (chain.Finding{Flaw: chain.Cut, Where: "head"}) {
-		t.Errorf("the chain is cut: %+v", got)
-	}
+	expect.That(t, len(got.Findings) == 1 && got.Findings[0] == (chain.Finding{Flaw: chain.Cut, Where: "head"}),
+		"the chain is cut: %+v", got)
 }

@@ -94,9 +94,8 @@ func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
 		t.Errorf("after three minutes of three links each: %d links, looked at through %v", is.Seq, is.Checked)
 	}
 	w.tick()
-	if got := w.verified(tenant); len(got.Late) != 1 || got.Sealed != 8 {
-		t.Errorf("%+v", got)
-	}
+	got := w.verified(tenant)
+	expect.That(t, len(got.Late) == 1 && got.Sealed == 8, "%+v", got)
 }
 
 // together puts heads away, and signs, only when so many calls are to be under way at once.
@@ -160,8 +159,7 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 	w.Heads = x
 	w.tick()
 	for n := range keepsAtOnce {
-		if is := expect.Value(w.store.Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t); is.Kept != is.Seq {
-			t.Errorf("head %d of %s is not put away", is.Seq, is.Tenant)
-		}
+		is := expect.Value(w.store.Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
+		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
 	}
 }

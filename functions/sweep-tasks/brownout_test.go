@@ -275,9 +275,8 @@ func TestOnlyServicesAreLeftAlone(t *testing.T) {
 		for _, err := range tt.answers {
 			_ = s.call(t.Context(), func(context.Context) error { return err })
 		}
-		if got := s.leftAlone(); got != tt.want {
-			t.Errorf("%s: left alone %v", name, got)
-		}
+		got := s.leftAlone()
+		expect.That(t, got == tt.want, "%s: left alone %v", name, got)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel() // the task's time is over

@@ -63,16 +63,14 @@ func testMissed(t *testing.T, w *pipelinetest.World) {
 	a := sweep(t, w, soon)
 	w.Becomes(1, sfntypes.ExecutionStatusRunning)
 	expect.Same(t, 1, w.Drawn())
-	if want := w.Now().Add(5 * time.Minute); a.Head.DueAt == nil || !a.Head.DueAt.Equal(want) {
-		t.Errorf("due at %v, want %v", a.Head.DueAt, want)
-	}
+	want := w.Now().Add(5 * time.Minute)
+	expect.That(t, a.Head.DueAt != nil && a.Head.DueAt.Equal(want), "due at %v, want %v", a.Head.DueAt, want)
 }
 
 func testNotDue(t *testing.T, w *pipelinetest.World) {
 	sweep(t, w, 30*time.Second)
-	if s := w.Status(1); s != "" || w.Drawn() != 0 {
-		t.Errorf("the run is %s", s)
-	}
+	s := w.Status(1)
+	expect.That(t, s == "" && w.Drawn() == 0, "the run is %s", s)
 }
 
 func testLostWakeUp(t *testing.T, w *pipelinetest.World) {
@@ -96,9 +94,8 @@ func testExpires(t *testing.T, w *pipelinetest.World) {
 	show(t, w)
 	a := sweep(t, w, soon)
 	by := *a.Prompt().Terms.DecideBy
-	if a.Head.DueAt == nil || !a.Head.DueAt.Equal(by) {
-		t.Errorf("due at %v, want when the decision is, %v", a.Head.DueAt, by)
-	}
+	expect.That(t, a.Head.DueAt != nil && a.Head.DueAt.Equal(by),
+		"due at %v, want when the decision is, %v", a.Head.DueAt, by)
 	if a = sweep(t, w, by.Sub(w.Now())); a.Head.Ended != nil {
 		t.Errorf("expired at %v itself", by)
 	}
@@ -182,9 +179,8 @@ func testOverLimit(t *testing.T, w *pipelinetest.World) {
 func testStuck(t *testing.T, w *pipelinetest.World) {
 	w.Open()
 	expect.Same(t, 1, sweep(t, w, 19*time.Minute).Head.Run)
-	if a := sweep(t, w, 5*time.Minute); a.Head.Run != 2 || a.Head.Restarts != 1 {
-		t.Errorf("run %d, %d restarts", a.Head.Run, a.Head.Restarts)
-	}
+	a := sweep(t, w, 5*time.Minute)
+	expect.That(t, a.Head.Run == 2 && a.Head.Restarts == 1, "run %d, %d restarts", a.Head.Run, a.Head.Restarts)
 	w.Becomes(2, sfntypes.ExecutionStatusRunning)
 }
 
@@ -215,9 +211,8 @@ func parks(t *testing.T, w *pipelinetest.World) {
 			w.Stop(a.Head.Run)
 		}
 	}
-	if a.Head.Parked == nil || a.Head.Parked.Layer != task.L2 || a.Head.Run != task.MaxRestarts+1 {
-		t.Fatalf("parked %+v at run %d", a.Head.Parked, a.Head.Run)
-	}
+	expect.Must(t, a.Head.Parked != nil && a.Head.Parked.Layer == task.L2 && a.Head.Run == task.MaxRestarts+1,
+		"parked %+v at run %d", a.Head.Parked, a.Head.Run)
 	show(t, w)
 	if a = sweep(t, w, time.Hour); a.Head.DueAt != nil {
 		t.Errorf("due at %v: only a person goes on from here", a.Head.DueAt)

@@ -27,12 +27,10 @@ func testPoisonous(t *testing.T, w *pipelinetest.World) {
 		}
 		w.Later(want * time.Minute)
 	}
-	if s := other.Status(1); s != sfntypes.ExecutionStatusRunning {
-		t.Errorf("the other task's run is %q", s)
-	}
-	if a := sweep(t, w, 0); a.Head.SweepFailures != 0 {
-		t.Errorf("%d failures after it went well", a.Head.SweepFailures)
-	}
+	s := other.Status(1)
+	expect.That(t, s == sfntypes.ExecutionStatusRunning, "the other task's run is %q", s)
+	a := sweep(t, w, 0)
+	expect.That(t, a.Head.SweepFailures == 0, "%d failures after it went well", a.Head.SweepFailures)
 }
 
 // poisoned cannot load one task, nor read what is due in one shard; a zero ref is none.
@@ -70,9 +68,8 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 	h := handler(tasks[11])
 	tasks[11].Later(soon)
 	h.Store = poisoned{Store: w.StoreOverTransport().Of.Store}
-	if err := h.Handle(t.Context()); !errors.Is(err, errPoison) {
-		t.Errorf("%v, want what went wrong", err)
-	}
+	err := h.Handle(t.Context())
+	expect.That(t, errors.Is(err, errPoison), "%v, want what went wrong", err)
 	inShard := 0
 	for range eachDue(t, w, tasks[11].Now(), 0) {
 		inShard++
@@ -83,9 +80,8 @@ func testShardDown(t *testing.T, w *pipelinetest.World) {
 			running++
 		}
 	}
-	if running != len(tasks)-inShard {
-		t.Errorf("%d of %d tasks run, %d are in the shard that is down", running, len(tasks), inShard)
-	}
+	expect.That(t, running == len(tasks)-inShard,
+		"%d of %d tasks run, %d are in the shard that is down", running, len(tasks), inShard)
 }
 
 func eachDue(t *testing.T, w *pipelinetest.World, now time.Time, shard int) []aggregate.Ref {

@@ -62,9 +62,8 @@ func (k *inConversation) says(text string, p *conversation.Proposal) *conversati
 // drawn draws and wants these texts in the thread, in this order, and Slack to show the agent's status.
 func (k *inConversation) drawn(status string, texts ...string) {
 	k.T.Helper()
-	if !k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)) {
-		k.T.Fatalf("given back for %v s", k.queue.hidden)
-	}
+	expect.Must(k.T, k.send(fmt.Sprintf(`{"tenant":%q,"kind":"session","id":%q}`, k.ref.Tenant, k.ref.ID)),
+		"given back for %v s", k.queue.hidden)
 	thread := k.slack.Thread(k.T, k.channel, k.thread)
 	expect.Must(k.T, len(thread) == len(texts), "the thread shows %d messages, want %q: %+v", len(thread), texts, thread)
 	for i, m := range thread {

@@ -52,9 +52,8 @@ func (k *inConversation) shown() (asked bool) {
 	for _, m := range k.queue.sent {
 		if strings.Contains(*m.MessageBody, `"copies":true`) {
 			asked = true
-			if *m.MessageGroupId == k.ref.ID || !k.send(*m.MessageBody) {
-				k.T.Errorf("copies hold the cards up, or are given back for %v s", k.queue.hidden)
-			}
+			expect.That(k.T, *m.MessageGroupId != k.ref.ID && k.send(*m.MessageBody),
+				"copies hold the cards up, or are given back for %v s", k.queue.hidden)
 		}
 	}
 	return asked
@@ -140,9 +139,8 @@ func testActionCopiesOfEligible(t *testing.T, k *inConversation) {
 	k.listing(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesListed }, workspace.Guest, workspace.Stranger, workspace.Suzuki)
 	k.proposes("make")
 	k.shown()
-	if n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies); n != 1 || len(k.direct(workspace.Suzuki)) != 1 {
-		t.Errorf("%d copies", n)
-	}
+	n := len(expect.Value(k.rows.Load(t.Context(), k.ref))(t).Copies)
+	expect.That(t, n == 1 && len(k.direct(workspace.Suzuki)) == 1, "%d copies", n)
 }
 
 func testActionCopiesLeave(t *testing.T, k *inConversation) {
@@ -156,7 +154,6 @@ func testActionCopiesLeave(t *testing.T, k *inConversation) {
 	}
 	k.shown()
 	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
-	if len(a.Copies) != len(a.Actions) || len(a.Copies) >= 23 {
-		t.Errorf("%d copies of %d actions stay", len(a.Copies), len(a.Actions))
-	}
+	expect.That(t, len(a.Copies) == len(a.Actions) && len(a.Copies) < 23,
+		"%d copies of %d actions stay", len(a.Copies), len(a.Actions))
 }

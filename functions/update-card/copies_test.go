@@ -77,9 +77,8 @@ func testCopiesFollow(t *testing.T, w *world) {
 		}
 	}
 	w.drawn()
-	if n := len(w.queue.sent); n != 0 {
-		t.Errorf("asked for %d messages, and nothing changed", n)
-	}
+	n := len(w.queue.sent)
+	expect.That(t, n == 0, "asked for %d messages, and nothing changed", n)
 	w.Approve()
 	w.drawn()
 	for _, user := range []string{workspace.Suzuki, workspace.Tanaka} {
@@ -92,9 +91,8 @@ func testCopiesFollow(t *testing.T, w *world) {
 func testNoCopies(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.drawn()
-	if got := w.direct(workspace.Suzuki); len(got) != 0 {
-		t.Errorf("members of the channel got %v", got)
-	}
+	got := w.direct(workspace.Suzuki)
+	expect.That(t, len(got) == 0, "members of the channel got %v", got)
 	w.listing([]string{workspace.Suzuki}, nil)
 	w.Settings(func(s *tenancy.Settings) { s.ApprovalCopies = tenancy.CopiesNone })
 	w.drawn()
@@ -122,9 +120,8 @@ func testCopiesUnreachable(t *testing.T, w *world) {
 	}
 	w.Approve()
 	w.drawn()
-	if len(w.direct(workspace.Tanaka)) != 0 || len(w.queue.hidden) != 0 {
-		t.Errorf("tried again, or given back for %v", w.queue.hidden)
-	}
+	expect.That(t, len(w.direct(workspace.Tanaka)) == 0 && len(w.queue.hidden) == 0,
+		"tried again, or given back for %v", w.queue.hidden)
 }
 
 func testCopiesLost(t *testing.T, w *world) {
@@ -137,9 +134,8 @@ func testCopiesLost(t *testing.T, w *world) {
 	w.Later(time.Minute)
 	w.send(copies)
 	expect.Same(t, 1, len(w.direct(workspace.Suzuki)))
-	if c := w.Load().Copies[0]; c.State != aggregate.CardPosted || c.MessageTS == "" {
-		t.Errorf("%+v", c)
-	}
+	c := w.Load().Copies[0]
+	expect.That(t, c.State == aggregate.CardPosted && c.MessageTS != "", "%+v", c)
 }
 
 func testCopiesCounted(t *testing.T, w *world) {
@@ -154,9 +150,8 @@ func testCopiesCounted(t *testing.T, w *world) {
 		made = append(made, &aggregate.Card{CardType: task.CardPrompt, Subject: p.Key(), User: users[i], Others: 5, State: aggregate.CardUnreachable, CreatedAt: w.Now()})
 	}
 	expect.NoError(t, w.Store.AddCopies(t.Context(), w.Ref, made))
-	if err := w.Store.AddCopies(t.Context(), w.Ref, made); err == nil {
-		t.Error("made twice")
-	}
+	err := w.Store.AddCopies(t.Context(), w.Ref, made)
+	expect.That(t, err != nil, "made twice")
 	w.drawn()
 	w.shows("", "ほか 5 人の承認者には DM を送っていません")
 }

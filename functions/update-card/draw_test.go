@@ -77,12 +77,10 @@ func testFollows(t *testing.T, w *world) {
 	expect.Same(t, 0, len(w.slack.Calls()))
 	w.Extracted()
 	w.done()
-	if now := w.shows("勤怠"); now[0].TS != first[0].TS {
-		t.Error("the card is another message")
-	}
-	if c := w.Load().Card("CARD#task"); c.State != aggregate.CardPosted || c.Hash == "" || c.ClaimedBy != "" {
-		t.Errorf("%+v", c)
-	}
+	now := w.shows("勤怠")
+	expect.That(t, now[0].TS == first[0].TS, "the card is another message")
+	c := w.Load().Card("CARD#task")
+	expect.That(t, c.State == aggregate.CardPosted && c.Hash != "" && c.ClaimedBy == "", "%+v", c)
 }
 
 func testOrder(_ *testing.T, w *world) {
@@ -122,9 +120,8 @@ func testLocale(t *testing.T, w *world) {
 	saved.Locale = "en"
 	expect.Value(w.Store.SaveSettings(t.Context(), w.Ref.Tenant, saved, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
 	w.done()
-	if m := w.shows("")[0]; strings.Contains(fmt.Sprint(m.Attachments), "受け付けました") {
-		t.Error("the card is Japanese")
-	}
+	m := w.shows("")[0]
+	expect.That(t, !strings.Contains(fmt.Sprint(m.Attachments), "受け付けました"), "the card is Japanese")
 }
 
 func testDeleted(t *testing.T, w *world) {
@@ -133,9 +130,8 @@ func testDeleted(t *testing.T, w *world) {
 	expect.NoError(t, w.slack.Delete(workspace.HR, old, workspace.Bot))
 	w.Extracted()
 	w.done()
-	if m := w.shows("勤怠"); m[0].TS == old {
-		t.Error("the same message")
-	}
+	m := w.shows("勤怠")
+	expect.That(t, m[0].TS != old, "the same message")
 }
 
 func testCantUpdate(_ *testing.T, w *world) {
@@ -160,9 +156,8 @@ func testArchived(t *testing.T, w *world) {
 	}
 	w.slack.Calls()
 	w.done()
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("tried again at the same revision: %v", calls)
-	}
+	calls := w.slack.Calls()
+	expect.That(t, len(calls) == 0, "tried again at the same revision: %v", calls)
 	w.Extracted()
 	w.Draft(tenancy.DefaultSettings())
 	w.done()
@@ -197,9 +192,8 @@ func testArchivedAtGate(t *testing.T, w *world) {
 		t.Error("the sweeper asks for cards within the hour")
 	}
 	w.done()
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("tried again within the hour: %v", calls)
-	}
+	calls := w.slack.Calls()
+	expect.That(t, len(calls) == 0, "tried again within the hour: %v", calls)
 	w.Later(time.Second)
 	if e := w.Load().Effects(w.Now()); !e.Cards {
 		t.Error("after an hour the sweeper asks for no cards")
@@ -223,18 +217,16 @@ func testAppRefused(t *testing.T, w *world) {
 		w.back(1, 2)
 		a := w.Load()
 		for _, c := range a.Cards {
-			if c.State == aggregate.CardUnreachable || c.Refusal != "" || c.State == aggregate.CardPosting {
-				t.Errorf("%s: %+v", code, c)
-			}
+			expect.That(t, c.State != aggregate.CardUnreachable && c.Refusal == "" && c.State != aggregate.CardPosting,
+				"%s: %+v", code, c)
 		}
 		if due := a.DueAt(w.Now()); a.Head.ShownRev == a.Head.Rev || due == nil || due.After(w.Now().Add(time.Hour)) {
 			t.Errorf("%s: shown %d of %d, due at %v", code, a.Head.ShownRev, a.Head.Rev, due)
 		}
 		w.slack.Faults.Clear("")
 	}
-	if all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato)); err != nil || len(all) != 0 {
-		t.Errorf("the requester was told: %v %v", all, err)
-	}
+	all, err := w.slack.Everything(workspace.DirectMessage(workspace.Sato))
+	expect.That(t, err == nil && len(all) == 0, "the requester was told: %v %v", all, err)
 	w.done()
 	w.shows("勤怠", "approve_prompt")
 }
@@ -276,9 +268,8 @@ func testRedraw(t *testing.T, w *world) {
 	w.done()
 	expect.NoError(t, w.Store.Redraw(t.Context(), w.Ref))
 	w.done()
-	if head := w.Load().Head; head.ShownRev != head.Rev {
-		t.Errorf("shown %d of %d", head.ShownRev, head.Rev)
-	}
+	head := w.Load().Head
+	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d", head.ShownRev, head.Rev)
 	w.shows("受け付けました")
 }
 
@@ -311,9 +302,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	thread := w.slack.Thread(t, workspace.HR, w.root)
 	last, err := json.Marshal(thread[len(thread)-1].Attachments)
 	expect.NoError(t, err)
-	if !strings.Contains(string(last), "末尾") || !strings.Contains(string(last), "approve_step") {
-		t.Errorf("the card is %s", last)
-	}
+	expect.That(t, strings.Contains(string(last), "末尾") && strings.Contains(string(last), "approve_step"),
+		"the card is %s", last)
 	if n := len(w.bucket[storetest.FetchCount]); n != 1 {
 		t.Errorf("the arguments were fetched %d times for one card", n)
 	}
@@ -330,9 +320,8 @@ func testLargeArguments(t *testing.T, w *world) {
 	if n := len(w.bucket[storetest.FetchCount]); n != 2 {
 		t.Errorf("the arguments were fetched %d times for a card that was drawn twice", n)
 	}
-	if kept := w.Load().Gates[0].Arguments; kept.JSON != "" {
-		t.Errorf("the row holds %d bytes of them", len(kept.JSON))
-	}
+	kept := w.Load().Gates[0].Arguments
+	expect.That(t, kept.JSON == "", "the row holds %d bytes of them", len(kept.JSON))
 }
 
 // meanwhile is a table where something happens between what is drawn and the note of it.

@@ -35,9 +35,8 @@ func testForeign(t *testing.T, w *world) {
 		expect.That(t, c == "auth.test", "called %s", c)
 	}
 	w.shows()
-	if head := w.Load().Head; head.ShownRev != head.Rev {
-		t.Errorf("shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
-	}
+	head := w.Load().Head
+	expect.That(t, head.ShownRev == head.Rev, "shown %d of %d: it would be drawn again and again", head.ShownRev, head.Rev)
 
 	w.receivedOf("T0CONNECTED")
 	own := tenancy.Integration{TenantID: w.Ref.Tenant, Provider: tenancy.SlackProvider, Status: tenancy.Connected, Credentials: "sealed"}

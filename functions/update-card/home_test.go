@@ -76,12 +76,10 @@ func testHomeShows(t *testing.T, w *world) {
 	for _, want := range []string{"approve_prompt", "reject_prompt", p.ID, w.Ref.ID, "あなたの承認待ち (1 件)"} {
 		expect.That(t, strings.Contains(shown, want), "%s is missing in %s", want, shown)
 	}
-	if mine := w.opens(workspace.Sato); !strings.Contains(mine, "承認待ち") || !strings.Contains(mine, "あなたの依頼") {
-		t.Error(mine)
-	}
-	if alex := w.opens(workspace.Alex); !strings.Contains(alex, "Waiting for your approval") {
-		t.Errorf("not in English: %s", alex)
-	}
+	mine := w.opens(workspace.Sato)
+	expect.That(t, strings.Contains(mine, "承認待ち") && strings.Contains(mine, "あなたの依頼"), "%v", mine)
+	alex := w.opens(workspace.Alex)
+	expect.That(t, strings.Contains(alex, "Waiting for your approval"), "not in English: %s", alex)
 }
 
 func testHomeHides(t *testing.T, w *world) {
@@ -98,9 +96,8 @@ func (w *world) each() string {
 	w.T.Helper()
 	w.Later(store.HomeEvery + time.Second)
 	n := len(w.queue.sent)
-	if !w.send(*w.queue.sent[n-1].MessageBody) || len(w.queue.sent) != n+1 {
-		w.T.Fatalf("asked for %d tabs", len(w.queue.sent)-n)
-	}
+	expect.Must(w.T, w.send(*w.queue.sent[n-1].MessageBody) && len(w.queue.sent) == n+1,
+		"asked for %d tabs", len(w.queue.sent)-n)
 	return *w.queue.sent[n].MessageBody
 }
 
@@ -113,9 +110,8 @@ func testHomeFollows(t *testing.T, w *world) {
 	w.Prompted(tenancy.DefaultSettings())
 	w.Later(store.HomeEvery) // until then it is remembered that nobody looks
 	w.done()
-	if len(w.queue.sent) != 1 || *w.queue.sent[0].MessageGroupId != w.Ref.Tenant+"-homes" {
-		t.Fatalf("asked for %+v", w.queue.sent)
-	}
+	expect.Must(t, len(w.queue.sent) == 1 && *w.queue.sent[0].MessageGroupId == w.Ref.Tenant+"-homes",
+		"asked for %+v", w.queue.sent)
 	expect.That(t, !w.send(*w.queue.sent[0].MessageBody), "published more often than every 30 s")
 	body := w.each()
 	if got := w.publish(body, workspace.Suzuki); !strings.Contains(got, "approve_prompt") {
@@ -128,9 +124,8 @@ func testHomeFollows(t *testing.T, w *world) {
 	}
 	w.Later(store.HomeFor)
 	before := w.tab(workspace.Suzuki)
-	if effect.ReadAfter(body).IsZero() || w.publish(body, workspace.Suzuki) != before {
-		t.Error("published for somebody who has not looked for an hour")
-	}
+	expect.That(t, !effect.ReadAfter(body).IsZero() && w.publish(body, workspace.Suzuki) == before,
+		"published for somebody who has not looked for an hour")
 }
 
 // testHomeFinds: nobody may approve their own here, and a hundred older gates are Suzuki's own.
@@ -163,12 +158,10 @@ func testHomeThirty(t *testing.T, w *world) {
 	w.slack.Calls()
 	shown := w.opens(workspace.Suzuki)
 	v, _ := w.slack.Home(workspace.Suzuki)
-	if len(v.Blocks) > 100 || !strings.Contains(shown, "あなたの承認待ち (30 件)") {
-		t.Errorf("%d blocks: %s", len(v.Blocks), shown)
-	}
+	expect.That(t, len(v.Blocks) <= 100 && strings.Contains(shown, "あなたの承認待ち (30 件)"),
+		"%d blocks: %s", len(v.Blocks), shown)
 	whole, rest := strings.Count(shown, "approve_prompt"), strings.Count(shown, "• ")
 	expect.That(t, whole != 0 && whole != 30 && rest != 0, "%d with buttons, %d lines", whole, rest)
-	if calls := w.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
-		t.Errorf("Slack was asked about people %d times: %v", len(calls), calls)
-	}
+	calls := w.slack.Calls("users.info", "users.conversations")
+	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times: %v", len(calls), calls)
 }

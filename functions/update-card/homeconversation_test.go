@@ -109,9 +109,8 @@ func testHomeSixtyActions(t *testing.T, k *inConversation) {
 	v, _ := k.slack.Home(workspace.Suzuki)
 	expect.That(t, len(v.Blocks) <= 100, "%d blocks", len(v.Blocks))
 	k.wants(shown, []string{"あなたの承認待ち (50 件以上)", "approve_action", "• *テストを直して* — 操作 #1 の確認", "古いものから 50 件"}, nil)
-	if calls := k.slack.Calls("users.info", "users.conversations"); len(calls) > 4 {
-		t.Errorf("Slack was asked about people %d times", len(calls))
-	}
+	calls := k.slack.Calls("users.info", "users.conversations")
+	expect.That(t, len(calls) <= 4, "Slack was asked about people %d times", len(calls))
 	k.wants(k.opens(workspace.Sato), []string{"エージェントとの会話"}, nil)
 	if v, _ := k.slack.Home(workspace.Sato); len(v.Blocks) > 100 {
 		t.Errorf("%d blocks", len(v.Blocks))

@@ -33,9 +33,8 @@ func TestHomeTabsKeepSlacksPace(t *testing.T) {
 	}
 	b := store.Budget{Workspace: slacktest.Team, Name: methodPublish, Calls: publishes, Window: publishingWindow}
 	for n := range publishes - publishesKept {
-		if until := expect.Value(w.Store.TakePace(t.Context(), b, 0, now))(t); !until.IsZero() {
-			t.Fatalf("call %d waits until %v", n+1, until)
-		}
+		until := expect.Value(w.Store.TakePace(t.Context(), b, 0, now))(t)
+		expect.Must(t, until.IsZero(), "call %d waits until %v", n+1, until)
 	}
 	expect.That(t, !may(publishesKept), "a tab that follows takes what is kept for those that are opened")
 	for range publishesKept {
@@ -55,9 +54,8 @@ func TestATabThatCantBePublishedStays(t *testing.T) {
 		"at the fifth failure": {"5", failed, true}, "not at the fourth": {"4", failed, false},
 		"not one that waits": {"50", waits, false}, "not one that was published": {"5", nil, false},
 	} {
-		if got := stays(events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err); got != tt.want {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := stays(events.SQSMessage{Attributes: map[string]string{"ApproximateReceiveCount": tt.receives}}, tt.err)
+		expect.That(t, got == tt.want, "%s: %v", name, got)
 	}
 }
 
@@ -83,9 +81,8 @@ func TestATabThatIsRefusedForGoodLeavesTheQueue(t *testing.T) {
 			r := events.SQSMessage{MessageId: "1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": fmt.Sprint(receives + 1)}}
 			left = len(expect.Value(w.h.Handle(t.Context(), events.SQSEvent{Records: []events.SQSMessage{r}}))(t).BatchItemFailures) == 0
 		}
-		if receives != homeTries || len(w.queue.sent) != again {
-			t.Fatalf("left the queue after %d receives, asked for %d times more", receives, len(w.queue.sent))
-		}
+		expect.Must(t, receives == homeTries && len(w.queue.sent) == again,
+			"left the queue after %d receives, asked for %d times more", receives, len(w.queue.sent))
 		if again > 0 {
 			body = *w.queue.sent[0].MessageBody
 			w.Later(2 * store.HomeEvery)

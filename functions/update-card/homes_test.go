@@ -46,9 +46,8 @@ func TestHomeTabsAreAskedForOnceHoweverMuchIsDrawn(t *testing.T) {
 	expect.That(t, !handled(), "each tab is asked for at once")
 	w.Later(5 * time.Minute)
 	w.queue.sent, w.queue.calls = nil, 0
-	if !handled() || !handled() || w.queue.calls != 20 {
-		t.Errorf("the message that asks for all, delivered twice, made %d calls", w.queue.calls)
-	}
+	expect.That(t, handled() && handled() && w.queue.calls == 20,
+		"the message that asks for all, delivered twice, made %d calls", w.queue.calls)
 	tabs := map[string]bool{}
 	for _, m := range w.queue.sent {
 		tabs[*m.MessageDeduplicationId] = true

@@ -28,9 +28,8 @@ func (w *world) paced(used int) {
 func (w *world) use(name string, calls int, window time.Duration) {
 	w.T.Helper()
 	b := store.Budget{Workspace: slacktest.Team, Name: name, Calls: calls, Window: window}
-	if until, err := w.Store.TakePace(w.T.Context(), b, 0, w.Now()); err != nil || !until.IsZero() {
-		w.T.Fatalf("%v, until %v", err, until)
-	}
+	until, err := w.Store.TakePace(w.T.Context(), b, 0, w.Now())
+	expect.Must(w.T, err == nil && until.IsZero(), "%v, until %v", err, until)
 }
 
 func (w *world) approve() {
@@ -137,9 +136,8 @@ func testHeldForAll(t *testing.T, w *world) {
 	w.h = w.handler()
 	w.paced(0)
 	w.back(8, 10)
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("another invocation asked all the same: %v", calls)
-	}
+	calls := w.slack.Calls()
+	expect.That(t, len(calls) == 0, "another invocation asked all the same: %v", calls)
 	w.Later(8 * time.Second)
 	w.done()
 	w.shows("受け付けました")

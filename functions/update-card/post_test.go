@@ -34,14 +34,12 @@ func testLostAnswer(t *testing.T, w *world) {
 	w.slack.Faults.Add(webapi.Fault{Method: "chat.postMessage", Kind: webapi.Lost})
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.Load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
-		t.Errorf("%+v", c)
-	}
+	c := w.Load().Card("CARD#task")
+	expect.That(t, c.MessageTS == m[0].TS && c.State == aggregate.CardPosted, "%+v", c)
 	w.slack.Calls()
 	w.done()
-	if calls := w.slack.Calls(); len(calls) != 0 {
-		t.Errorf("it shows what it was posted with, yet: %v", calls)
-	}
+	calls := w.slack.Calls()
+	expect.That(t, len(calls) == 0, "it shows what it was posted with, yet: %v", calls)
 }
 
 func testNeverArrived(t *testing.T, w *world) {
@@ -152,9 +150,8 @@ func testOwnFaultLate(t *testing.T, w *world) {
 	w.h.Slack = &answersLate{Slack: w.slack.Client}
 	w.done()
 	m := w.shows("受け付けました")
-	if c := w.Load().Card("CARD#task"); c.MessageTS != m[0].TS || c.State != aggregate.CardPosted {
-		t.Errorf("%+v", c)
-	}
+	c := w.Load().Card("CARD#task")
+	expect.That(t, c.MessageTS == m[0].TS && c.State == aggregate.CardPosted, "%+v", c)
 }
 
 // crashed is a handler that dies before it saves what it posted.
@@ -174,9 +171,8 @@ func testCrash(t *testing.T, w *world) {
 	w.h = w.handler()
 	w.Later(31 * time.Second)
 	w.done()
-	if m := w.shows("勤怠"); m[0].TS != first {
-		t.Error("the later one was adopted")
-	}
+	m := w.shows("勤怠")
+	expect.That(t, m[0].TS == first, "the later one was adopted")
 }
 
 func testClaimed(_ *testing.T, w *world) {
@@ -227,7 +223,6 @@ func testLostClaim(t *testing.T, w *world) {
 	w.shows("x")
 	w.h = w.handler()
 	w.done()
-	if m := w.shows("受け付けました"); m[0].TS != w.Load().Card("CARD#task").MessageTS {
-		t.Error("the row names another message")
-	}
+	m := w.shows("受け付けました")
+	expect.That(t, m[0].TS == w.Load().Card("CARD#task").MessageTS, "the row names another message")
 }

@@ -125,9 +125,8 @@ func TestPause(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for range 100 {
-				if got := pause(tt.err, tt.receives); got < tt.min || got > tt.max || got%time.Second != 0 {
-					t.Fatalf("%s, want %s to %s", got, tt.min, tt.max)
-				}
+				got := pause(tt.err, tt.receives)
+				expect.Must(t, got >= tt.min && got <= tt.max && got%time.Second == 0, "%s, want %s to %s", got, tt.min, tt.max)
 			}
 		})
 	}
@@ -138,9 +137,8 @@ func TestNoPostBeginsWithoutTime(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), enough-time.Second)
 	defer cancel()
 	d := &drawing{Handler: &Handler{}} // neither rows nor Slack may be touched
-	if err := d.post(ctx, &aggregate.Card{}, message(), "h"); err == nil {
-		t.Error("it was posted")
-	}
+	err := d.post(ctx, &aggregate.Card{}, message(), "h")
+	expect.That(t, err != nil, "it was posted")
 }
 
 func (b *broken) Redraw(context.Context, aggregate.Ref) error { return nil }

@@ -17,9 +17,8 @@ func (w *world) calls(back bool) int {
 	w.h = w.handler()
 	w.paced(0)
 	w.slack.Calls()
-	if done := w.deliver(); done == back {
-		w.T.Fatalf("dealt with: %v", done)
-	}
+	done := w.deliver()
+	expect.Must(w.T, done != back, "dealt with: %v", done)
 	return len(w.slack.Calls())
 }
 
@@ -47,16 +46,14 @@ func TestASlackThatDoesNotAnswerTakesOneLane(t *testing.T) {
 		t.Errorf("after a minute a drawing calls Slack %d times", n)
 	}
 	h := w.Load().Head
-	if h.DrawAt == nil || h.DueAt == nil || h.DrawAt.Sub(w.Now()) < longLine || h.DueAt.After(*h.DrawAt) {
-		t.Errorf("after a minute the cards are to be drawn at %v, and the sweeper looks at %v", h.DrawAt, h.DueAt)
-	}
+	expect.That(t, h.DrawAt != nil && h.DueAt != nil && h.DrawAt.Sub(w.Now()) >= longLine && !h.DueAt.After(*h.DrawAt),
+		"after a minute the cards are to be drawn at %v, and the sweeper looks at %v", h.DrawAt, h.DueAt)
 	w.slack.Faults.Clear("")
 	w.Later(h.DrawAt.Sub(w.Now()))
 	w.done()
 	w.shows("勤怠", "承認: ")
-	if since, err := w.Store.SilentSince(t.Context(), slacktest.Team, w.Now()); err != nil || !since.IsZero() {
-		t.Errorf("it answers, and yet it is silent since %v, %v", since, err)
-	}
+	since, err := w.Store.SilentSince(t.Context(), slacktest.Team, w.Now())
+	expect.That(t, err == nil && since.IsZero(), "it answers, and yet it is silent since %v, %v", since, err)
 }
 
 // What was never accepted asks Slack whose it is, before any card is drawn.
@@ -67,7 +64,6 @@ func TestASilentSlackIsNotAskedWhoseATaskIs(t *testing.T) {
 	expect.NoError(t, w.Store.NoteSilence(t.Context(), slacktest.Team, w.Now(), w.Now().Add(silenceLasts)))
 	expect.Same(t, 0, w.calls(true))
 	w.Later(time.Hour) // nobody noted that it is still silent
-	if n := w.calls(false); n == 0 {
-		t.Error("it is silent for ever")
-	}
+	n := w.calls(false)
+	expect.That(t, n != 0, "it is silent for ever")
 }

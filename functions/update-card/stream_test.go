@@ -33,9 +33,8 @@ func TestAMessageThatGrewShowsWhatTheRowsSay(t *testing.T) {
 		row := k.grows()
 		k.says("**The beginning**, and the end.", nil)
 		k.drawn("active", "*The beginning*, and the end.")
-		if m := k.slack.Thread(t, k.channel, k.thread)[0]; m.TS != row.TS || m.Metadata == nil {
-			t.Errorf("%+v", m)
-		}
+		m := k.slack.Thread(t, k.channel, k.thread)[0]
+		expect.That(t, m.TS == row.TS && m.Metadata != nil, "%+v", m)
 		expect.Same(t, 0, len(k.slack.Calls("chat.postMessage")))
 	})
 	run("while its answer is made it stays", func(t *testing.T, k *inConversation) {
@@ -75,9 +74,8 @@ func TestTheRowOfAMessageThatGrows(t *testing.T) {
 	if err := k.rows.Of.PutNote(t.Context(), k.ref, other, other.Of, true); !isOther(err) {
 		t.Errorf("a second one: %v", err)
 	}
-	if a := expect.Value(k.rows.Load(t.Context(), k.ref))(t); a.Stream == nil || a.Stream.TS != row.TS {
-		t.Fatalf("%+v", a.Stream)
-	}
+	a := expect.Value(k.rows.Load(t.Context(), k.ref))(t)
+	expect.Must(t, a.Stream != nil && a.Stream.TS == row.TS, "%+v", a.Stream)
 	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, row, row.Of))
 	expect.NoError(t, k.rows.Of.DropNote(t.Context(), k.ref, row, row.Of))
 	if err := k.rows.Of.PutNote(t.Context(), k.ref, row, row.Of, false); err == nil {

@@ -96,9 +96,8 @@ func (w *world) send(body string) bool {
 	out := expect.Value(w.h.Handle(w.T.Context(), events.SQSEvent{Records: []events.SQSMessage{{
 		MessageId: "m1", ReceiptHandle: "r1", Body: body, Attributes: map[string]string{"ApproximateReceiveCount": "1"},
 	}}}))(w.T)
-	if n := len(out.BatchItemFailures); n > 0 && out.BatchItemFailures[0].ItemIdentifier != "m1" {
-		w.T.Fatalf("%+v", out)
-	}
+	n := len(out.BatchItemFailures)
+	expect.Must(w.T, n <= 0 || out.BatchItemFailures[0].ItemIdentifier == "m1", "%+v", out)
 	return len(out.BatchItemFailures) == 0
 }
 
@@ -113,9 +112,8 @@ func (w *world) back(min, max int32) {
 	w.T.Helper()
 	w.queue.hidden = nil
 	expect.Must(w.T, !w.deliver(), "the message was dealt with")
-	if len(w.queue.hidden) != 1 || w.queue.hidden[0] < min || w.queue.hidden[0] > max {
-		w.T.Fatalf("given back for %v s, want %d to %d", w.queue.hidden, min, max)
-	}
+	expect.Must(w.T, len(w.queue.hidden) == 1 && w.queue.hidden[0] >= min && w.queue.hidden[0] <= max,
+		"given back for %v s, want %d to %d", w.queue.hidden, min, max)
 }
 
 // shows wants exactly these texts in the thread, in this order.

@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/words/language"
 )
@@ -46,9 +47,8 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 			if want == "" {
 				want = map[string]string{"ja": "タスクは作成していません", "en": "No task was made"}[workspace]
 			}
-			if text := card.Render(s.Aggregate, s.card(taskCard), workspace, s.now).Text; !strings.Contains(text, want) {
-				t.Errorf("%s, %s: %s", workspace, said, text)
-			}
+			text := card.Render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
+			expect.That(t, strings.Contains(text, want), "%s, %s: %s", workspace, said, text)
 		}
 	}
 }

@@ -21,9 +21,8 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 	s := planned(t, fiveSteps(), tenancy.DefaultSettings())
 	c := s.card(processCard)
 	m := card.Render(s.Aggregate, c, "ja", s.now)
-	if later := card.Render(s.Aggregate, c, "ja", s.now.Add(time.Hour)); card.Hash(later) != card.Hash(m) {
-		t.Error("an hour that changes nothing changes the hash")
-	}
+	later := card.Render(s.Aggregate, c, "ja", s.now.Add(time.Hour))
+	expect.That(t, card.Hash(later) == card.Hash(m), "an hour that changes nothing changes the hash")
 	sorted := expect.Value(json.Marshal(decoded(t, m)))(t)
 	if want := aggregate.HashOf(string(sorted)); card.Hash(m) != want {
 		t.Errorf("hash is %q, that of the JSON with sorted keys is %q", card.Hash(m), want)
@@ -35,9 +34,8 @@ func TestHashChangesWithWhatIsShownOnly(t *testing.T) {
 		"another colour":   {Text: m.Text, Attachments: []slack.Attachment{{Color: "#000000", Blocks: m.Attachments[0].Blocks}}},
 		"decided":          card.Render(s.do(s.Approve(s.Process().ID, approver, policy, s.now)).Aggregate, c, "ja", s.now),
 	} {
-		if same, ok := seen[card.Hash(other)]; ok {
-			t.Errorf("%s has the hash of %s", name, same)
-		}
+		same, ok := seen[card.Hash(other)]
+		expect.That(t, !ok, "%s has the hash of %s", name, same)
 		seen[card.Hash(other)] = name
 	}
 }
@@ -49,9 +47,8 @@ func TestMessageSurvivesTheWire(t *testing.T) {
 		m := card.Render(s.Aggregate, s.card(st.card), "ja", s.now)
 		b := expect.Value(json.Marshal(m))(t)
 		var back card.Message
-		if err := json.Unmarshal(b, &back); err != nil {
-			t.Fatalf("%s: %v", st.name, err)
-		}
+		err := json.Unmarshal(b, &back)
+		expect.Must(t, err == nil, "%s: %v", st.name, err)
 		expect.That(t, card.Hash(back) == card.Hash(m), "%s: the hash changes over the wire", st.name)
 	}
 }
@@ -86,9 +83,8 @@ func TestAPauseThatIsOverIsNotShown(t *testing.T) {
 	until := s.now.Add(time.Minute)
 	s.do(s.WaitUntil(1, s.Generating(), until, s.now))
 	for now, blocks := range map[time.Time]int{until.Add(-time.Second): 2, until: 1} {
-		if n := len(card.Render(s.Aggregate, s.card(taskCard), "ja", now).Attachments[0].Blocks.BlockSet); n != blocks {
-			t.Errorf("at %s: %d blocks, want %d", now, n, blocks)
-		}
+		n := len(card.Render(s.Aggregate, s.card(taskCard), "ja", now).Attachments[0].Blocks.BlockSet)
+		expect.That(t, n == blocks, "at %s: %d blocks, want %d", now, n, blocks)
 	}
 }
 
@@ -108,9 +104,8 @@ func TestPriorities(t *testing.T) {
 		s := received(t).extracted()
 		s.Task.Priority = p
 		m := card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)
-		if got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Fields[0].Text; got != "*優先度*\n"+want {
-			t.Errorf("%q shows %q", p, got)
-		}
+		got := m.Attachments[0].Blocks.BlockSet[3].(*slack.SectionBlock).Fields[0].Text
+		expect.That(t, got == "*優先度*\n"+want, "%q shows %q", p, got)
 	}
 }
 
@@ -137,9 +132,8 @@ func TestElapsed(t *testing.T) {
 		m := card.Render(s.Aggregate, s.card(executionCard), "en", s.now)
 		blocks := m.Attachments[0].Blocks.BlockSet
 		got := blocks[len(blocks)-1].(*slack.ContextBlock).ContextElements.Elements[0].(*slack.TextBlockObject).Text
-		if wantText := "⏱️ Took " + want + " s · "; got[:len(wantText)] != wantText {
-			t.Errorf("%s: %q", took, got)
-		}
+		wantText := "⏱️ Took " + want + " s · "
+		expect.That(t, got[:len(wantText)] == wantText, "%s: %q", took, got)
 	}
 }
 
@@ -147,14 +141,12 @@ func TestRejectionModalOfEveryKind(t *testing.T) {
 	for _, locale := range language.All {
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			v := card.RejectionModal(kind, "01ROW", "01TASK", locale)
-			if err := cardtest.CheckView(v); err != nil {
-				t.Errorf("%s %s: %v", locale, kind, err)
-			}
+			err := cardtest.CheckView(v)
+			expect.That(t, err == nil, "%s %s: %v", locale, kind, err)
 			var got card.Rejection
 			expect.NoError(t, json.Unmarshal([]byte(v.PrivateMetadata), &got))
-			if diff := cmp.Diff(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, got); diff != "" {
-				t.Errorf("%s %s: (-want +got)\n%s", locale, kind, diff)
-			}
+			diff := cmp.Diff(card.Rejection{Type: kind, ID: "01ROW", TaskID: "01TASK"}, got)
+			expect.That(t, diff == "", "%s %s: (-want +got)\n%s", locale, kind, diff)
 			golden(t, "testdata/golden/"+locale+"/modal_"+string(kind)+".json", v)
 		}
 	}

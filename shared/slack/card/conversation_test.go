@@ -193,9 +193,8 @@ func TestEveryStateOfAConversationLooksAsItDid(t *testing.T) {
 				c := begunConversation(t)
 				s.in(c)
 				m := c.shown(s.card, locale)
-				if err := cardtest.Check(m); err != nil {
-					t.Error(err)
-				}
+				err := cardtest.Check(m)
+				expect.That(t, err == nil, "%v", err)
 				b := expect.Value(json.Marshal(m))(t)
 				if text := string(b); strings.Contains(text, "<!channel") || strings.Contains(text, "<!here") || strings.Contains(text, `\u003c!channel`) {
 					t.Errorf("it calls the channel: %s", text)

@@ -51,14 +51,12 @@ func TestACardThatWaitsSaysWhoDecidesAndUntilWhen(t *testing.T) {
 					s.Request = &r
 				}
 				m := card.RenderUnder(s.Aggregate, s.card(promptCard), set, s.now)
-				if err := cardtest.Check(m); err != nil {
-					t.Error(err)
-				}
+				err := cardtest.Check(m)
+				expect.That(t, err == nil, "%v", err)
 				shown := fmt.Sprint(decoded(t, m.Attachments))
 				until := fmt.Sprintf("<!date^%d^", s.Prompt().Terms.DecideBy.Unix())
-				if !strings.Contains(shown, who) || !strings.Contains(shown, until) {
-					t.Errorf("shows %s\nwant %q and %q", shown, who, until)
-				}
+				expect.That(t, strings.Contains(shown, who) && strings.Contains(shown, until),
+					"shows %s\nwant %q and %q", shown, who, until)
 			})
 		}
 	}
@@ -99,9 +97,8 @@ func TestAChoiceSaysWhoMayChoose(t *testing.T) {
 			s.Request.Text = tt.text
 			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, set, s.now))
 			m := card.RenderUnder(s.Aggregate, s.card(taskCard), set, s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Error(err)
-			}
+			err := cardtest.Check(m)
+			expect.That(t, err == nil, "%v", err)
 			shown := drawn(m.Attachments[0].Blocks.BlockSet)
 			for _, says := range append(says, fmt.Sprintf("<!date^%d^", s.Choice.Terms.DecideBy.Unix())) {
 				expect.That(t, strings.Contains(shown, says), "%s: %q lacks %q", tt.name, shown, says)

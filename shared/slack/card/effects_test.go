@@ -48,9 +48,8 @@ func TestWhoeverStampsStepsSeesWhatTheyWouldDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text, approvable := shownOf(t, []task.Step{{StepID: "step-1", Order: 1, Title: "t", Tool: tc.tool, ToolInput: aggregate.JSON(tc.args)}})
-			if !strings.Contains(text, tc.shows) || approvable != tc.approvable {
-				t.Errorf("can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
-			}
+			expect.That(t, strings.Contains(text, tc.shows) && approvable == tc.approvable,
+				"can be approved: %v, want %v; shown %.600s", approvable, tc.approvable, text)
 		})
 	}
 	var steps []task.Step

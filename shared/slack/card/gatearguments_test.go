@@ -64,9 +64,8 @@ func TestWhereACallGoesStandsFirstAndWhole(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, blocks := calling(t, tt.tool, tt.arguments, tt.arguments).gate(t)
-			if got := blocks[2].(*slack.SectionBlock).Text.Text; got != tt.line {
-				t.Errorf("after the step stands %q, want %q", got, tt.line)
-			}
+			got := blocks[2].(*slack.SectionBlock).Text.Text
+			expect.That(t, got == tt.line, "after the step stands %q, want %q", got, tt.line)
 		})
 	}
 }
@@ -143,9 +142,8 @@ func TestNothingIsMaskedOfWhereAServersCallMayGo(t *testing.T) {
 		for name, arguments := range map[string]any{"text": map[string]any{"to": to}, "list": map[string]any{"to": []string{to, "x"}}, "member": map[string]any{"to": map[string]any{to: true}}, "cell": map[string]any{"to": []any{map[string]any{"a": to}}}} {
 			m, blocks := calling(t, "mail.send", `{"to":{"$ref":"step-1.result.to"}}`, jsonOf(arguments)).gate(t)
 			got := strings.NewReplacer("&lt;", "<", "&gt;", ">").Replace(drawn(blocks))
-			if !offers(m, "approve_step") || !strings.Contains(got, to) || strings.Contains(got, "伏せて") {
-				t.Errorf("%s: of %q is shown %s", name, to, got)
-			}
+			expect.That(t, offers(m, "approve_step") && strings.Contains(got, to) && !strings.Contains(got, "伏せて"),
+				"%s: of %q is shown %s", name, to, got)
 		}
 	}
 }
@@ -160,9 +158,8 @@ func TestRowsAreATable(t *testing.T) {
 	expect.Must(t, at >= 0, "there is no table")
 	table := blocks[at].(*slack.TableBlock)
 	header := jsonOf(table.Rows[0])
-	if len(table.Rows) != 43 || header != jsonOf([]any{raw("氏名"), raw("合計")}) {
-		t.Errorf("%d rows below %s", len(table.Rows), header)
-	}
+	expect.That(t, len(table.Rows) == 43 && header == jsonOf([]any{raw("氏名"), raw("合計")}),
+		"%d rows below %s", len(table.Rows), header)
 	if m.Plain == nil || !strings.Contains(drawn(m.Plain.Attachments[0].Blocks.BlockSet), "社員041") || !offers(*m.Plain, "approve_step") {
 		t.Error("there is no form without a table")
 	}
@@ -222,9 +219,8 @@ func FuzzGate(f *testing.F) {
 		expect.That(t, submits, "%q can't be approved at all", arguments)
 		on, in := bare(drawn(blocks)), bare(all)
 		for _, leaf := range leaves(nil, v) {
-			if offers(m, "approve_step") && !strings.Contains(on, bare(leaf)) {
-				t.Errorf("the card can be approved and lacks %q of %q", leaf, arguments)
-			}
+			expect.That(t, !offers(m, "approve_step") || strings.Contains(on, bare(leaf)),
+				"the card can be approved and lacks %q of %q", leaf, arguments)
 			if m.Plain != nil && offers(*m.Plain, "approve_step") && !strings.Contains(bare(drawn(m.Plain.Attachments[0].Blocks.BlockSet)), bare(leaf)) {
 				t.Errorf("the plain card can be approved and lacks %q of %q", leaf, arguments)
 			}

@@ -30,9 +30,8 @@ func TestEveryStateLooksAsItDid(t *testing.T) {
 			t.Run(locale+"/"+s.name, func(t *testing.T) {
 				scenario := s.scenario(t)
 				m := card.Render(scenario.Aggregate, scenario.card(s.card), locale, scenario.now)
-				if err := cardtest.Check(m); err != nil {
-					t.Error(err)
-				}
+				err := cardtest.Check(m)
+				expect.That(t, err == nil, "%v", err)
 				golden(t, filepath.Join("testdata", "golden", locale, s.name+".json"), m)
 			})
 		}
@@ -89,9 +88,8 @@ func golden(t *testing.T, path string, v any) {
 	expect.Must(t, err == nil, "%v; run the test with -update", err)
 	var want any
 	expect.NoError(t, json.Unmarshal(b, &want))
-	if diff := cmp.Diff(want, decoded(t, v)); diff != "" {
-		t.Errorf("(-%s +rendered)\n%s", path, diff)
-	}
+	diff := cmp.Diff(want, decoded(t, v))
+	expect.That(t, diff == "", "(-%s +rendered)\n%s", path, diff)
 }
 
 func decoded(t *testing.T, v any) any {

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
 )
@@ -27,9 +28,8 @@ func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
 		} {
 			x.s.park(task.ReasonNobodyApproves)
 			m := card.RenderUnder(x.s.Aggregate, x.card(x.s), set, x.s.now)
-			if err := cardtest.Check(m); err != nil {
-				t.Error(err)
-			}
+			err := cardtest.Check(m)
+			expect.That(t, err == nil, "%v", err)
 			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)
 			list := strings.ToLower(card.List(locale, card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}))
 			for where, text := range map[string]string{"card": said, "list": list} {

@@ -160,12 +160,10 @@ func TestAnyAggregateMakesAValidCard(t *testing.T) {
 		locale := rapid.SampledFrom([]string{"ja", "en", "", "fr"}).Draw(t, "locale")
 		for _, c := range cards {
 			m := card.Render(a, c, locale, now)
-			if err := cardtest.Check(m); err != nil {
-				t.Fatalf("%s %s: %v", c.CardType, c.Subject, err)
-			}
-			if again := card.Render(a, c, locale, now); card.Hash(again) != card.Hash(m) {
-				t.Fatalf("%s %s: the same rows render differently", c.CardType, c.Subject)
-			}
+			err := cardtest.Check(m)
+			expect.Must(t, err == nil, "%s %s: %v", c.CardType, c.Subject, err)
+			again := card.Render(a, c, locale, now)
+			expect.Must(t, card.Hash(again) == card.Hash(m), "%s %s: the same rows render differently", c.CardType, c.Subject)
 		}
 		for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess, task.CardStep} {
 			expect.NoError(t, cardtest.CheckView(card.RejectionModal(kind, a.Head.LastChange, a.Head.TaskID, locale)))

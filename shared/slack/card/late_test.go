@@ -18,8 +18,7 @@ func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
 	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted, Reused: true})
 	for locale, want := range map[string]string{"ja": "完了していたことが分かった", "en": "turned out to have completed"} {
 		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
-		if !strings.Contains(string(b), want) || strings.Contains(string(b), "approve_step") {
-			t.Errorf("%s: the card says %s", locale, b)
-		}
+		expect.That(t, strings.Contains(string(b), want) && !strings.Contains(string(b), "approve_step"),
+			"%s: the card says %s", locale, b)
 	}
 }

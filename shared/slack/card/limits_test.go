@@ -12,6 +12,7 @@ import (
 	"ringi/infra/local/sandbox/blockkit"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card/cardtest"
 )
 
@@ -35,12 +36,10 @@ func TestTextsAtSlacksLimits(t *testing.T) {
 					got := prepare(full+letter, limit)
 					rest, cut := strings.CutSuffix(got, ellipsis)
 					n := len(utf16.Encode([]rune(got)))
-					if !cut || n > limit || n <= limit-size-len(ellipsis) {
-						t.Errorf("%s makes %d units of one letter too many, at most %d", how, n, limit)
-					}
-					if odd := strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, ""); odd != "" {
-						t.Errorf("%s leaves half a letter: %q", how, odd)
-					}
+					expect.That(t, cut && n <= limit && n > limit-size-len(ellipsis),
+						"%s makes %d units of one letter too many, at most %d", how, n, limit)
+					odd := strings.ReplaceAll(strings.TrimLeft(rest, "x"), sent, "")
+					expect.That(t, odd == "", "%s leaves half a letter: %q", how, odd)
 				}
 			})
 		}
@@ -58,9 +57,8 @@ func TestCardsOfTextsAtSlacksLimits(t *testing.T) {
 				Task:    &task.Task{ID: "01J00000000000000000000000", Title: long, Description: long, Priority: task.Medium, TaskType: task.TypeStandard},
 			}
 			m := Render(a, &aggregate.Card{CardType: task.CardTask}, "ja", time.Now())
-			if err := cardtest.Check(m); err != nil {
-				t.Errorf("%d of %s: %v", n, kind, err)
-			}
+			err := cardtest.Check(m)
+			expect.That(t, err == nil, "%d of %s: %v", n, kind, err)
 			for _, b := range m.Attachments[0].Blocks.BlockSet {
 				if h, ok := b.(*slack.HeaderBlock); ok && len([]rune(h.Text.Text)) > maxHeader {
 					t.Errorf("a header of %d characters", len([]rune(h.Text.Text)))
@@ -76,9 +74,8 @@ func TestCharactersAreCountedAsSlackDoes(t *testing.T) {
 	table.AddRow(slack.NewTableRawTextCell("漢字"), slack.NewTableRawTextCell("🎉"))
 	for kind, b := range map[string]slack.Block{"section": section("*漢字* 🎉"), "fields": fields("漢", "字"), "context": contextLine("👩‍👩‍👧", "x"), "table": table} {
 		var sent any
-		if raw, err := json.Marshal(b); err != nil || json.Unmarshal(raw, &sent) != nil {
-			t.Fatal(err)
-		}
+		raw, err := json.Marshal(b)
+		expect.Must(t, err == nil && json.Unmarshal(raw, &sent) == nil, "%v", err)
 		if got, want := characters(b), blockkit.Characters(sent); got != want || got == 0 {
 			t.Errorf("a %s has %d characters, want %d", kind, got, want)
 		}

@@ -23,9 +23,8 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 		s.do(s.CompleteExecution(s.Head.Run, "見てください: https://evil.example/ と evil.example", s.now))
 		m := card.Render(s.Aggregate, s.card(executionCard), "ja", s.now)
 		expect.NoError(t, cardtest.Check(m))
-		if strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") != links {
-			t.Errorf("%s is a link: %v", url, !links)
-		}
+		expect.That(t, strings.Contains(drawn(m.Attachments[0].Blocks.BlockSet), "<"+url+">") == links,
+			"%s is a link: %v", url, !links)
 	}
 	for _, st := range states { // and no text becomes one by itself
 		s := st.scenario(t)

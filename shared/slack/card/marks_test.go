@@ -46,9 +46,8 @@ func TestNamesOfEmojiInAnyScriptStayNames(t *testing.T) {
 		":+1: :100:": ":" + joiner + "+1: :" + joiner + "100:", "10:30:00": "10:30:00", "目的: 集計": "目的: 集計", "a::b": "a::b",
 		":" + strings.Repeat("x", 101) + ":": ":" + strings.Repeat("x", 101) + ":",
 	} {
-		if got := breakMentions(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		got := breakMentions(in)
+		expect.That(t, got == want, "%q became %q, want %q", in, got, want)
 	}
 }
 
@@ -57,17 +56,15 @@ func TestMentionsAreFoldedAsASCII(t *testing.T) {
 	for in, want := range map[string]string{
 		"İ a@b.jp @here": "İ a@b.jp @" + joiner + "here", "@HERE @Channel": "@" + joiner + "HERE @" + joiner + "Channel", "@ſomebody": "@ſomebody",
 	} {
-		if got := breakMentions(in); got != want {
-			t.Errorf("%q became %q, want %q", in, got, want)
-		}
+		got := breakMentions(in)
+		expect.That(t, got == want, "%q became %q, want %q", in, got, want)
 	}
 }
 
 func TestTextsThatShowNothingAreNone(t *testing.T) {
 	for _, s := range []string{"\u3164", "\u2800\u2800", "\U0001d159 \uffa0", "\u034f\u200d", "\U000e0041", "\u0301"} {
-		if got := inline(s, 100); got != "" {
-			t.Errorf("%+q is shown as %+q", s, got)
-		}
+		got := inline(s, 100)
+		expect.That(t, got == "", "%+q is shown as %+q", s, got)
 	}
 	expect.Same(t, "a bc", inline("a\u3164\u3164b\u034fc\u200d\ufe0f\ufe0f", 100))
 	expect.Same(t, isolate+"𐤀 x"+endIsolate, inline("𐤀 x", 100))

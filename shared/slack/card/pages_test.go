@@ -44,9 +44,8 @@ func TestManyStepsPageOrAreCounted(t *testing.T) {
 			}
 			expect.That(t, pages == tc.pages, "%d sections, want %d", pages, tc.pages)
 			expect.That(t, tc.countLine != "" || lines == tc.n, "%d lines for %d steps", lines, tc.n)
-			if tc.countLine != "" && last != fmt.Sprintf("…ほか %d 件", tc.n-(lines-1)) {
-				t.Errorf("the last of %d lines is %q", lines, last)
-			}
+			expect.That(t, tc.countLine == "" || last == fmt.Sprintf("…ほか %d 件", tc.n-(lines-1)),
+				"the last of %d lines is %q", lines, last)
 		})
 	}
 }

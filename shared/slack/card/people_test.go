@@ -67,9 +67,8 @@ func TestWhatMustFailAgainHasNoButton(t *testing.T) {
 		s.Head.Parked = &task.Parked{Layer: task.L1, Sentence: tt.reason}
 		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(taskCard), "ja", s.now)))(t)
 		_, err := s.RetryGeneration(approver, policy, s.now)
-		if strings.Contains(string(b), "retry_generation") != tt.button || (err == nil) != tt.button {
-			t.Errorf("%s: %v, %s", tt.reason, err, b)
-		}
+		expect.That(t, strings.Contains(string(b), "retry_generation") == tt.button && (err == nil) == tt.button,
+			"%s: %v, %s", tt.reason, err, b)
 	}
 }
 
@@ -87,9 +86,8 @@ func TestManyPeopleStillFit(t *testing.T) {
 			t.Errorf("%d people: approve %v: the last is to be seen: %v", n, offers(m, "approve_prompt"), !whole)
 		}
 		for _, piece := range strings.Split(got, "<@")[1:] {
-			if id, _, closed := strings.Cut(piece, ">"); !closed || len(id) != len("U0SANDSUZU") {
-				t.Errorf("a mention is cut: %.20s", piece)
-			}
+			id, _, closed := strings.Cut(piece, ">")
+			expect.That(t, closed && len(id) == len("U0SANDSUZU"), "a mention is cut: %.20s", piece)
 		}
 	}
 }
@@ -112,8 +110,7 @@ func TestNoTextCallsEverybody(t *testing.T) {
 			called[id] = true
 		}
 		delete(called, "U0REQUESTER") // the card's own words
-		if len(called) != task.MaxMentioned || !strings.Contains(got, "&lt;@U0PERSON020&gt;") {
-			t.Errorf("%s calls %d people", kind, len(called))
-		}
+		expect.That(t, len(called) == task.MaxMentioned && strings.Contains(got, "&lt;@U0PERSON020&gt;"),
+			"%s calls %d people", kind, len(called))
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -19,9 +20,8 @@ func TestADialogsWorkGrowsAsItsRows(t *testing.T) {
 		s := calling(t, "write_rows_to_google_sheet", input, input)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if _, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardStep, ID: s.Gates[0].ID}, "ja"); !ok {
-			t.Fatal("there is no such gate")
-		}
+		_, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardStep, ID: s.Gates[0].ID}, "ja")
+		expect.Must(t, ok, "there is no such gate")
 		runtime.ReadMemStats(&after)
 		return after.TotalAlloc - before.TotalAlloc
 	}

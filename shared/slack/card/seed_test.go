@@ -56,7 +56,7 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 			if blocks, ok := want.([]any); ok {
 				want = map[string]any{"attachments": []any{map[string]any{"color": tc.colour, "blocks": blocks}}}
 			}
-			expect.Same(t, "", cmp.Diff(want.(map[string]any)["attachments"], any(got)))
+			expect.Same(t, want.(map[string]any)["attachments"], any(got))
 		})
 	}
 }
@@ -65,9 +65,8 @@ func TestCardsAreTheSpecifications(t *testing.T) {
 func specified(t *testing.T, file string, blocks []any, taskID string) []any {
 	t.Helper()
 	without := func(i int, says string) {
-		if line, _ := json.Marshal(blocks[i]); !strings.Contains(string(line), says) {
-			t.Errorf("block %d is %s, want %s", i, line, says)
-		}
+		line, _ := json.Marshal(blocks[i])
+		expect.That(t, strings.Contains(string(line), says), "block %d is %s, want %s", i, line, says)
 		blocks = slices.Delete(blocks, i, i+1)
 	}
 	for _, b := range blocks { // long texts are not folded
@@ -98,9 +97,8 @@ func TestRejectionModalIsTheSpecifications(t *testing.T) {
 	for _, kind := range []aggregate.CardType{task.CardPrompt, task.CardProcess} {
 		v := card.RejectionModal(kind, "01RESOURCE", scenario.Head.TaskID, "ja")
 		want := sample(t, "rejection_modal", scenario, "prompt|process", string(kind)).(map[string]any)
-		if diff := cmp.Diff(any(want), unlinked(decoded(t, v))); diff != "" {
-			t.Errorf("%s: (-specification +rendered)\n%s", kind, diff)
-		}
+		diff := cmp.Diff(any(want), unlinked(decoded(t, v)))
+		expect.That(t, diff == "", "%s: (-specification +rendered)\n%s", kind, diff)
 	}
 }
 

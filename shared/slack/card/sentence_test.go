@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 )
 
@@ -14,8 +15,7 @@ func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
 		{"en", "freee HR did not answer in time.", "freee HR did not answer in time.\nA tool call failed. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated."},
 		{"en", "", "A tool call failed. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated."},
 	} {
-		if got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail); got != tt.want {
-			t.Errorf("%q: %q", tt.detail, got)
-		}
+		got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail)
+		expect.That(t, got == tt.want, "%q: %q", tt.detail, got)
 	}
 }

@@ -37,12 +37,10 @@ func TestTheGateOfASheetShowsWhatWillStandInIt(t *testing.T) {
 		for _, line := range []string{"*列*: `残業時間`, `社員番号`, `備考`", "書き込まれない項目: `average_hours`, `note`"} {
 			expect.That(t, strings.Contains(text, line), "the %s lacks %s: %s", where, line, text)
 		}
-		if strings.Contains(text, "null") || strings.Contains(text, "`{}`") || strings.Contains(text, `""`) {
-			t.Errorf("the %s shows an empty cell as JSON: %s", where, text)
-		}
-		if where != "card" && strings.Count(text, "(空)") != 3 {
-			t.Errorf("the %s doesn't say which cells are empty: %s", where, text)
-		}
+		expect.That(t, !strings.Contains(text, "null") && !strings.Contains(text, "`{}`") && !strings.Contains(text, `""`),
+			"the %s shows an empty cell as JSON: %s", where, text)
+		expect.That(t, where == "card" || strings.Count(text, "(空)") == 3,
+			"the %s doesn't say which cells are empty: %s", where, text)
 	}
 }
 
@@ -51,9 +49,8 @@ func TestAPageShowsWhatWillStandInASheet(t *testing.T) {
 	call := task.Step{Tool: "write_rows_to_google_sheet", ToolInput: aggregate.JSON(sheetCall)}
 	for locale, unwritten := range map[string]string{"ja": "書き込まれない項目", "en": "Not written"} {
 		values, _, _, ok := card.Arguments(call, aggregate.Blob{JSON: call.ToolInput}, locale)
-		if !ok || len(values) != 5 || values[2].Name != "" || !strings.Contains(values[2].Texts[0], "A1") {
-			t.Fatalf("%t %+v", ok, values)
-		}
+		expect.Must(t, ok && len(values) == 5 && values[2].Name == "" && strings.Contains(values[2].Texts[0], "A1"),
+			"%t %+v", ok, values)
 		want := &card.Table{Columns: []string{"残業時間", "社員番号", "備考"}, Rows: [][]string{{"25.5", "E001", ""}, {"", "E002", ""}}}
 		expect.Same(t, want, values[3].Table)
 		expect.Same(t, card.Value{Name: unwritten, Texts: []string{"average_hours", "note"}}, values[4])

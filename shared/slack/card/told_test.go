@@ -32,9 +32,8 @@ func atTheGate(t testing.TB, tool, args string) (onCard, inDialog string) {
 // tellsApart fails when two calls with different arguments are drawn alike.
 func tellsApart(t testing.TB, tool, a, b string) {
 	t.Helper()
-	if first := aboveTheStamp(t, tool, a); first == aboveTheStamp(t, tool, b) {
-		t.Errorf("the steps' card draws %s as %s: %s", a, b, first)
-	}
+	first := aboveTheStamp(t, tool, a)
+	expect.That(t, first != aboveTheStamp(t, tool, b), "the steps' card draws %s as %s: %s", a, b, first)
 	card, dialog := atTheGate(t, tool, a)
 	otherCard, otherDialog := atTheGate(t, tool, b)
 	expect.That(t, card != otherCard, "the gate draws %s as %s: %s", a, b, card)
@@ -80,9 +79,8 @@ func TestOrdinaryValuesStandAsTheyAre(t *testing.T) {
 		args := jsonOf(map[string]any{"text": v})
 		on, _ := atTheGate(t, "rooms.book", args)
 		above := strings.NewReplacer("\u2060", "").Replace(aboveTheStamp(t, "rooms.book", args))
-		if !strings.Contains(on, "*`text`*: `"+v+"`") || !strings.Contains(above, "text: 「"+v+"」") {
-			t.Errorf("%s is drawn as %s and %s", v, on, above)
-		}
+		expect.That(t, strings.Contains(on, "*`text`*: `"+v+"`") && strings.Contains(above, "text: 「"+v+"」"),
+			"%s is drawn as %s and %s", v, on, above)
 	}
 	if above := aboveTheStamp(t, "rooms.book", `{"text":"*完了* 10:00~11:00"}`); !strings.Contains(above, "text: 「 `*完了* 10:00~11:00` 」") {
 		t.Error(above)
@@ -106,9 +104,8 @@ func TestNothingStandsBehindNothingAtAGate(t *testing.T) {
 			m, blocks := s.gate(t)
 			all, _ := reviewed(t, s, task.CardStep, s.Gates[0].ID)
 			for where, text := range map[string]string{"card": drawn(blocks), "plain card": plainOf(m), "dialog": all} {
-				if n := longestNothing(text); n > 10 {
-					t.Errorf("%s in %s: %d characters on the %s show nothing", name, at, n, where)
-				}
+				n := longestNothing(text)
+				expect.That(t, n <= 10, "%s in %s: %d characters on the %s show nothing", name, at, n, where)
 			}
 		}
 	}
@@ -197,8 +194,7 @@ func TestAPolicyHasNoGapThatJoinersMake(t *testing.T) {
 		s := received(t).extracted().drafting()
 		s.do(s.FinishPrompt(s.Head.Run, content, tenancy.DefaultSettings(), s.now))
 		m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-		if n := longestNothing(drawn(m.Attachments[0].Blocks.BlockSet)); n > 10 {
-			t.Errorf("%s: %d characters in a row show nothing", name, n)
-		}
+		n := longestNothing(drawn(m.Attachments[0].Blocks.BlockSet))
+		expect.That(t, n <= 10, "%s: %d characters in a row show nothing", name, n)
 	}
 }

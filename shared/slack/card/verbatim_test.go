@@ -35,9 +35,8 @@ func FuzzFences(f *testing.F) {
 			return
 		}
 		shown := strings.NewReplacer("&amp;", "&", "&lt;", "<", "&gt;", ">").Replace(strings.ReplaceAll(strings.Join(all, ""), "\n", "")) // long lines are folded
-		if d := cmp.Diff(numbers(t, s), numbers(t, shown)); d != "" {
-			t.Errorf("%q is shown as %q: %s", s, shown, d)
-		}
+		d := cmp.Diff(numbers(t, s), numbers(t, shown))
+		expect.That(t, d == "", "%q is shown as %q: %s", s, shown, d)
 	})
 }
 
@@ -45,8 +44,7 @@ func numbers(t *testing.T, s string) (v any) {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader([]byte(s)))
 	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatalf("%q: %v", s, err)
-	}
+	err := d.Decode(&v)
+	expect.Must(t, err == nil, "%q: %v", s, err)
 	return v
 }

@@ -136,9 +136,8 @@ func TestAPolicyOfTheLongestLengthFits(t *testing.T) {
 				n++
 			}
 		}
-		if content := strings.Repeat(unit, 8000/n); !card.PromptFits(content) {
-			t.Errorf("%q times %d does not fit", unit, 8000/n)
-		}
+		content := strings.Repeat(unit, 8000/n)
+		expect.That(t, card.PromptFits(content), "%q times %d does not fit", unit, 8000/n)
 	}
 }
 
@@ -154,14 +153,12 @@ func TestStepsThatACardCannotShowAreReadToTheEnd(t *testing.T) {
 			s.Process().Steps = steps
 			m := card.Render(s.Aggregate, s.card(processCard), "ja", s.now)
 			expect.NoError(t, cardtest.Check(m))
-			if offers(m, "approve_process") || !offers(m, "review_process") || card.StepsFit(steps, "") {
-				t.Errorf("it can be approved on its card")
-			}
+			expect.That(t, !offers(m, "approve_process") && offers(m, "review_process") && !card.StepsFit(steps, ""),
+				"it can be approved on its card")
 			all, submits := reviewed(t, s, task.CardProcess, s.Process().ID)
 			for _, step := range steps {
-				if !strings.Contains(seen(all), seen(step.Title)) && submits {
-					t.Fatalf("step %d is not in the dialog, which can be submitted", step.Order)
-				}
+				expect.Must(t, strings.Contains(seen(all), seen(step.Title)) || !submits,
+					"step %d is not in the dialog, which can be submitted", step.Order)
 			}
 		})
 	}
@@ -181,9 +178,8 @@ func TestToolsThatBeginAlikeAreToldApart(t *testing.T) {
 func TestAReviewIsBoundToWhatWasRead(t *testing.T) {
 	s := received(t).extracted().drafting()
 	s.do(s.FinishPrompt(s.Head.Run, strings.Repeat("方針 ", 9000), tenancy.DefaultSettings(), s.now))
-	if _, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: "01OTHER"}, "ja"); ok {
-		t.Error("a dialog of no gate")
-	}
+	_, ok := card.ReviewModal(s.Aggregate, card.Review{Type: task.CardPrompt, ID: "01OTHER"}, "ja")
+	expect.That(t, !ok, "a dialog of no gate")
 	read := card.Review{Type: task.CardPrompt, ID: s.Prompt().ID, TaskID: s.Head.TaskID, ReadOnly: true, Page: 99}
 	if view, _ := card.ReviewModal(s.Aggregate, read, "ja"); view.Submit != nil || !strings.Contains(drawn(view.Blocks.BlockSet), "閲覧のみです") {
 		t.Error("who may only read can submit, or isn't told")
@@ -249,7 +245,6 @@ func TestAPolicyIsNotStruckOut(t *testing.T) {
 	s := received(t).extracted().drafting()
 	s.do(s.FinishPrompt(s.Head.Run, "U012 に送る。~U0EVIL001 にも送る~ (取り消し)", tenancy.DefaultSettings(), s.now))
 	m := card.Render(s.Aggregate, s.card(promptCard), "ja", s.now)
-	if all := drawn(m.Attachments[0].Blocks.BlockSet); !strings.Contains(all, "～U0EVIL001 にも送る～") || strings.Contains(all, "~") {
-		t.Errorf("drawn as %s", all)
-	}
+	all := drawn(m.Attachments[0].Blocks.BlockSet)
+	expect.That(t, strings.Contains(all, "～U0EVIL001 にも送る～") && !strings.Contains(all, "~"), "drawn as %s", all)
 }

@@ -37,7 +37,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 	ja, en := map[string]string{}, map[string]string{}
 	texts(reflect.ValueOf(*japanese()), "", ja)
 	texts(reflect.ValueOf(*english()), "", en)
-	expect.Same(t, "", cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))))
+	expect.Same(t, slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en)))
 	for field, text := range ja {
 		if text == "" || en[field] == "" {
 			t.Errorf("%s is empty: ja %q, en %q", field, text, en[field])
@@ -45,9 +45,8 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 		a, b := place.FindAllString(text, -1), place.FindAllString(en[field], -1)
 		slices.Sort(a)
 		slices.Sort(b)
-		if diff := cmp.Diff(a, b); diff != "" {
-			t.Errorf("%s has other places (-ja +en)\n%s", field, diff)
-		}
+		diff := cmp.Diff(a, b)
+		expect.That(t, diff == "", "%s has other places (-ja +en)\n%s", field, diff)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/installed"
 	"ringi/shared/slack/slackapi"
 )
@@ -55,9 +56,8 @@ func TestWhichWorkspacesAreOurs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			knows, err := installed.Home{Slack: tt.slack, Rows: tt.rows}.Knows(t.Context(), aggregate.TenantID(tt.team))
-			if knows != tt.knows || !errors.Is(err, tt.err) || (err == nil) != (tt.err == nil) {
-				t.Errorf("%v, %v; want %v, %v", knows, err, tt.knows, tt.err)
-			}
+			expect.That(t, knows == tt.knows && errors.Is(err, tt.err) && (err == nil) == (tt.err == nil),
+				"%v, %v; want %v, %v", knows, err, tt.knows, tt.err)
 		})
 	}
 }

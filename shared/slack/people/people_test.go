@@ -66,13 +66,11 @@ func TestAMemberOfAHugeChannelIsFoundByTheirOwnChannels(t *testing.T) {
 	if now = now.Add(2 * time.Second); !who("U1", "C1200", "channel") || len(d.asked) != 3 {
 		t.Error("believed for more than a minute")
 	}
-	if who("U1", "C9999", "channel") || who("U1", "C9999", "channel") || len(d.asked) != 5 {
-		t.Error("who joins and clicks again must be a member at once")
-	}
+	expect.That(t, !who("U1", "C9999", "channel") && !who("U1", "C9999", "channel") && len(d.asked) == 5,
+		"who joins and clicks again must be a member at once")
 	who("U1", "C8888", "mpim")
-	if !slices.Equal(d.asked[4:], []string{"[public_channel private_channel]", "[mpim]"}) {
-		t.Errorf("asked for %v", d.asked)
-	}
+	expect.That(t, slices.Equal(d.asked[4:], []string{"[public_channel private_channel]", "[mpim]"}),
+		"asked for %v", d.asked)
 }
 
 // vouching is a directory that knows whose people are.

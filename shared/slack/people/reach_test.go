@@ -72,9 +72,8 @@ func TestPeopleSeeTheirOwnRequestsAndThoseOfTheirChannels(t *testing.T) {
 	} {
 		expect.That(t, r.Sees(o) == want, "%+v is seen: %v", o, !want)
 	}
-	if (Reach{}).Sees(aggregate.Origin{}) || (Reach{}).Decides(aggregate.Origin{}) {
-		t.Error("nobody reaches something")
-	}
+	expect.That(t, !(Reach{}).Sees(aggregate.Origin{}) && !(Reach{}).Decides(aggregate.Origin{}),
+		"nobody reaches something")
 	expect.Same(t, map[string]string{"C1": "name of C1", "D9": "name of D9"}, r.Channels())
 	if _, err := p.Sight(t.Context(), "T1", "U1"); err != nil || len(d.asked) != 1 {
 		t.Errorf("a person's channels were listed %d times within a minute: %v", len(d.asked), err)

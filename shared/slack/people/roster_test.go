@@ -49,9 +49,8 @@ func TestMembersAreListedOnceAMinute(t *testing.T) {
 	for _, after := range []time.Duration{0, 59 * time.Second, 61 * time.Second} {
 		expect.Value(r.Of(t.Context(), slack.Client, slacktest.Team, now.Add(after)))(t)
 	}
-	if n := len(slack.Calls("users.list")); n != 2 {
-		t.Errorf("%d calls, want one for each minute", n)
-	}
+	n := len(slack.Calls("users.list"))
+	expect.That(t, n == 2, "%d calls, want one for each minute", n)
 }
 
 // company has many people.
@@ -76,9 +75,8 @@ func (c *company) Usergroups(context.Context) ([]slackapi.Group, error) {
 func TestAPersonIsFoundAmongThousands(t *testing.T) {
 	c := &company{n: MaxListed + 500}
 	m := expect.Value((&Roster{}).Of(t.Context(), c, "T1", time.Now()))(t)
-	if len(m.People) != MaxListed || !m.More || c.seen != MaxListed+1 {
-		t.Errorf("%d are listed of %d that were read, more: %v", len(m.People), c.seen, m.More)
-	}
+	expect.That(t, len(m.People) == MaxListed && m.More && c.seen == MaxListed+1,
+		"%d are listed of %d that were read, more: %v", len(m.People), c.seen, m.More)
 	for text, want := range map[string]string{
 		"佐藤 4321": "U04321", "佐藤4321": "U04321", "＠佐藤　4321": "U04321", "u00007": "U00007", "人事部承認者": "S1", "HR": "S1", "佐藤会": "", "nobody": "",
 	} {

@@ -83,9 +83,8 @@ func TestWhatIsBegunHasSomebodyWhoMayApproveIt(t *testing.T) {
 					}
 					err := p.asking.Somebody(t.Context(), d, o, s, time.Now(), askers...)
 					refused, _ := errors.AsType[aggregate.ErrNotAllowed](err)
-					if (err == nil) != (somebody != "") {
-						t.Errorf("%v ask in %s under %+v, self-approval %t: %v, but %q may approve it", askers, o.Channel, a, self, err, somebody)
-					}
+					expect.That(t, (err == nil) == (somebody != ""),
+						"%v ask in %s under %+v, self-approval %t: %v, but %q may approve it", askers, o.Channel, a, self, err, somebody)
 					begun[fmt.Sprintf("%s %s %s", a.Mode, o.ChannelType, refused.Rule)]++
 				}
 			}

@@ -98,9 +98,8 @@ func TestASlackThatIsDownIsNoRefusal(t *testing.T) {
 			}))
 			defer s.Close()
 			x := &Slack{App: app{s.URL + "/api/"}, HTTP: s.Client(), Now: at}
-			if _, err := x.Person(t.Context(), "code", "r", "n"); err == nil || errors.Is(err, ErrRefused) != tt.refused {
-				t.Errorf("%v", err)
-			}
+			_, err := x.Person(t.Context(), "code", "r", "n")
+			expect.That(t, err != nil && errors.Is(err, ErrRefused) == tt.refused, "%v", err)
 		})
 	}
 }

@@ -90,9 +90,8 @@ func TestWithoutATokenNothingIsSent(t *testing.T) {
 		t.Errorf("%v, %d calls", err, len(*calls))
 	}
 	var refused slackapi.Refused
-	if !errors.As(err, &refused) || refused.Permanent || !refused.App {
-		t.Errorf("%+v: it is pasted sooner or later, and somebody has to", refused)
-	}
+	expect.That(t, errors.As(err, &refused) && !refused.Permanent && refused.App,
+		"%+v: it is pasted sooner or later, and somebody has to", refused)
 }
 
 // The token's owner may be another bot than before: its messages are others.

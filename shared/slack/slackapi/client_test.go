@@ -31,9 +31,8 @@ func TestACardIsPostedUpdatedAndDeleted(t *testing.T) {
 	ts := expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("one"), about))(t)
 	expect.NoError(t, s.Client.Update(t.Context(), workspace.HR, ts, message("two"), about))
 	thread := s.Thread(t, workspace.HR, root)
-	if len(thread) != 1 || thread[0].TS != ts || thread[0].Text != "two" || len(thread[0].Attachments) != 1 {
-		t.Fatalf("%+v", thread)
-	}
+	expect.Must(t, len(thread) == 1 && thread[0].TS == ts && thread[0].Text == "two" && len(thread[0].Attachments) == 1,
+		"%+v", thread)
 	want := map[string]any{"event_type": "ringi_card", "event_payload": map[string]any{"task": "01TASK", "card": "CARD#task"}}
 	expect.Same(t, want, thread[0].Metadata)
 	for range 2 { // the second time it is gone already
@@ -62,12 +61,10 @@ func TestFindCards(t *testing.T) {
 	}
 	got := expect.Value(s.Client.FindCards(t.Context(), workspace.HR, root, about))(t)
 	expect.Same(t, want, got)
-	if n := len(s.Calls("conversations.replies")); n < 3 {
-		t.Errorf("%d pages", n)
-	}
-	if none, err := s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about); err != nil || len(none) != 0 {
-		t.Errorf("a thread that is gone: %v, %v", none, err)
-	}
+	n := len(s.Calls("conversations.replies"))
+	expect.That(t, n >= 3, "%d pages", n)
+	none, err := s.Client.FindCards(t.Context(), workspace.HR, "1.000001", about)
+	expect.That(t, err == nil && len(none) == 0, "a thread that is gone: %v, %v", none, err)
 }
 
 func TestPeople(t *testing.T) {
@@ -88,9 +85,8 @@ func TestPeople(t *testing.T) {
 	dm, err := s.Everything(workspace.DirectMessage(workspace.Sato))
 	expect.That(t, err == nil && len(dm) == 1 && dm[0].Text == "hello", "%v %+v", err, dm)
 	expect.NoError(t, s.Client.Ephemeral(t.Context(), workspace.HR, "", workspace.Tanaka, "psst"))
-	if seen := s.Ephemerals(workspace.Tanaka); len(seen) != 1 || seen[0].Text != "psst" {
-		t.Errorf("%+v", seen)
-	}
+	seen := s.Ephemerals(workspace.Tanaka)
+	expect.That(t, len(seen) == 1 && seen[0].Text == "psst", "%+v", seen)
 }
 
 // TestChannels: pages are asked for one at a time, and only as long as somebody wants more.

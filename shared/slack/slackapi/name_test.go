@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/slack-go/slack"
+
+	"ringi/shared/runtime/expect"
 )
 
 func TestANameIsWhatPeopleSee(t *testing.T) {
@@ -17,8 +19,7 @@ func TestANameIsWhatPeopleSee(t *testing.T) {
 		"of several lines":            {slack.User{Name: "evil", RealName: "鈴木\n管理者\u2028x"}, "鈴木 管理者 x"},
 		"that shows nothing":          {slack.User{Name: "evil", RealName: "田中", Profile: slack.UserProfile{DisplayName: "\u3164\u200d"}}, "田中"},
 	} {
-		if got := userOf(&tt.user).Name; got != tt.want {
-			t.Errorf("%s: %q, want %q", name, got, tt.want)
-		}
+		got := userOf(&tt.user).Name
+		expect.That(t, got == tt.want, "%s: %q, want %q", name, got, tt.want)
 	}
 }

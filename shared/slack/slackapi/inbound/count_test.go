@@ -37,9 +37,8 @@ func TestWhatIsNotAnsweredIsCounted(t *testing.T) {
 			e.Keys = tt.keys
 			out := metrictest.Printed(t, func() { e.Serve(t.Context(), signed("{}"), tt.answer) })
 			for _, name := range metric.Names() {
-				if strings.Contains(out, `"`+string(name)+`":1`) != (name == tt.counted) {
-					t.Errorf("%q is wanted, and counted is %s", tt.counted, out)
-				}
+				expect.That(t, strings.Contains(out, `"`+string(name)+`":1`) == (name == tt.counted),
+					"%q is wanted, and counted is %s", tt.counted, out)
 			}
 		})
 	}

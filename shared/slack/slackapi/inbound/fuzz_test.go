@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"ringi/shared/runtime/expect"
 )
 
 // FuzzVerify: nothing is believed but the one signature that the secret makes, in its time.
@@ -22,12 +24,10 @@ func FuzzVerify(f *testing.F) {
 		err := Verify(h, body, "s", now)
 		seconds, bad := strconv.ParseInt(stamp, 10, 64)
 		age := time.Unix(seconds, 0).Sub(now).Abs()
-		if good := bad == nil && age <= Tolerance && signature == Sign(stamp, body, "s"); good != (err == nil) {
-			t.Errorf("stamp %q, signature %q: %v", stamp, signature, err)
-		}
-		if Verify(h, body, "", now) == nil || Verify(h, append(body, 'x'), "s", now) == nil {
-			t.Errorf("believed without a secret, or about another body: %q", signature)
-		}
+		good := bad == nil && age <= Tolerance && signature == Sign(stamp, body, "s")
+		expect.That(t, good == (err == nil), "stamp %q, signature %q: %v", stamp, signature, err)
+		expect.That(t, Verify(h, body, "", now) != nil && Verify(h, append(body, 'x'), "s", now) != nil,
+			"believed without a secret, or about another body: %q", signature)
 		// Signed as it ought to be, it is believed, whatever it says.
 		h.Set(HeaderTimestamp, strconv.FormatInt(now.Unix(), 10))
 		h.Set(HeaderSignature, Sign(h.Get(HeaderTimestamp), body, "s"))

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi/slacktest"
 )
 
@@ -49,9 +50,8 @@ func TestVerify(t *testing.T) {
 			h := http.Header{}
 			h.Set(HeaderTimestamp, tt.stamp)
 			h.Set(HeaderSignature, tt.signature)
-			if err := Verify(h, []byte(tt.body), tt.secret, now); !errors.Is(err, tt.want) {
-				t.Errorf("got %v, want %v", err, tt.want)
-			}
+			err := Verify(h, []byte(tt.body), tt.secret, now)
+			expect.That(t, errors.Is(err, tt.want), "got %v, want %v", err, tt.want)
 		})
 	}
 }
@@ -108,9 +108,8 @@ func TestServe(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			out := edge().Serve(t.Context(), tt.in, tt.answer)
-			if out.StatusCode != tt.status || out.Body != tt.body {
-				t.Errorf("%d %.100q, want %d %.100q", out.StatusCode, out.Body, tt.status, tt.body)
-			}
+			expect.That(t, out.StatusCode == tt.status && out.Body == tt.body,
+				"%d %.100q, want %d %.100q", out.StatusCode, out.Body, tt.status, tt.body)
 		})
 	}
 }

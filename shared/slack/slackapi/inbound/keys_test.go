@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/runtime/secret"
 )
 
@@ -52,8 +53,7 @@ func TestWithoutASigningSecretSlackIsToldToComeAgain(t *testing.T) {
 	for _, err := range []error{secret.ErrMissing, errors.New("down")} {
 		e := edge()
 		e.Keys = &replaced{err: err}
-		if got := serve(e, signed("{}")); got != 503 {
-			t.Errorf("%v: answered %d", err, got)
-		}
+		got := serve(e, signed("{}"))
+		expect.That(t, got == 503, "%v: answered %d", err, got)
 	}
 }
