@@ -42,7 +42,7 @@ func (h *Handler) toAgent(ctx context.Context, m message, r task.Request) (out i
 		return h.Conversations.Settings(ctx, tenant)
 	})
 	if err != nil {
-		return out, true, unkept(ctx, r, err)
+		return out, true, unkept(ctx, r.EventID, err)
 	}
 	in := conversation.Inbound{
 		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User, Text: r.Text, Attachments: m.attachments(),
@@ -78,16 +78,19 @@ func said(ctx context.Context, in conversation.Inbound, agent string, r task.Req
 		metric.Count(metric.EventRepeated, 1)
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
-		return unkept(ctx, r, err)
+		return unkept(ctx, r.EventID, err)
 	default:
 		conversation.Log(ctx, conversation.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters", len([]rune(in.Text)), "files", len(in.Attachments))
 	}
 	return nil
 }
 
-func unkept(ctx context.Context, r task.Request, err error) error {
-	slog.ErrorContext(ctx, "not kept", "event_id", r.EventID, "err", err)
-	return inbound.Unavailable("the event could not be kept, send it again")
+// errAgain asks Slack to deliver the event again.
+var errAgain = inbound.Unavailable("the event could not be kept, send it again")
+
+func unkept(ctx context.Context, event string, err error) error {
+	slog.ErrorContext(ctx, "not kept", "event_id", event, "err", err)
+	return errAgain
 }
 
 // named is a name and what parts it from the rest; a name that begins a longer word is none.
@@ -149,13 +152,11 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	if err := inbound.Decode(e.Event, &stop, "event"); err != nil {
 		return inbound.Response{}, err
 	}
-	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event.user", stop.User}, {"event.channel", stop.Channel}} {
-		if err := inbound.CheckID(f.name, f.value); err != nil {
-			return inbound.Response{}, err
-		}
+	if err := inbound.CheckIDs("team_id", e.team(), "event.user", stop.User, "event.channel", stop.Channel); err != nil {
+		return inbound.Response{}, err
 	}
-	if _, err := aggregate.ParseTS(stop.ThreadTS); err != nil {
-		return inbound.Response{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
+	if err := inbound.CheckTS("event.thread_ts", stop.ThreadTS); err != nil {
+		return inbound.Response{}, err
 	}
 	ref := conversation.Inbound{Team: e.team(), Channel: stop.Channel, Thread: stop.ThreadTS}.Ref()
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: stop.User, Team: e.team()}
@@ -169,7 +170,7 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:
 		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
-		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+		return inbound.Response{}, errAgain
 	}
 	return inbound.OK(), nil
 }

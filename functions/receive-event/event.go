@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"ringi/shared/decide/intake"
-	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/slack/slackapi/inbound"
@@ -101,14 +99,12 @@ func (x end) ends(t tenancy.Tenant) bool {
 // ended is what ends integrations, without a reason when nothing does. A revoked token of a person ends nothing: only the
 // bot's token is used.
 func (e envelope) ended(what string) (end, error) {
-	whose := struct{ name, value string }{"team_id", e.team()}
+	field, whose := "team_id", e.team()
 	if e.organization() {
-		whose = struct{ name, value string }{"enterprise_id", e.enterprise()}
+		field, whose = "enterprise_id", e.enterprise()
 	}
-	for _, f := range []struct{ name, value string }{whose, {"event_id", e.EventID}} {
-		if err := inbound.CheckID(f.name, f.value); err != nil {
-			return end{}, err
-		}
+	if err := inbound.CheckIDs(field, whose, "event_id", e.EventID); err != nil {
+		return end{}, err
 	}
 	if what == "app_uninstalled" {
 		return end{why: tenancy.AppUninstalled}, nil
@@ -149,25 +145,12 @@ type message struct {
 
 // authorTeam is the workspace that the author belongs to, empty when Slack does not say.
 func (m message) authorTeam() string {
-	for _, team := range []string{m.UserTeam, m.SourceTeam, m.Team} {
-		if team != "" {
-			return team
-		}
-	}
-	return ""
+	return cmp.Or(m.UserTeam, m.SourceTeam, m.Team)
 }
 
 // channelType is Slack's; a mention comes without one, but a channel's id tells.
 func (m message) channelType() string {
-	switch {
-	case m.ChannelType != "":
-		return m.ChannelType
-	case strings.HasPrefix(m.Channel, "D"):
-		return "im"
-	case strings.HasPrefix(m.Channel, "G"):
-		return "group"
-	}
-	return "channel"
+	return cmp.Or(m.ChannelType, intake.ChannelType(m.Channel))
 }
 
 // Why an accepted event makes no task.
@@ -223,23 +206,14 @@ func (m message) request(e envelope) (task.Request, error) {
 			return task.Request{}, err
 		}
 	}
-	if _, err := aggregate.ParseTS(m.TS); err != nil {
-		return task.Request{}, inbound.Bad("event.ts must be a Slack timestamp like 1713450000.000100")
+	if err := inbound.CheckTS("event.ts", m.TS); err != nil {
+		return task.Request{}, err
 	}
 	r := task.Request{
 		TeamID: e.team(), Text: plain(m.Text, e.bot()), User: m.User, Channel: m.Channel, ChannelType: m.channelType(),
-		MessageTS: m.TS, ThreadTS: m.TS, Source: task.SourceChannel, EventID: e.EventID,
+		MessageTS: m.TS, ThreadTS: cmp.Or(m.ThreadTS, m.TS), Source: intake.Source(m.channelType()), EventID: e.EventID,
 	}
-	if m.ThreadTS != "" {
-		if _, err := aggregate.ParseTS(m.ThreadTS); err != nil {
-			return task.Request{}, inbound.Bad("event.thread_ts must be a Slack timestamp like 1713450000.000100")
-		}
-		r.ThreadTS = m.ThreadTS
-	}
-	if r.ChannelType == "im" {
-		r.Source = task.SourceAgentContainer
-	}
-	return r, nil
+	return r, inbound.CheckTS("event.thread_ts", r.ThreadTS)
 }
 
 var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)

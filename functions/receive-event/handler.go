@@ -79,16 +79,14 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	if k.Type == "" {
 		return inbound.Response{}, inbound.Bad("event.type is required")
 	}
-	if k.Type == "app_uninstalled" || k.Type == "tokens_revoked" {
+	switch {
+	case k.Type == "app_uninstalled" || k.Type == "tokens_revoked":
 		return h.end(ctx, e, k.Type)
-	}
-	if e.organization() {
+	case e.organization():
 		return foreign(ctx, e)
-	}
-	if k.Type == "app_home_opened" {
+	case k.Type == "app_home_opened":
 		return h.opened(ctx, e)
-	}
-	if k.Type == "agent_session_stopped" {
+	case k.Type == "agent_session_stopped":
 		return h.stopped(ctx, e)
 	}
 	if why := k.ignored(); why != "" {
@@ -141,7 +139,7 @@ func answered(ctx context.Context, ref aggregate.Ref, r task.Request, repeated b
 		log.InfoContext(ctx, "repeated")
 	case err != nil:
 		log.ErrorContext(ctx, "not kept", "err", err)
-		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+		return inbound.Response{}, errAgain
 	default:
 		log.InfoContext(ctx, "received", "source", r.Source, "characters", len([]rune(r.Text)))
 	}
@@ -171,7 +169,7 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	}
 	if failed != nil {
 		slog.ErrorContext(ctx, "not disconnected", "event_id", e.EventID, "why", x.why, "integrations", all, "err", failed)
-		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+		return inbound.Response{}, errAgain
 	}
 	if all == 0 {
 		metric.Count(metric.EventRepeated, 1)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"log/slog"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -24,10 +23,8 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	if home.Tab != "messages" && home.Tab != "home" {
 		return ignore(ctx, e, ignoredType)
 	}
-	for _, f := range []struct{ name, value string }{{"team_id", e.team()}, {"event.user", home.User}, {"event.channel", home.Channel}} {
-		if err := inbound.CheckID(f.name, f.value); err != nil {
-			return inbound.Response{}, err
-		}
+	if err := inbound.CheckIDs("team_id", e.team(), "event.user", home.User, "event.channel", home.Channel); err != nil {
+		return inbound.Response{}, err
 	}
 	if home.Tab == "home" {
 		return h.openedHome(ctx, e, home.User)
@@ -42,8 +39,7 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 // openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may look.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
 	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()), store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
-		slog.ErrorContext(ctx, "not kept", "event_id", e.EventID, "err", err)
-		return inbound.Response{}, inbound.Unavailable("the event could not be kept, send it again")
+		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
 	return inbound.OK(), nil
 }

@@ -65,8 +65,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	at, note, err := h.say(ctx, w, locale)
 	if err == nil {
 		r := task.Request{
-			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: channelType(at.channel),
-			MessageTS: at.ts, ThreadTS: at.ts, Source: sourceOf(at.channel),
+			TeamID: w.team, Text: w.text, User: w.user, Channel: at.channel, ChannelType: intake.ChannelType(at.channel),
+			MessageTS: at.ts, ThreadTS: at.ts, Source: intake.Source(intake.ChannelType(at.channel)),
 		}
 		var ref aggregate.Ref
 		within, cancel := sleep.Sparing(ctx, keepAgainWithin)
@@ -169,8 +169,8 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		return h.request(ctx, w, locale)
 	}
 	r := task.Request{
-		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: channelType(of.Channel),
-		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: sourceOf(of.Channel),
+		TeamID: p.Team.ID, Text: text, User: p.User.ID, Channel: of.Channel, ChannelType: intake.ChannelType(of.Channel),
+		MessageTS: of.TS, ThreadTS: cmp.Or(of.Thread, of.TS), Source: intake.Source(intake.ChannelType(of.Channel)),
 	}
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	switch {
@@ -182,24 +182,6 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	}
 	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source, "characters", len([]rune(text)))
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
-}
-
-// channelType is Slack's, told by a channel's id: private channels of today look like public ones, and are treated alike.
-func channelType(channel string) string {
-	switch {
-	case strings.HasPrefix(channel, "D"):
-		return "im"
-	case strings.HasPrefix(channel, "G"):
-		return "group"
-	}
-	return "channel"
-}
-
-func sourceOf(channel string) task.Source {
-	if channelType(channel) == "im" {
-		return task.SourceAgentContainer
-	}
-	return task.SourceChannel
 }
 
 // locale is the language in which a person is answered: the one that they chose in Slack if there are texts in it, else

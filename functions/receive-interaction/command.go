@@ -40,12 +40,7 @@ func readCommand(body []byte) (c command, ok bool, err error) {
 	if c.organization {
 		return c, true, nil
 	}
-	for _, f := range []struct{ name, value string }{{"team_id", c.team}, {"user_id", c.user}, {"channel_id", c.channel}, {"trigger_id", c.trigger}} {
-		if err := inbound.CheckID(f.name, f.value); err != nil {
-			return command{}, true, err
-		}
-	}
-	return c, true, nil
+	return c, true, inbound.CheckIDs("team_id", c.team, "user_id", c.user, "channel_id", c.channel, "trigger_id", c.trigger)
 }
 
 // ephemeral answers a command with a text that only the person sees.

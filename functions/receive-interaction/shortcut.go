@@ -36,8 +36,8 @@ func (h *Handler) shortcut(ctx context.Context, p payload) (inbound.Response, er
 	if err := inbound.CheckID("payload.channel.id", p.channel()); err != nil {
 		return inbound.Response{}, err
 	}
-	if _, err := aggregate.ParseTS(p.MessageTS); p.Message.TS == "" && err != nil {
-		return inbound.Response{}, inbound.Bad("payload.message_ts must be a Slack timestamp like 1713450000.000100")
+	if err := inbound.CheckTS("payload.message_ts", p.MessageTS); p.Message.TS == "" && err != nil {
+		return inbound.Response{}, err
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
 	m := p.Message
@@ -102,7 +102,7 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	case at != "" && inbound.CheckID("channel", at) != nil:
 		return problem(card.RequestAtBlock, card.NoteUnreachable)
 	}
-	if at != "" && channelType(at) != "im" { // the list of a dialog has channels that the person is not in
+	if at != "" && intake.ChannelType(at) != "im" { // the list of a dialog has channels that the person is not in
 		sight, err := h.People.Sight(ctx, p.Team.ID, p.User.ID)
 		switch {
 		case err != nil:

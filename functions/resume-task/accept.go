@@ -26,18 +26,30 @@ type Slack interface {
 // slackWithin bounds each call to Slack.
 const slackWithin = 6 * time.Second
 
-// refuseRequester ends the request of a person who may not ask, and returns the task after that commit.
-func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
+// decision is one that a run makes.
+type decision = func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
+
+// commit makes a decision on the task as it was loaded, for its run, and returns the task after that commit. doing is for errors.
+func (h *Handler) commit(ctx context.Context, a *task.Aggregate, doing string, decide decision) (*task.Aggregate, error) {
 	run := a.Head.Run
-	if c, err := a.RefuseOutsider(run, by, h.Now()); err == nil && c.Empty() {
+	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, run, h.Now()) })
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	}
+	if e := after.Head.Ended; e != nil {
+		slog.InfoContext(ctx, "refused", "task_id", after.Head.TaskID, "tenant", after.Head.TenantID, "reason", e.Reason, "limit", e.Detail)
+	}
+	return after, nil
+}
+
+// refuseRequester ends the request of a person who may not ask.
+func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
+	if c, err := a.RefuseOutsider(a.Head.Run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
 	}
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseOutsider(run, by, h.Now()) })
-	if err != nil {
-		return nil, fmt.Errorf("turn the requester away: %w", err)
-	}
-	logRefused(ctx, after)
-	return after, nil
+	return h.commit(ctx, a, "turn the requester away", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.RefuseOutsider(run, by, now)
+	})
 }
 
 // undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings of now. It is
@@ -61,25 +73,19 @@ func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate
 	return nobody.Rule, settings, nil
 }
 
-// refuseUndecidable ends a request that nobody could approve, and returns the task after that commit.
+// refuseUndecidable ends a request that nobody could approve.
 func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	rule, _, err := h.undecidable(ctx, a)
 	if err != nil || rule == "" {
 		return a, err
 	}
-	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.RefuseUndecidable(run, rule, h.Now())
+	return h.commit(ctx, a, "turn away what nobody could approve", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.RefuseUndecidable(run, rule, now)
 	})
-	if err != nil {
-		return nil, fmt.Errorf("turn away what nobody could approve: %w", err)
-	}
-	logRefused(ctx, after)
-	return after, nil
 }
 
-// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was accepted, and
-// returns the task after that commit. While Slack doesn't say who is listed the task goes on: its card names who may decide.
+// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was accepted.
+// While Slack doesn't say who is listed the task goes on: its card names who may decide.
 func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Drafts(h.Now()) {
 		return a, nil
@@ -92,55 +98,41 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 	if err != nil || rule == "" {
 		return a, err
 	}
-	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.ParkUndecidable(run, settings, h.Now()) })
-	if err != nil {
-		return nil, fmt.Errorf("park what nobody could approve: %w", err)
-	}
-	return after, nil
+	return h.commit(ctx, a, "park what nobody could approve", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.ParkUndecidable(run, settings, now)
+	})
 }
 
-// accept lets the request become a task, or ends it as refused when the tenant or the person
-// has reached a limit. It returns the task after that commit.
+// accept lets the request become a task, or ends it as refused when the tenant or the person has reached a limit.
 func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Actor) (*task.Aggregate, error) {
-	run := a.Head.Run
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.decide(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.Accept(run, by, settings, h.Now()) })
-	if err != nil {
-		return nil, fmt.Errorf("accept the request: %w", err)
+	after, err := h.within(ctx, a, "accept the request", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.Accept(run, by, settings, now)
+	})
+	if err != nil || after.Head.Ended == nil {
+		return after, err
 	}
-	if e := after.Head.Ended; e != nil {
-		switch e.Reason {
-		case task.ReasonOpenPerson, task.ReasonHourPerson:
-			metric.Count(metric.PersonFull, 1)
-		case task.ReasonOpenTenant, task.ReasonHourTenant: // the whole workspace is blocked: worth a metric
-			metric.Count(metric.TenantFull, 1)
-		}
+	switch after.Head.Ended.Reason {
+	case task.ReasonOpenPerson, task.ReasonHourPerson:
+		metric.Count(metric.PersonFull, 1)
+	case task.ReasonOpenTenant, task.ReasonHourTenant: // the whole workspace is blocked: worth a metric
+		metric.Count(metric.TenantFull, 1)
 	}
 	return after, nil
 }
 
-// decide commits a decision, or ends the request as refused when a limit does not allow it.
-func (h *Handler) decide(ctx context.Context, a *task.Aggregate, decide task.Decision) (*task.Aggregate, error) {
-	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, decide)
-	var full aggregate.ErrFull
-	if errors.As(err, &full) {
-		after, err = h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseFull(run, full, h.Now()) })
-	}
-	if err == nil {
-		logRefused(ctx, after)
+// within is commit of a decision that limits bound: where they don't allow it, it ends the request as refused.
+func (h *Handler) within(ctx context.Context, a *task.Aggregate, doing string, decide decision) (*task.Aggregate, error) {
+	after, err := h.commit(ctx, a, doing, decide)
+	if full, is := errors.AsType[aggregate.ErrFull](err); is {
+		return h.commit(ctx, a, doing, func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.RefuseFull(run, full, now)
+		})
 	}
 	return after, err
-}
-
-func logRefused(ctx context.Context, a *task.Aggregate) {
-	if e := a.Head.Ended; e != nil {
-		slog.InfoContext(ctx, "refused", "task_id", a.Head.TaskID, "tenant", a.Head.TenantID, "reason", e.Reason, "limit", e.Detail)
-	}
 }
 
 // requester is the person who asks. When Slack can't be asked it returns errSilent, and the request waits.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
@@ -31,12 +32,9 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
-	run := a.Head.Run
-	asked, err := h.decide(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.Ask(run, beside, s, h.Now()) })
-	if err != nil {
-		return nil, fmt.Errorf("ask what the message is meant to be: %w", err)
-	}
-	return asked, nil
+	return h.within(ctx, a, "ask what the message is meant to be", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+		return a.Ask(run, beside, s, now)
+	})
 }
 
 // beside finds what waits for a decision in the message's thread: of a task that was asked for in

@@ -83,10 +83,9 @@ func (h *Handler) admin(ctx context.Context) string {
 }
 
 func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
-	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return a.RefuseWorkspace(run, h.Now()) })
+	after, err := h.commit(ctx, a, "refuse an unknown workspace", (*task.Aggregate).RefuseWorkspace)
 	if err != nil {
-		return nil, fmt.Errorf("refuse an unknown workspace: %w", err)
+		return nil, err
 	}
 	metric.Count(metric.EventForeign, 1)
 	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID, "team", a.Request.TeamID)

@@ -58,3 +58,23 @@ var unescaped = strings.NewReplacer("&lt;", "<", "&gt;", ">", "&amp;", "&")
 func Text(text string) string {
 	return legible.Clip(strings.TrimSpace(unescaped.Replace(text)), task.MaxText)
 }
+
+// ChannelType is Slack's type of a channel, told by its id: private channels of today look like public ones, and are treated
+// alike.
+func ChannelType(channel string) string {
+	switch {
+	case strings.HasPrefix(channel, "D"):
+		return "im"
+	case strings.HasPrefix(channel, "G"):
+		return "group"
+	}
+	return "channel"
+}
+
+// Source is where a request is from that was written in a channel of this type.
+func Source(channelType string) task.Source {
+	if channelType == "im" {
+		return task.SourceAgentContainer
+	}
+	return task.SourceChannel
+}

@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"slices"
+
+	"ringi/shared/domain/aggregate"
 )
 
 // Decode reads JSON into a struct. Its Refusal names the field that is wrong, below name.
@@ -20,6 +23,24 @@ func Decode(b []byte, into any, name string) error {
 }
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
+
+// CheckIDs is CheckID of several fields: each name is followed by its value.
+func CheckIDs(fields ...string) error {
+	for pair := range slices.Chunk(fields, 2) {
+		if err := CheckID(pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// CheckTS refuses what is no timestamp of Slack's.
+func CheckTS(field, ts string) error {
+	if _, err := aggregate.ParseTS(ts); err != nil {
+		return Bad("%s must be a Slack timestamp like 1713450000.000100", field)
+	}
+	return nil
+}
 
 // CheckID refuses what can't be an id of Slack's. Ids become parts of mentions and keys, so
 // they must hold no character that has a meaning there.
