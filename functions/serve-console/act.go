@@ -17,6 +17,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/people"
+	"ringi/shared/store/kinds"
 	"ringi/shared/words/legible"
 )
 
@@ -64,13 +65,14 @@ func wantedBy(r *http.Request) wanted {
 	}
 }
 
-// button is the same as a card's. ok is false for an act that there is not, or not on this page.
+// button is the same as a card's. ok is false for an act that there is not, or not on this page. An id that nothing has any
+// more has no kind either: the decision itself says so, and gives a typed reason back.
 func (x wanted) button(on subjectPage) (b decision.Button, ok bool) {
 	switch x.Act {
 	case aggregate.ActApprove:
 		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Approve)}, true
 	case aggregate.ActReject:
-		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, true
+		return decision.Button{Act: decision.Shown(x.Kind, x.Hash, decision.Reject(x.reason))}, x.Kind == "" || kinds.Asks(x.Kind)
 	case on.ends:
 		return decision.End(), true
 	}
