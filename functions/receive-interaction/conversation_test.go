@@ -8,14 +8,17 @@ import (
 	"time"
 
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/decide/decision"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/conversation"
+	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/slackapi/inbound"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/conversations"
 	"ringi/shared/store/storetest"
+	"ringi/shared/words/language"
 )
 
 // inConversation is a conversation that Sato began in a channel's thread, in which an action waits.
@@ -268,4 +271,13 @@ func testStrangersOfAConversation(t *testing.T, db *storetest.Server) {
 	}
 	x := k.action()
 	expect.That(t, x.Status == conversation.ActionPending && len(k.slack.Views("U0NOBODY")) == 0, "it is %s", x.Status)
+}
+
+// A form of a conversation that is gone is answered.
+func TestAFormOfAConversationThatIsGoneIsAnswered(t *testing.T) {
+	for _, locale := range language.All {
+		v := verdict{decision.Verdict{Err: aggregate.ErrNotFound, Settings: tenancy.Settings{Locale: locale}}}
+		text, stays := v.inForm()
+		expect.That(t, text != "" && stays, "%s: %q, stays %t", locale, text, stays)
+	}
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"ringi/infra/local/sandbox/workspace"
@@ -8,6 +10,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/people"
 	"ringi/shared/slack/slackapi/slacktest"
 	"ringi/shared/store/storetest"
 )
@@ -60,4 +63,20 @@ func TestClicksOfAnOrganizationsInstallationDecideNothing(t *testing.T) {
 	click["team"], click["enterprise"], click["is_enterprise_install"] = nil, map[string]any{"id": "E1", "name": "x"}, true
 	w.quiet(w.post(click), workspace.Suzuki)
 	expect.That(t, w.Load().Prompt().Status == aggregate.PendingApproval, "it was decided")
+}
+
+// Who clicks is asked of the workspace's own bot, and its dialogs are opened by that.
+func TestClicksAreAnsweredByTheirWorkspacesBot(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	client, calls := w.slack.ByTenant(t)
+	w.h.Slack, w.h.People = client, &people.People{Slack: client, Now: w.Now}
+	p := w.prompted()
+	w.post(w.click(workspace.Suzuki, "approve_prompt", p.ID))
+	tenant := w.Ref.Tenant
+	if !slices.Contains(calls(), "users.info "+tenant) {
+		t.Errorf("nobody was asked who clicks: %q", calls())
+	}
+	for _, c := range calls() {
+		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
+	}
 }

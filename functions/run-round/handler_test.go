@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
+	"ringi/shared/model"
 	"ringi/shared/model/provider"
 	"ringi/shared/model/round"
 	"ringi/shared/model/teamconfig"
@@ -144,5 +146,69 @@ func TestAPolicyThatPeopleCouldNotApproveIsRefused(t *testing.T) {
 	for policy, want := range map[string]int{"目的: 勤怠をまとめる": 0, crowd: 1, strings.Repeat("長い", 20_000): 1, "目的" + strings.Repeat("\n", 400_000) + "。": 1} {
 		got := fits(policy)
 		expect.That(t, len(got) == want, "%.40s: %v", policy, got)
+	}
+}
+
+func TestToolsAreOpenedForTheTenantOfTeamsThatReadAlone(t *testing.T) {
+	down := errors.New("the table is down")
+	for _, tt := range []struct {
+		of     contest.AgentType
+		opened int
+	}{{contest.Plain, 0}, {contest.CodeExec, 0}, {contest.WebSearch, 1}} {
+		opened := 0
+		h := &Handler{Reads: func(_ context.Context, tenant, locale string) (round.Reads, error) {
+			if opened++; tenant != "T1" || locale != "ja" {
+				t.Errorf("opened for %q in %q", tenant, locale)
+			}
+			return nil, down
+		}}
+		a := &contest.Aggregate{Contest: &contest.Contest{Locale: "ja"}}
+		a.Head.TenantID = "T1"
+		team := &team{Handler: h, contest: a, own: teamconfig.Team{Members: []teamconfig.Member{{AgentType: string(contest.Plain)}, {AgentType: string(tt.of)}}}}
+		if _, err := team.reads(t.Context()); opened != tt.opened || errors.Is(err, down) != (tt.opened > 0) {
+			t.Errorf("%s: opened %d times, %v", tt.of, opened, err)
+		}
+	}
+}
+
+// saying is the demo's model at a price.
+type saying struct{ round.Demo }
+
+func (s saying) Open(string) (model.Wire, error) { return s, nil }
+
+func (s saying) Say(ctx context.Context, r model.Request, onText func(string)) (model.Response, error) {
+	out, err := s.Demo.Say(ctx, r, onText)
+	out.Usage.Calls, out.Usage.Cost = 1, 1000
+	return out, err
+}
+
+func TestWhatEveryModelOfARoundIsSentIsKeptWithWhatItCost(t *testing.T) {
+	w := newWorld(t)
+	for name, full := range map[string]error{"kept": nil, "a bucket that is down": errors.New("the bucket is full")} {
+		a := w.begin("経費精算の手順 "+name, aggregate.USD(5), "a")
+		var mu sync.Mutex
+		of := map[aggregate.Ref]int{}
+		h := &Handler{Store: w.store, Models: saying{}, Now: time.Now, Prompts: func(ref aggregate.Ref) model.Keep {
+			return func(_ context.Context, body []byte) (aggregate.Blob, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				of[ref]++
+				return aggregate.Blob{S3Key: "prompts/x", Bytes: len(body)}, full
+			}
+		}}
+		ref := a.Ref()
+		for range 3 { // three rounds: nobody judges after the first
+			expect.Value(h.Handle(t.Context(), pipeline.Input{Tenant: ref.Tenant, Kind: ref.Kind, ID: ref.ID, Run: a.Head.Run, Team: 1}))(t)
+		}
+		team := expect.Value(w.store.Teams.Load(t.Context(), contest.TeamRef(ref.Tenant, ref.ID, "a")))(t)
+		whose := map[string]bool{}
+		for _, u := range team.Uses {
+			expect.That(t, (u.Sent == nil) == (full != nil), "%s: %s was sent %+v", name, u.Made, u.Sent)
+			whose[strings.Split(u.Prompt, ".")[0]] = true
+		}
+		for _, want := range []string{"leader", "member-plain", "metric-Coverage", "judge"} {
+			expect.That(t, whose[want], "%s: nothing of the %s in %v", name, want, whose)
+		}
+		expect.That(t, of[ref] == len(team.Uses) && len(of) == 1, "%s: %d calls, kept %v", name, len(team.Uses), of)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -162,4 +164,72 @@ func TestHeadsArePutAwaySideBySide(t *testing.T) {
 		is := expect.Value(w.store.Chain(t.Context(), fmt.Sprintf("03T%02d", n)))(t)
 		expect.That(t, is.Kept == is.Seq, "head %d of %s is not put away", is.Seq, is.Tenant)
 	}
+}
+
+// short is a store whose invocations end after so many rows of the log.
+type short struct {
+	Store
+	rows int
+}
+
+func (s *short) RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error] {
+	return func(yield func(chain.Row, error) bool) {
+		n := 0
+		for r, err := range s.Store.RowsOfLog(ctx, tenant, from, until) {
+			if n++; n > s.rows {
+				yield(chain.Row{}, errors.New("the invocation's time is over"))
+				return
+			}
+			if !yield(r, err) {
+				return
+			}
+		}
+	}
+}
+
+// A day whose rows take longer than an invocation is looked at bit by bit.
+func TestALongDayIsLookedAtBitByBit(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	yesterday := began.AddDate(0, 0, -1)
+	w.now = yesterday
+	var rows []chain.Row
+	for n := range 700 {
+		rows = append(rows, expect.Value(store.SealedRow(w.row(tenant, yesterday.Add(time.Duration(n)*time.Second))))(t))
+	}
+	for part := range slices.Chunk(rows, 350) {
+		expect.NoError(t, w.seal(t.Context(), tenant, part, false))
+	}
+	w.now = began.Add(time.Hour)
+	w.Store = &short{w.store, 600}
+	for range 3 {
+		w.tick()
+	}
+	if is := expect.Value(w.store.Chain(t.Context(), tenant))(t); is.Checked.Before(began.Truncate(24 * time.Hour)) {
+		t.Errorf("three invocations, and looked at no further than %v", is.Checked)
+	}
+	w.finds(tenant, 700)
+}
+
+// The function has little memory, and a busy workspace's day many rows.
+func TestTheKeysOfALongDayAreSmall(t *testing.T) {
+	const n, most = 200_000, 48 // bytes for each
+	used := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	key := func(i int) string {
+		return fmt.Sprintf("AUDIT#00000000006KYFXYRCTT23PT5E#2026-04/2026-04-18T09:00:00.000Z#%026d", i)
+	}
+	before, k := used(), newKeys()
+	for i := range n {
+		k.add(key(i))
+	}
+	per := (used() - before) / n
+	for i := range 2 * n {
+		expect.Must(t, k.has(key(i)) == (i < n), "key %d of %d is taken for the contrary", i, n)
+	}
+	t.Logf("%d bytes for each of %d keys", per, n)
+	expect.That(t, per <= most, "a key takes %d bytes", per)
 }

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/storetest"
 )
 
 // receivedOf makes the world's task one of another workspace, which says that it was asked in our channel.
@@ -43,4 +46,22 @@ func testForeign(t *testing.T, w *world) {
 	expect.Value(w.Store.SaveIntegration(t.Context(), own, aggregate.Actor{Type: aggregate.ActorUser, ID: "U0ADMIN"}, w.Now()))(t)
 	w.done()
 	w.shows("受け付けました")
+}
+
+// A card is sent by the bot of the workspace that it is for.
+func TestCardsAreSentByTheirWorkspacesBot(t *testing.T) {
+	w := newWorld(t, storetest.Start(t))
+	client, calls := w.slack.ByTenant(t)
+	w.h.Slack = client
+	expect.Must(t, w.deliver(), "it was given back")
+	ours(t, calls(), w.Ref.Tenant, "chat.postMessage")
+}
+
+// ours fails for a call that is not for a tenant, but for the question whose the deployment's token is.
+func ours(t *testing.T, calls []string, tenant, want string) {
+	t.Helper()
+	expect.That(t, slices.Contains(calls, want+" "+tenant), "%s was not called for %s: %q", want, tenant, calls)
+	for _, c := range calls {
+		expect.That(t, strings.HasSuffix(c, " "+tenant) || c == "auth.test ", "called %q, for %s", c, tenant)
+	}
 }

@@ -1,13 +1,16 @@
 package card_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
+	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
+	"ringi/shared/slack/card/cardtest"
 	"ringi/shared/words/language"
 )
 
@@ -50,5 +53,78 @@ func TestAReplyIsInOneLanguage(t *testing.T) {
 			text := card.Render(s.Aggregate, s.card(taskCard), workspace, s.now).Text
 			expect.That(t, strings.Contains(text, want), "%s, %s: %s", workspace, said, text)
 		}
+	}
+}
+
+// The gate of a second attempt closes by itself when the first one's write turns out to have completed.
+func TestAGateThatLateTruthClosedSaysSo(t *testing.T) {
+	s := gated(t, arguments)
+	s.Gates[0].Status = aggregate.Cancelled
+	s.Add(&task.StepResult{ProcessVersion: 1, Attempt: 1, Order: 2, StepID: "step-2", Status: task.StepCompleted, Reused: true})
+	for locale, want := range map[string]string{"ja": "完了していたことが分かった", "en": "turned out to have completed"} {
+		b := expect.Value(json.Marshal(card.Render(s.Aggregate, s.card(stepCard), locale, s.now)))(t)
+		expect.That(t, strings.Contains(string(b), want) && !strings.Contains(string(b), "approve_step"),
+			"%s: the card says %s", locale, b)
+	}
+}
+
+// What is put off since nobody may approve it has not failed, on whichever card it is told.
+func TestWhatNobodyMayApproveIsOnHoldAndHasNotFailed(t *testing.T) {
+	for locale, says := range map[string][3]string{"ja": {"保留", "失敗", "エラー"}, "en": {"on hold", "fail", "error"}} {
+		set := tenancy.DefaultSettings()
+		set.Locale = locale
+		for name, x := range map[string]struct {
+			s    *scenario
+			card func(*scenario) *aggregate.Card
+		}{
+			"before a first draft":         {received(t).extracted(), func(s *scenario) *aggregate.Card { return s.card(taskCard) }},
+			"a draft that was begun":       {received(t).extracted().drafting(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"a rejected one":               {received(t).extracted().drafted(set).rejectPrompt("短く"), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+			"the steps of an approved one": {received(t).extracted().drafted(set).promptApproved(), func(s *scenario) *aggregate.Card { return s.card(promptCard) }},
+		} {
+			x.s.park(task.ReasonNobodyApproves)
+			m := card.RenderUnder(x.s.Aggregate, x.card(x.s), set, x.s.now)
+			err := cardtest.Check(m)
+			expect.That(t, err == nil, "%v", err)
+			said := strings.ToLower(drawn(m.Attachments[0].Blocks.BlockSet) + m.Text)
+			list := strings.ToLower(card.List(locale, card.Summary{Mine: []card.Mine{{Task: x.s.Aggregate}}}))
+			for where, text := range map[string]string{"card": said, "list": list} {
+				if !strings.Contains(text, says[0]) || strings.Contains(text, says[1]) || strings.Contains(text, says[2]) {
+					t.Errorf("%s, %s, %s: %s", name, locale, where, text)
+				}
+			}
+		}
+	}
+}
+
+// Whoever makes a reason of a message sees all of what becomes the reason.
+func TestAChoiceShowsAllOfTheReason(t *testing.T) {
+	polite := "日付を直してください。" + strings.Repeat("お願いします。", 60)
+	for name, tc := range map[string]struct {
+		text   string
+		offers bool
+	}{
+		"an end behind 300 characters": {polite + "宛先は U0EVIL001 にしてください。", true},
+		"a thousand characters":        {strings.Repeat("あ", task.MaxReason-9) + "U0EVIL001", true},
+		"a thousand that are escaped":  {strings.Repeat("&", task.MaxReason-9) + "U0EVIL001", true},
+		"behind empty lines":           {"はい" + strings.Repeat("\n", 900) + "U0EVIL001", true},
+		"more than a reason has":       {strings.Repeat("あ", task.MaxReason) + "U0EVIL001", false},
+		"nothing":                      {"", false},
+		"nothing to see":               {"\u200b\u2060", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := received(t)
+			s.Request.Text = tc.text
+			s.do(s.Ask(1, task.Beside{TaskID: "01OTHER", Title: "x", ID: "01GATE", Kind: task.CardPrompt, Version: 1}, tenancy.DefaultSettings(), s.now))
+			for locale, says := range map[string]string{"ja": "却下理由にできません", "en": "can't be a reason"} {
+				m := card.Render(s.Aggregate, s.card(taskCard), locale, s.now)
+				expect.NoError(t, cardtest.Check(m))
+				text := drawn(m.Attachments[0].Blocks.BlockSet)
+				if offers(m, card.TakeAsReason) != tc.offers || !offers(m, card.TakeAsRequest) || strings.Contains(text, says) == tc.offers {
+					t.Errorf("offered as a reason: %v: %s", offers(m, card.TakeAsReason), text)
+				}
+				expect.That(t, !tc.offers || strings.Contains(text, "U0EVIL001"), "the reason's end is not on the card: %s", text)
+			}
+		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/card"
 	"ringi/shared/slack/card/cardtest"
+	"ringi/shared/words/language"
 )
 
 func TestOnlyResultsAreLinks(t *testing.T) {
@@ -38,5 +39,52 @@ func TestOnlyResultsAreLinks(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// Whoever opens a sheet finds what stood below the table too: the card says how much that
+// is, however the attempt ended, and says nothing of results that know nothing of it.
+func TestACardSaysWhichRowsStandBelowATable(t *testing.T) {
+	ends := map[string]func(s *scenario) *scenario{
+		"completed": func(s *scenario) *scenario { return s.steps(5).do(s.CompleteExecution(s.Head.Run, "21 行", s.now)) },
+		"failed": func(s *scenario) *scenario {
+			return s.failedAt(5, task.Outcome{Status: task.StepFailed, Reason: task.ReasonToolFailed})
+		},
+		"cancelled": func(s *scenario) *scenario { return s.cancelTask() },
+	}
+	for result, want := range map[string][2]string{
+		`{"updated_rows":21,"rows_below":21}`:                     {"ステップ 4: 書き込んだ表の下に、以前からある 21 行が残っています", "Step 4: rows from before still stand below the table that was written: 21."},
+		`{"updated_rows":21,"rows_below":9000,"more_below":true}`: {"9000 行以上残っています", "9000 or more."},
+		`{"updated_rows":21,"rows_below":null}`:                   {"確認できませんでした", "could not be read"},
+		`{"updated_rows":21,"rows_below":0}`:                      {},
+		`{"updated_rows":21,"url":"https://docs.google.com/x"}`:   {},
+		`{"updated_rows":21,"rows_below":"<!channel>"}`:           {"確認できませんでした", "could not be read"},
+		`["rows_below"]`: {},
+	} {
+		for name, end := range ends {
+			s := started(t, fiveSteps()).steps(1, 2, 3).claim(4)
+			s = end(s.finish(4, task.Outcome{Status: task.StepCompleted, Result: &aggregate.Blob{JSON: aggregate.JSON(result)}}))
+			for i, locale := range language.All {
+				m := card.Render(s.Aggregate, s.card(executionCard), locale, s.now)
+				expect.NoError(t, cardtest.Check(m))
+				said := drawn(m.Attachments[0].Blocks.BlockSet)
+				if want[i] != "" && !strings.Contains(said, want[i]) || want[i] == "" && strings.Contains(said, "⚠️") {
+					t.Errorf("%s, %s, %s: %s", name, locale, result, said)
+				}
+			}
+		}
+	}
+}
+
+// Who stamps a write to a sheet reads that it takes nothing else away.
+func TestAGateSaysWhatStaysInASheet(t *testing.T) {
+	arguments := `{"columns":[{"key":"n","title":"N"}],"rows":[{"n":1}],"sheet":"2026-11","spreadsheet_id":"1aBcD"}`
+	_, blocks := calling(t, "write_rows_to_google_sheet", arguments, arguments).gate(t)
+	if said := drawn(blocks); !strings.Contains(said, "A1 から上書きします。表の下と右にあるものは残ります。") {
+		t.Error(said)
+	}
+	_, blocks = calling(t, "send_slack_dm", `{"text":"x"}`, `{"text":"x"}`).gate(t)
+	if said := drawn(blocks); strings.Contains(said, "上書き") {
+		t.Error(said)
 	}
 }

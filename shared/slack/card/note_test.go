@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/contest"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
@@ -95,5 +96,47 @@ func TestOtherNotes(t *testing.T) {
 		if got := card.Unreachable(locale, "<!channel>", ""); strings.Contains(got, "<!channel>") {
 			t.Errorf("%s: %q", locale, got)
 		}
+	}
+}
+
+func TestADetailInSentencesStandsBeforeTheSentence(t *testing.T) {
+	for _, tt := range []struct{ locale, detail, want string }{
+		{"ja", "list_employees", "ツールの呼び出しに失敗しました(list_employees)。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
+		{"ja", "freee人事労務 でエラーが起きています(500)。しばらく置いて再実行してください。", "freee人事労務 でエラーが起きています(500)。しばらく置いて再実行してください。\nツールの呼び出しに失敗しました。接続先の状態を確認してから [🔄 再実行] を押してください。完了したステップはやり直しません。"},
+		{"en", "freee HR did not answer in time.", "freee HR did not answer in time.\nA tool call failed. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated."},
+		{"en", "", "A tool call failed. Please check the service it calls, then press [🔄 Run again]. Completed steps are not repeated."},
+	} {
+		got := card.Sentence(tt.locale, task.ReasonToolFailed, tt.detail)
+		expect.That(t, got == tt.want, "%q: %q", tt.detail, got)
+	}
+}
+
+func TestEveryEndOfATeamHasASentence(t *testing.T) {
+	for _, locale := range language.All {
+		seen := map[string]bool{}
+		said := func(e card.TeamEnd) {
+			if s := e.In(locale); s == "" || seen[s] {
+				t.Errorf("%s: %+v is %q", locale, e, s)
+			} else {
+				seen[s] = true
+			}
+		}
+		for _, exit := range contest.ExitReasons {
+			said(card.TeamEnd{Exit: exit})
+		}
+		for _, why := range contest.Reasons {
+			said(card.TeamEnd{Failed: true, Exit: contest.PartialFailure, Reason: why})
+		}
+	}
+}
+
+func TestATeamThatEndedAtItsBestDraftIsNotSaidToHaveNone(t *testing.T) {
+	late := card.TeamEnd{Exit: contest.TeamTimeout, Reason: contest.ReasonTimeout, Detail: "チームの持ち時間が終わりました。"}
+	expect.Same(t, "持ち時間が終わったため、それまでの最良の案で終えました。", late.In("ja"))
+	late.Failed = true
+	expect.Same(t, "最初の採点の前に持ち時間が終わりました。", late.In("ja"))
+	refused := card.TeamEnd{Exit: contest.PartialFailure, Reason: contest.ReasonLeader, Detail: "The leader could not go on:\nthe AI model declined to answer."}
+	if s := refused.In("en"); !strings.HasSuffix(s, "best draft so far. The leader could not go on: the AI model declined to answer.") {
+		t.Error(s)
 	}
 }

@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
+	"ringi/infra/local/sandbox/webapi"
 	"ringi/infra/local/sandbox/workspace"
 	"ringi/shared/runtime/expect"
 	"ringi/shared/slack/slackapi"
@@ -113,4 +115,63 @@ func TestChannels(t *testing.T) {
 		break
 	}
 	expect.That(t, pages == 1, "%d pages were asked for", pages)
+}
+
+// A Slack that knows no table block, or refuses this one, shows the card without it.
+func TestACardIsPostedWithoutATableThatSlackRefuses(t *testing.T) {
+	for _, code := range []string{"invalid_blocks", "invalid_attachments"} {
+		var shown []string
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if strings.Contains(r.FormValue("attachments"), `"table"`) {
+				_, _ = fmt.Fprintf(w, `{"ok":false,"error":%q}`, code)
+				return
+			}
+			shown = append(shown, r.FormValue("text"))
+			_, _ = fmt.Fprint(w, `{"ok":true,"ts":"1.000002","channel":"C1"}`)
+		}))
+		defer server.Close()
+		table := message("with")
+		table.Attachments[0].Blocks.BlockSet = append(table.Attachments[0].Blocks.BlockSet, slack.NewTableBlock("").AddRow(slack.NewTableRawTextCell("a")))
+		table.Plain = new(message("without"))
+		c := client(t, server.URL+"/api/", time.Minute)
+		if ts, err := c.Post(t.Context(), "C1", "1.000001", table, about); err != nil || ts != "1.000002" {
+			t.Errorf("%s: post: %q, %v", code, ts, err)
+		}
+		if err := c.Update(t.Context(), "C1", "1.000002", table, about); err != nil || strings.Join(shown, " ") != "without without" {
+			t.Errorf("%s: update: %v; shown %q", code, err, shown)
+		}
+		table.Plain = nil
+		if _, err := c.Post(t.Context(), "C1", "1.000001", table, about); slackapi.Code(err) != code {
+			t.Errorf("%s: without another form: %v", code, err)
+		}
+	}
+}
+
+func TestWhatWasSaidBefore(t *testing.T) {
+	s := slacktest.Start(t)
+	root := s.Say(t, workspace.Sato, workspace.HR, "有給の残りが合わない")
+	reply := func(user, text string) string {
+		t.Helper()
+		m := expect.Value(s.Workspace.Post(workspace.Draft{Channel: workspace.HR, User: user, Text: text, ThreadTS: root}))(t)
+		return m.TS
+	}
+	for i := range 250 {
+		reply(workspace.Suzuki, fmt.Sprintf("%d", i))
+	}
+	expect.Value(s.Client.Post(t.Context(), workspace.HR, root, message("a card of ours"), about))(t)
+	asked := reply(workspace.Sato, "<@"+workspace.Bot+"> お願い")
+	reply(workspace.Suzuki, "later")
+
+	got, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3)
+	want := []slackapi.Said{{workspace.Suzuki, "247"}, {workspace.Suzuki, "248"}, {workspace.Suzuki, "249"}}
+	if d := cmp.Diff(want, got); d != "" || err != nil {
+		t.Error(d, err)
+	}
+	if got, err = s.Client.Before(t.Context(), workspace.HR, root, asked, 1000); len(got) != 251 || got[0] != (slackapi.Said{User: workspace.Sato, Text: "有給の残りが合わない"}) {
+		t.Errorf("%d messages, %v", len(got), err)
+	}
+	s.Faults.Add(webapi.Fault{Method: "conversations.replies", Kind: webapi.Refused, Code: "missing_scope"})
+	if _, err := s.Client.Before(t.Context(), workspace.HR, root, asked, 3); slackapi.Code(err) != "missing_scope" {
+		t.Errorf("got %v", err)
+	}
 }
