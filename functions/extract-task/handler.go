@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"ringi/shared/decide/pipeline"
@@ -10,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/slack/slackapi"
 )
 
 // Store is what extract-task reads and commits.
@@ -87,4 +89,37 @@ func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggre
 		return task.Extract{}, model.Usage{}, err
 	}
 	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+}
+
+const (
+	// threadMessages is how many earlier messages of its thread the model sees with a request.
+	threadMessages = 20
+	// threadWithin bounds the reading of a thread.
+	threadWithin = 6 * time.Second
+)
+
+// Threads reads what was said in a thread before a message.
+type Threads interface {
+	Before(ctx context.Context, channel, thread, ts string, n int) ([]slackapi.Said, error)
+}
+
+// thread is what was written in the thread before a request. When Slack can't be read, it is
+// empty and the request is extracted without it.
+func (h *Handler) thread(ctx context.Context, a *task.Aggregate) []model.Said {
+	r := a.Request
+	if r.ThreadTS == "" || r.ThreadTS == r.MessageTS {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(slackapi.For(ctx, a.Ref().Tenant), threadWithin)
+	defer cancel()
+	said, err := h.Threads.Before(ctx, r.Channel, r.ThreadTS, r.MessageTS, threadMessages)
+	if err != nil {
+		slog.WarnContext(ctx, "without the thread", "task_id", a.Ref().ID, "err", err)
+		return nil
+	}
+	var out []model.Said
+	for _, s := range said {
+		out = append(out, model.Said{User: s.User, Text: s.Text})
+	}
+	return out
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 
 	"ringi/shared/domain/daily"
+	"ringi/shared/store"
 )
 
 // facts keeps what new rows say for the numbers of their days. It returns the sequence number of the first record that
@@ -33,4 +34,44 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 		return first
 	}
 	return ""
+}
+
+// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that must come again, ""
+// when none must: a row counts once, however often it is told, and with what its newest revision in the batch says.
+func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
+	type told struct {
+		store.Counted
+		first string // sequence number of the row's first record
+	}
+	var rows []told // in the order of their first records
+	at := map[[2]string]int{}
+	for _, r := range records {
+		if r.EventName == string(events.DynamoDBOperationTypeRemove) {
+			continue
+		}
+		c, ok, err := h.Store.CountedOf(item(r.Change.NewImage))
+		if err != nil { // it never will count
+			failed(ctx, "can't be counted", c.Tenant, err)
+			continue
+		}
+		if !ok {
+			continue
+		}
+		row := [2]string{c.Tenant, c.Row}
+		if i, twice := at[row]; !twice {
+			at[row] = len(rows)
+			rows = append(rows, told{c, r.Change.SequenceNumber})
+		} else if c.Rev > rows[i].Rev {
+			rows[i].Counted = c
+		}
+	}
+	for _, row := range rows {
+		if err := h.Store.Count(ctx, row.Counted); err != nil {
+			failed(ctx, "counts nothing", row.Tenant, err)
+			if first == "" {
+				first = row.first
+			}
+		}
+	}
+	return first
 }

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/metric"
 	"ringi/shared/slack/card"
@@ -213,5 +215,19 @@ func (d *drawing) notPosted(ctx context.Context, c *aggregate.Card, cause error)
 func (d *drawing) release(ctx context.Context, c *aggregate.Card) {
 	if err := d.Rows.ReleaseCard(ctx, d.ref, c.Key(), d.by); err != nil {
 		d.log(c).WarnContext(ctx, "release the claim", "err", err)
+	}
+}
+
+// suggest offers requests, and the default agent, to a person who was just greeted. It is best effort: the
+// app's manifest has suggestions too.
+func (d *drawing) suggest(ctx context.Context, c *aggregate.Card) {
+	offered := d.kind.Suggestions(d.a, d.settings.Locale)
+	if offered == nil {
+		return
+	}
+	first := agent.Default(agent.Named(d.settings.Agents))
+	offered = append(slices.Clone(offered), card.AskAgent(d.settings.Locale, first.ID))
+	if err := d.Slack.Suggest(ctx, c.Channel, offered); err != nil {
+		d.log(c).WarnContext(ctx, "nothing is suggested", "err", err)
 	}
 }

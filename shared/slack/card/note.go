@@ -1,11 +1,14 @@
 package card
 
 import (
+	"errors"
 	"strings"
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/domain/conversation"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/explain/ended"
 	"ringi/shared/explain/refused"
 	"ringi/shared/words/language"
 )
@@ -76,4 +79,39 @@ func Unreachable(locale, channel, refusal string) string {
 	w := wordsOf(locale)
 	name := or(slackMarks{w}.Channel(channel), or(inline(channel, maxTool), w.None))
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))
+}
+
+// Sentence says what happened and what people can do now; see reason.Sentence. The
+// detail can't format, link or mention.
+func Sentence(locale string, r aggregate.Reason, detail string) string {
+	return ended.Sentence(locale, r, inline(detail, maxDetail))
+}
+
+func (w *words) sentence(r aggregate.Reason, detail string) string {
+	return Sentence(w.Locale, r, detail)
+}
+
+// detail is a reason's detail in brackets.
+func (w *words) detail(r aggregate.Reason, detail string) string {
+	return ended.Detail(w.Locale, r, detail)
+}
+
+// ConversationRefused is Refused about an action or a conversation: who decided before, or how it ended.
+func ConversationRefused(err error, s tenancy.Settings, o aggregate.Origin, askers ...string) string {
+	w, texts := wordsOf(s.Locale), conversationWordsOf(s.Locale)
+	var decided aggregate.ErrDecided
+	switch {
+	case errors.Is(err, aggregate.ErrInFlight):
+		return texts.InFlight
+	case !errors.As(err, &decided), decided.Reason == "" && (decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
+		return Refused(err, s, o, askers...)
+	}
+	text := texts.TooLate
+	switch decided.Reason {
+	case conversation.ReasonWithdrawn:
+		text = texts.TooLateCancelled
+	case conversation.ReasonExpired:
+		text = texts.TooLateExpired
+	}
+	return fill(text, "who", w.mention(decided.By), "when", when(decided.At))
 }

@@ -1,7 +1,9 @@
 package slackapi
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"iter"
 	"slices"
 
@@ -62,4 +64,74 @@ func (c *Client) find(
 // Ours reports whether the bot that self names wrote the message: any app may send metadata of any type.
 func Ours(m slack.Message, self *slack.AuthTestResponse) bool {
 	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
+}
+
+// paged lists what Slack gives page by page: next returns a page and the cursor of the one after it, empty after the last. It is
+// asked only when more is wanted. An error ends the list.
+func paged[V any](next func(cursor string) (page []V, after string, err error)) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		for cursor := ""; ; {
+			page, after, err := next(cursor)
+			if err != nil {
+				yield(*new(V), err)
+				return
+			}
+			for _, v := range page {
+				if !yield(v, nil) {
+					return
+				}
+			}
+			if after == "" || after == cursor {
+				return
+			}
+			cursor = after
+		}
+	}
+}
+
+// errTooLong is a thread with more pages than are read.
+var errTooLong = errors.New("conversations.replies: the thread is too long to read")
+
+// replies lists the messages of a thread, the oldest first. After most pages it ends with errTooLong.
+func (c *Client) replies(
+	ctx context.Context, params slack.GetConversationRepliesParameters, most int,
+) iter.Seq2[slack.Message, error] {
+	params.Limit, params.IncludeAllMetadata = 200, true
+	read := 0
+	return paged(func(cursor string) ([]slack.Message, string, error) {
+		if read++; read > most {
+			return nil, "", errTooLong
+		}
+		params.Cursor = cursor
+		page, more, after, err := c.api.GetConversationRepliesContext(ctx, &params)
+		if !more {
+			after = ""
+		}
+		return page, after, outcome("conversations.replies", err)
+	})
+}
+
+// threadPages bounds the reading of a thread: Slack gives its oldest replies first.
+const threadPages = 5
+
+// Said is a message of somebody in a thread.
+type Said struct {
+	User string // who; the id of an app's bot for its messages
+	Text string
+}
+
+// Before returns the last n messages of a thread that were written before ts, oldest first: people's and other apps',
+// without Ringi's cards and what has no text.
+func (c *Client) Before(ctx context.Context, channel, thread, ts string, n int) ([]Said, error) {
+	var said []Said
+	params := slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread, Latest: ts}
+	for m, err := range c.replies(ctx, params, threadPages) {
+		if err != nil {
+			return nil, err
+		}
+		if m.Text != "" && m.Timestamp < ts && m.Metadata.EventType != EventType {
+			said = append(said, Said{cmp.Or(m.User, m.BotID), m.Text})
+		}
+	}
+	return said[max(0, len(said)-n):], nil
 }
