@@ -55,9 +55,9 @@ func (v verdict) title() string {
 // cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so;
 // otherwise it closes.
 func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
-	var m card.Cancellation
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &m); err != nil {
-		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a cancellation")
+	m, err := aboutOf[card.Cancellation](p, "cancellation")
+	if err != nil {
+		return inbound.Response{}, err
 	}
 	c := p.click(m.TaskID, m.TaskID)
 	c.Withdraws = true
@@ -71,7 +71,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	}
 	h.tell(ctx, c, v)
 	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change
-		h.sendEphemeral(ctx, c, v, card.CancelAccepted(v.Settings.Locale))
+		h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelAccepted())
 	}
 	return inbound.OK(), nil
 }

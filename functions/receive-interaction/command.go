@@ -128,7 +128,7 @@ func (h *Handler) cancelByID(ctx context.Context, c command, id string) inbound.
 	v.Settings.Locale = person
 	switch {
 	case v.Err == nil && v.Empty && v.ended() != nil:
-		return ephemeral(card.CancelledBefore(person, v.ended().By, v.ended().At))
+		return ephemeral(card.Surface(person).CancelledBefore(v.ended().By, v.ended().At))
 	case v.Err == nil:
 		return ephemeral(card.NoteCancelled.Told(person, ""))
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 
@@ -65,9 +64,9 @@ func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft,
 
 // pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which stays open.
 func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error) {
-	var o card.OtherDraft
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &o); err != nil {
-		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a draft")
+	o, err := aboutOf[card.OtherDraft](p, "draft")
+	if err != nil {
+		return inbound.Response{}, err
 	}
 	c := p.click(o.TaskID, o.ID)
 	content, err := h.read(ctx, c.Ref, o)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/url"
 
@@ -132,20 +133,22 @@ func read(body []byte) (p payload, ok bool, err error) {
 	return p, true, inbound.CheckID("payload.user.id", p.User.ID)
 }
 
+// aboutOf is what the private_metadata of the payload's dialog describes, named by of.
+func aboutOf[R any](p payload, of string) (r R, err error) {
+	if json.Unmarshal([]byte(p.View.PrivateMetadata), &r) != nil {
+		return r, inbound.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
+	}
+	return r, nil
+}
+
 // channel is where the person clicked, empty in a modal.
 func (p payload) channel() string {
-	if p.Container.ChannelID != "" {
-		return p.Container.ChannelID
-	}
-	return p.Channel.ID
+	return cmp.Or(p.Container.ChannelID, p.Channel.ID)
 }
 
 // thread is the thread that the card is in, empty when it is in none.
 func (p payload) thread() string {
-	if p.Message.ThreadTS != "" {
-		return p.Message.ThreadTS
-	}
-	return p.Container.ThreadTS
+	return cmp.Or(p.Message.ThreadTS, p.Container.ThreadTS)
 }
 
 // tasks are the ids of tasks that a message shortcut may mean, the likeliest first: from a card's

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"log/slog"
 	"strconv"
@@ -47,8 +46,8 @@ func (h *Handler) show(ctx context.Context, c click, v verdict, readers bool, dr
 
 // mayRead reports whether the rule that refused a person still lets them read: they belong to the workspace.
 func mayRead(err error) bool {
-	var refused aggregate.ErrNotAllowed
-	return errors.As(err, &refused) && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
+	refused, is := errors.AsType[aggregate.ErrNotAllowed](err)
+	return is && refused.Rule != aggregate.RuleForeign && refused.Rule != aggregate.RuleGuest
 }
 
 // page draws one page of a Review.
@@ -79,9 +78,9 @@ type drawPage[R any] func(ctx context.Context, p payload, r R, page int) (slack.
 
 // turn shows another page of an open dialog to whoever could open it now; of is what its metadata describes.
 func turn[R any](ctx context.Context, h *Handler, p payload, a action, of string, draw drawPage[R]) error {
-	var r R
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
-		return inbound.Bad("payload.view.private_metadata must be the JSON object of a %s", of)
+	r, err := aboutOf[R](p, of)
+	if err != nil {
+		return err
 	}
 	page, err := strconv.Atoi(a.Value)
 	if err != nil {
@@ -124,9 +123,9 @@ func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bo
 
 // approveRead handles the submission of a Review's last page: an approval.
 func (h *Handler) approveRead(ctx context.Context, p payload) (inbound.Response, error) {
-	var r card.Review
-	if err := json.Unmarshal([]byte(p.View.PrivateMetadata), &r); err != nil {
-		return inbound.Response{}, inbound.Bad("payload.view.private_metadata must be the JSON object of a review")
+	r, err := aboutOf[card.Review](p, "review")
+	if err != nil {
+		return inbound.Response{}, err
 	}
 	c := p.click(r.TaskID, r.ID)
 	return h.submitted(ctx, c, h.decide(ctx, c, decision.Shown(r.Type, r.Hash, decision.Approve))), nil

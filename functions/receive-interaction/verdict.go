@@ -72,7 +72,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	if v.Err == nil {
 		log.InfoContext(ctx, "decided so before", "id", c.ID)
 		if e := v.ended(); c.Withdraws && !c.Retries && e != nil { // a card that is cancelled may be far up in the thread
-			h.sendEphemeral(ctx, c, v, card.CancelledBefore(v.Settings.Locale, e.By, e.At))
+			h.sendEphemeral(ctx, c, v, card.Surface(v.Settings.Locale).CancelledBefore(e.By, e.At))
 		}
 		return
 	}
@@ -87,7 +87,7 @@ func refused(text string, reasoned bool, err error, locale string) string {
 	if !reasoned || errors.Is(err, aggregate.ErrNotFound) {
 		return text
 	}
-	return text + "\n" + card.ReasonNotTaken(locale)
+	return text + "\n" + card.Surface(locale).ReasonNotTaken()
 }
 
 // sendEphemeral shows text to the person alone, where they clicked, or else where the subject began.

@@ -43,11 +43,8 @@ func (s *service) call(ctx context.Context, do func(context.Context) error) erro
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	err := do(within)
-	switch {
-	case !unavailable(err):
-		s.answered()
-	case ctx.Err() == nil: // else the time was over that all calls for one head have: it says nothing of this service
-		s.failed(ctx)
+	if failed := unavailable(err); !failed || ctx.Err() == nil { // else the time of all calls for one head was over
+		s.heard(ctx, failed)
 	}
 	return err
 }
@@ -58,30 +55,25 @@ func (s *service) leftAlone() bool {
 	return s.failures >= mostFailures
 }
 
-// answered takes note of an answer. A service that is left alone stays so.
-func (s *service) answered() {
+// heard takes note of how a call ended. A service that is left alone stays so.
+func (s *service) heard(ctx context.Context, failed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.failures < mostFailures {
+	switch {
+	case s.failures >= mostFailures:
+	case !failed:
 		s.failures = 0
-	}
-}
-
-func (s *service) failed(ctx context.Context) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.failures++; s.failures == mostFailures {
-		slog.ErrorContext(ctx, "a service is left alone for this sweep", "service", s.name)
+	default:
+		if s.failures++; s.failures == mostFailures {
+			slog.ErrorContext(ctx, "a service is left alone for this sweep", "service", s.name)
+		}
 	}
 }
 
 // unavailable reports whether an error is a service's and not that of the head which is handled.
 func unavailable(err error) bool {
-	switch errorclass.Of(err) {
-	case errorclass.Unavailable, errorclass.Unconfirmed:
-		return true
-	}
-	return false
+	class := errorclass.Of(err)
+	return class == errorclass.Unavailable || class == errorclass.Unconfirmed
 }
 
 // ofOneSweep is the handler with services that are left alone once they failed.

@@ -92,7 +92,7 @@ func TestAClickOnAnOldCardArrivesLate(t *testing.T) {
 		ignored(t, d, user, interaction(t, d.S, payload).late(d.S), note)
 	}
 	late(workspace.Tanaka, click(team, workspace.Tanaka, shown, d.Ref.ID, "approve_prompt", first), rejected)
-	notTaken := rejected + "\n" + card.ReasonNotTaken("ja")
+	notTaken := rejected + "\n" + card.Surface("ja").ReasonNotTaken()
 	late(workspace.Tanaka, submission(t, team, workspace.Tanaka, task.CardPrompt, d.Ref.ID, first, "遅れた理由"), notTaken)
 	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "別の理由"), notTaken)
 	late(workspace.Suzuki, submission(t, team, workspace.Suzuki, task.CardPrompt, d.Ref.ID, first, "もっと簡潔に"), "") // decided so before
@@ -145,7 +145,7 @@ func TestTwoDecisionsArriveSwapped(t *testing.T) {
 		decided       func(*task.Aggregate) error // what the other is told
 		more          string
 	}{
-		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped, "\n" + card.ReasonNotTaken("ja")},
+		{"a rejection after the stamp that came later", stamp, rejection, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Approved }, stamped, "\n" + card.Surface("ja").ReasonNotTaken()},
 		{"a stamp after the rejection that came later", rejection, stamp, func(a *task.Aggregate) bool { return a.Prompts[0].Status == aggregate.Rejected }, sentBack, ""},
 		{"a stamp after the withdrawal that came later", withdrawal, stamp, func(a *task.Aggregate) bool { return a.Head.Ended != nil && a.Process() == nil }, func(a *task.Aggregate) error {
 			return aggregate.ErrDecided{Status: string(a.Head.Ended.As), By: workspace.Sato, At: a.Head.Ended.At, Reason: a.Head.Ended.Reason}

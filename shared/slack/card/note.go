@@ -38,6 +38,9 @@ func (w *words) surface() refused.Surface {
 	return refused.Surface{Locale: w.Locale, Marks: slackMarks{w}}
 }
 
+// Surface says to people in Slack what became of their clicks.
+func Surface(locale string) refused.Surface { return wordsOf(locale).surface() }
+
 // Note is refusal.Surface's in mrkdwn, and so are those below.
 func Note(locale string, err error) string {
 	return told(locale, func(s refused.Surface) string { return s.Note(err) })
@@ -61,17 +64,6 @@ func told(locale string, say func(refused.Surface) string) string {
 	}
 	return strings.Join(lines, "\n")
 }
-
-// CancelledBefore is the note for whoever cancels what they cancelled already.
-func CancelledBefore(locale, by string, at time.Time) string {
-	return wordsOf(locale).surface().CancelledBefore(by, at)
-}
-
-// CancelAccepted is the note after a task was cancelled by its message shortcut.
-func CancelAccepted(locale string) string { return wordsOf(locale).surface().CancelAccepted() }
-
-// ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
-func ReasonNotTaken(locale string) string { return wordsOf(locale).surface().ReasonNotTaken() }
 
 // Unreachable is what the requester is told by direct message when Slack refuses
 // a card's channel for good; refusal is Slack's error code.

@@ -88,7 +88,7 @@ func TestANoteInEveryLanguage(t *testing.T) {
 
 func TestOtherNotes(t *testing.T) {
 	for _, locale := range language.All {
-		expect.That(t, card.CancelAccepted(locale) != "", "%s: an empty note", locale)
+		expect.That(t, card.Surface(locale).CancelAccepted() != "", "%s: an empty note", locale)
 		got := card.Unreachable(locale, "C0HR", "is_archived")
 		if !strings.Contains(got, "<#C0HR>") || !strings.Contains(got, "(is＿archived)") && !strings.Contains(got, "(is_archived)") {
 			t.Errorf("%s: %q", locale, got)

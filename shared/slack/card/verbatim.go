@@ -1,7 +1,6 @@
 package card
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -117,7 +116,8 @@ func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
 	}
 	open, ok := t.(json.Delim)
 	if !ok {
-		return writePlain(b, t)
+		b.WriteString(compact(t))
+		return nil
 	}
 	if len(indent) > 2*maxDepth {
 		return errTooDeep
@@ -131,10 +131,7 @@ func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
 			if err != nil {
 				return err
 			}
-			if err := writePlain(&item, key); err != nil {
-				return err
-			}
-			item.WriteString(": ")
+			item.WriteString(compact(key) + ": ")
 		}
 		start := item.Len()
 		if err := writeValue(&item, dec, indent+"  "); err != nil {
@@ -156,16 +153,5 @@ func writeValue(b *strings.Builder, dec *json.Decoder, indent string) error {
 	default:
 		fmt.Fprintf(b, "%s\n%s  %s\n%s%s", open, indent, joined, indent, end)
 	}
-	return nil
-}
-
-func writePlain(b *strings.Builder, v any) error {
-	var buf bytes.Buffer
-	enc := json.NewEncoder(&buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return err
-	}
-	b.WriteString(strings.TrimSuffix(buf.String(), "\n"))
 	return nil
 }

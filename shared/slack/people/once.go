@@ -12,68 +12,68 @@ import (
 
 // Once is a directory for one piece of work about few people in many places: it asks Slack for each thing once, and keeps
 // the answers, errors too. Use it for seconds, not longer.
-func Once(d Directory) Directory { return &asked{from: d, of: map[string]*answer{}} }
+func Once(d Directory) Directory { return &asked{from: d, of: map[string]func() (any, error){}} }
 
 type asked struct {
 	from Directory
 	mu   sync.Mutex
-	of   map[string]*answer
+	of   map[string]func() (any, error)
 }
 
-type answer struct {
-	once     sync.Once
-	user     slackapi.User
-	list     []string
-	more     bool // than the list has
-	channels []slackapi.Channel
-	err      error
-}
-
-func (a *asked) answer(key string, ask func(*answer)) *answer {
+// once is what ask said when it was called for a key first.
+func once[V any](a *asked, key string, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
-	x := a.of[key]
-	if x == nil {
-		x = &answer{}
-		a.of[key] = x
+	said := a.of[key]
+	if said == nil {
+		said = sync.OnceValues(func() (any, error) { return ask() })
+		a.of[key] = said
 	}
 	a.mu.Unlock()
-	x.once.Do(func() { ask(x) })
-	return x
+	v, err := said()
+	return v.(V), err
 }
 
 func (a *asked) User(ctx context.Context, id string) (slackapi.User, error) {
-	x := a.answer("user "+id, func(x *answer) { x.user, x.err = a.from.User(ctx, id) })
-	return x.user, x.err
+	return once(a, "user "+id, func() (slackapi.User, error) { return a.from.User(ctx, id) })
 }
 
 func (a *asked) Channels(ctx context.Context, user string, types ...string) iter.Seq2[slackapi.Channel, error] {
-	x := a.answer("channels "+user+" "+strings.Join(types, ","), func(x *answer) {
+	key := "channels " + user + " " + strings.Join(types, ",")
+	channels, err := once(a, key, func() (all []slackapi.Channel, err error) {
 		for c, err := range a.from.Channels(ctx, user, types...) {
 			if err != nil {
-				x.err = err
-				return
+				return all, err
 			}
-			x.channels = append(x.channels, c)
+			all = append(all, c)
 		}
+		return all, nil
 	})
 	return func(yield func(slackapi.Channel, error) bool) {
-		for _, c := range x.channels {
+		for _, c := range channels {
 			if !yield(c, nil) {
 				return
 			}
 		}
-		if x.err != nil {
-			yield(slackapi.Channel{}, x.err)
+		if err != nil {
+			yield(slackapi.Channel{}, err)
 		}
 	}
 }
 
+// listed is a list, and whether there is more.
+type listed struct {
+	ids  []string
+	more bool
+}
+
 func (a *asked) Members(ctx context.Context, channel string, most int) ([]string, bool, error) {
-	x := a.answer(fmt.Sprint("members ", channel, " ", most), func(x *answer) { x.list, x.more, x.err = a.from.Members(ctx, channel, most) })
-	return x.list, x.more, x.err
+	said, err := once(a, fmt.Sprint("members ", channel, " ", most), func() (l listed, err error) {
+		l.ids, l.more, err = a.from.Members(ctx, channel, most)
+		return l, err
+	})
+	return said.ids, said.more, err
 }
 
 func (a *asked) UsergroupMembers(ctx context.Context, group string) ([]string, error) {
-	x := a.answer("group "+group, func(x *answer) { x.list, x.err = a.from.UsergroupMembers(ctx, group) })
-	return x.list, x.err
+	return once(a, "group "+group, func() ([]string, error) { return a.from.UsergroupMembers(ctx, group) })
 }

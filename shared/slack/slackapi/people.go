@@ -121,18 +121,13 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 
 // Members are so many of a channel's members at most, bots too; more reports whether it has others.
 func (c *Client) Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error) {
-	ids, cursor, err := c.api.GetUsersInConversationContext(ctx, &slack.GetUsersInConversationParameters{ChannelID: channel, Limit: most})
-	if err := outcome("conversations.members", err); err != nil {
-		return nil, false, err
-	}
-	return ids, cursor != "", nil
+	in := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: most}
+	ids, cursor, err := c.api.GetUsersInConversationContext(ctx, &in)
+	return ids, cursor != "", outcome("conversations.members", err)
 }
 
 // UsergroupMembers lists the members of a user group.
 func (c *Client) UsergroupMembers(ctx context.Context, group string) ([]string, error) {
 	members, err := c.api.GetUserGroupMembersContext(ctx, group)
-	if err := outcome("usergroups.users.list", err); err != nil {
-		return nil, err
-	}
-	return members, nil
+	return members, outcome("usergroups.users.list", err)
 }
