@@ -45,7 +45,8 @@ type Handler struct {
 	Now       func() time.Time
 }
 
-// Handle begins the contest that is asked for; of one that is there already it is no change. Without one it says which there may be.
+// Handle begins the contest that is asked for; of one that is there already it is no change. Without one it says which
+// there may be.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
@@ -113,8 +114,10 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	config.MaxRounds = min(config.MaxRounds, x.MaxRounds)
 	config.MinRounds = min(config.MinRounds, config.MaxRounds)
 	o := contest.Order{
-		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget, By: x.By,
-		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds, TimeoutSeconds: x.Seconds,
+		Execution: x.Execution, Tenant: x.Tenant, Prompt: x.Prompt, Locale: x.Locale, Teams: d.Teams, Budget: x.Budget,
+		By:        x.By,
+		MaxRounds: config.MaxRounds, MinRounds: config.MinRounds, TeamTimeoutSeconds: config.TeamTimeoutSeconds,
+		TimeoutSeconds: x.Seconds,
 	}
 	if _, err := contest.Begin(o, h.Now()); err != nil {
 		return contests.Answered{}, err

@@ -42,7 +42,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 	return &Handler{Store: contests.Of(kinds.Open(cfg, env.Table), large.Open(cfg, env.Results))}, nil
 }
 
-// Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells who asked for it.
+// Handle settles the contest from its rows, whichever of its teams' branches failed. The relay then tells who asked for
+// it.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	was, err := h.Store.Load(ctx, in.Ref())
 	if err != nil {
@@ -61,7 +62,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: string(a.Summary.Status)}, nil
 }
 
-// count tells operators what the contest came to. Teams that somebody stopped before they had a result have failed at nothing.
+// count tells operators what the contest came to. Teams that somebody stopped before they had a result have failed at
+// nothing.
 func count(ctx context.Context, a *contest.Aggregate) {
 	s, failed, stopped := a.Summary, 0.0, 0
 	if s.Status == contest.SummaryFailed && a.Contest.Status != contest.Cancelled {
@@ -73,8 +75,11 @@ func count(ctx context.Context, a *contest.Aggregate) {
 		}
 	}
 	metric.Put(
-		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams - stopped)}, metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
-		metric.Value{Name: metric.ContestFailed, N: failed}, metric.Value{Name: metric.ContestCost, N: float64(a.Contest.Usage.Cost) / 1e6},
+		metric.Value{Name: metric.TeamPlayed, N: float64(s.TotalTeams - stopped)},
+		metric.Value{Name: metric.TeamFailed, N: float64(len(s.FailedTeams) - stopped)},
+		metric.Value{Name: metric.ContestFailed, N: failed},
+		metric.Value{Name: metric.ContestCost, N: float64(a.Contest.Usage.Cost) / 1e6},
 	)
-	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status, "failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)
+	slog.InfoContext(ctx, "settled", "execution_id", a.Head.ExecutionID, "status", s.Status,
+		"failed_teams", len(s.FailedTeams), "cost_usd", a.Contest.Usage.Cost.String(), "calls", a.Contest.Usage.Calls)
 }

@@ -17,8 +17,8 @@ type Results interface {
 // Handler deletes old results.
 type Handler struct{ Results Results }
 
-// Handle deletes what it has time for; the next run goes on from there. It says how long after its day the oldest object was
-// found. What could not be deleted, or not be looked at, is an error.
+// Handle deletes what it has time for; the next run goes on from there. It says how long after its day the oldest
+// object was found. What could not be deleted, or not be looked at, is an error.
 func (h *Handler) Handle(ctx context.Context) error {
 	x, err := h.Results.Expire(ctx)
 	slog.InfoContext(ctx, "expired", "results", x.Deleted, "lag_seconds", int(x.Lag.Seconds()), "left", x.Left, "err", err)

@@ -84,7 +84,8 @@ func (f *file) end() (int64, error) {
 
 // abort forgets the parts; what it can't forget, the bucket's lifecycle does.
 func (f *file) abort(ctx context.Context) {
-	_, err := f.s3.AbortMultipartUpload(ctx, &s3.AbortMultipartUploadInput{Bucket: &f.bucket, Key: &f.key, UploadId: f.upload})
+	_, err := f.s3.AbortMultipartUpload(ctx,
+		&s3.AbortMultipartUploadInput{Bucket: &f.bucket, Key: &f.key, UploadId: f.upload})
 	if err != nil {
 		slog.WarnContext(ctx, "the parts of a file are left to the bucket's lifecycle", "err", err)
 	}

@@ -26,7 +26,9 @@ const (
 
 // Rows are what the function reads, and where it says how it went.
 type Rows interface {
-	AuditRows(ctx context.Context, tenant string, f store.AuditFilter, cursor string, limit int) (store.Page[auditlog.Row], error)
+	AuditRows(
+		ctx context.Context, tenant string, f store.AuditFilter, cursor string, limit int,
+	) (store.Page[auditlog.Row], error)
 	TryExport(ctx context.Context, tenant, id string, now time.Time) (auditlog.Export, error)
 	FinishExport(ctx context.Context, x auditlog.Export, now time.Time) error
 	FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error
@@ -70,7 +72,8 @@ func (h *Handler) Handle(ctx context.Context, in Input) (err error) {
 	}
 	switch {
 	case err == nil:
-		slog.InfoContext(ctx, "exported", "export", x.ID, "rows", x.Rows, "bytes", x.Bytes, "ms", h.Now().Sub(began).Milliseconds())
+		slog.InfoContext(ctx, "exported", "export", x.ID, "rows", x.Rows, "bytes", x.Bytes,
+			"ms", h.Now().Sub(began).Milliseconds())
 		return nil
 	case errors.Is(err, aggregate.ErrSuperseded):
 		return nil
@@ -121,7 +124,8 @@ func (h *Handler) write(ctx context.Context, x *auditlog.Export) error {
 }
 
 func (h *Handler) copy(ctx context.Context, x *auditlog.Export, w auditlog.Writer) error {
-	filter := store.AuditFilter{From: x.Filter.From, To: x.Filter.To, Action: x.Filter.Action, Resource: x.Filter.Resource, Actor: x.Filter.Actor}
+	filter := store.AuditFilter{From: x.Filter.From, To: x.Filter.To, Action: x.Filter.Action, Resource: x.Filter.Resource,
+		Actor: x.Filter.Actor}
 	if until := x.CreatedAt; filter.To.IsZero() || filter.To.After(until) {
 		filter.To = until // later tries, and the pages of one, end where the first did
 	}

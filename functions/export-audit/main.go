@@ -25,5 +25,6 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	bucket := large.Open(cfg, env.Results)
-	return &Handler{Rows: tasks.Open(cfg, env.Table), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now, MaxRows: maxRows}, nil
+	return &Handler{Rows: tasks.Open(cfg, env.Table), S3: bucket.S3, Bucket: bucket.Bucket, Now: time.Now,
+		MaxRows: maxRows}, nil
 }

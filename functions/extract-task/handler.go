@@ -66,11 +66,13 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}
 	extract, usage, err := h.extract(ctx, s, a, moreTools(permissions))
 	if err != nil {
-		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.FailedAtCost(err, usage), s.MaxCost(), h.Now())
+		return pipeline.Failed(ctx, h.Store, in, task.Generation{Layer: task.L1}, model.FailedAtCost(err, usage), s.MaxCost(),
+			h.Now())
 	}
-	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(), func(a *task.Aggregate) (aggregate.Change, error) {
-		return a.Extracted(in.Run, extract, h.Now())
-	})
+	return pipeline.CommitUsage(ctx, h.Store, in, a, usage, s.MaxCost(), h.Now(),
+		func(a *task.Aggregate) (aggregate.Change, error) {
+			return a.Extracted(in.Run, extract, h.Now())
+		})
 }
 
 // moreTools lists the tools of MCP servers that the tenant's tasks may call, one to a line.
@@ -83,12 +85,15 @@ func moreTools(permissions []tenancy.ToolPermission) (lines []string) {
 	return lines
 }
 
-func (h *Handler) extract(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools []string) (task.Extract, model.Usage, error) {
+func (h *Handler) extract(
+	ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools []string,
+) (task.Extract, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return task.Extract{}, model.Usage{}, err
 	}
-	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
+	return model.Extract(ctx, g, model.ExtractInput{Text: a.Request.Text, Thread: h.thread(ctx, a), Tools: tools,
+		Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run})
 }
 
 const (

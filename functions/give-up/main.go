@@ -1,4 +1,5 @@
-// Command give-up writes down for people that a run of a conversation failed for good: it answers in the agent's place, or fails the action.
+// Command give-up writes down for people that a run of a conversation failed for good: it answers in the agent's place,
+// or fails the action.
 package main
 
 import (

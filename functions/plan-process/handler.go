@@ -57,14 +57,17 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	}.Run(ctx, h.Store, in, h.Now)
 }
 
-func (h *Handler) make(ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string) (plan, model.Usage, error) {
+func (h *Handler) make(
+	ctx context.Context, s tenancy.Settings, a *task.Aggregate, tools *tool.Catalog, forbidden []string,
+) (plan, model.Usage, error) {
 	g, err := model.Within(s, h.Open, pipeline.ModelName(h.Model, s), h.Prompts(a.Ref()))
 	if err != nil {
 		return plan{}, model.Usage{}, err
 	}
 	policy := a.Prompt()
 	input := model.PlanInput{
-		Task: *a.Task, Request: a.Request.Text, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired, Tools: tools, Forbidden: forbidden,
+		Task: *a.Task, Request: a.Request.Text, Policy: policy.Content, Unstamped: !policy.Terms.ApprovalRequired,
+		Tools: tools, Forbidden: forbidden,
 		Requester: a.Head.Requester, Locale: s.Locale, Now: a.Request.CreatedAt, Try: a.Head.Run, Fits: card.StepsFit,
 	}
 	for _, p := range a.Processes {
@@ -76,10 +79,11 @@ func (h *Handler) make(ctx context.Context, s tenancy.Settings, a *task.Aggregat
 	return plan{steps, remarks}, usage, err
 }
 
-// allowed is the catalog without the tools that the tenant forbids, and with the tools of MCP
-// servers as an administrator allowed them; forbidden names the tools that are left out. It reads
-// rows only and calls no server.
-func (h *Handler) allowed(ctx context.Context, tenant string, servers []tenancy.MCPServer) (allowed *tool.Catalog, forbidden []string, err error) {
+// allowed is the catalog without the tools that the tenant forbids, and with the tools of MCP servers as an
+// administrator allowed them; forbidden names the tools that are left out. It reads rows only and calls no server.
+func (h *Handler) allowed(
+	ctx context.Context, tenant string, servers []tenancy.MCPServer,
+) (allowed *tool.Catalog, forbidden []string, err error) {
 	tools, err := h.Tools()
 	if err != nil {
 		return nil, nil, err
@@ -112,5 +116,6 @@ func (h *Handler) allowed(ctx context.Context, tenant string, servers []tenancy.
 		known = append(known, p.ToolName)
 	}
 	slices.Sort(known)
-	return allowed, slices.DeleteFunc(slices.Compact(known), func(name string) bool { _, offered := allowed.Lookup(name); return offered }), nil
+	return allowed, slices.DeleteFunc(slices.Compact(known),
+		func(name string) bool { _, offered := allowed.Lookup(name); return offered }), nil
 }

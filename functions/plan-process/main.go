@@ -1,5 +1,4 @@
-// Command plan-process is the third layer: it plans the steps that follow an
-// approved policy.
+// Command plan-process is the third layer: it plans the steps that follow an approved policy.
 package main
 
 import (

@@ -34,9 +34,11 @@ const settingsFor = time.Minute
 // mostKnown bounds how many tenants' settings are remembered.
 const mostKnown = 100
 
-// toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings say so,
-// and a reply in the thread of a conversation. taken is false for what is none of these.
-func (h *Handler) toAgent(ctx context.Context, m message, r task.Request) (out inbound.Response, taken bool, err error) {
+// toAgent keeps a direct message that is to an agent: one that begins with an agent's name, any other if the settings
+// say so, and a reply in the thread of a conversation. taken is false for what is none of these.
+func (h *Handler) toAgent(
+	ctx context.Context, m message, r task.Request,
+) (out inbound.Response, taken bool, err error) {
 	tenant := aggregate.TenantID(r.TeamID)
 	s, err := h.known.Ask(tenant, h.Now(), settingsFor, func() (tenancy.Settings, error) {
 		return h.Conversations.Settings(ctx, tenant)
@@ -45,7 +47,8 @@ func (h *Handler) toAgent(ctx context.Context, m message, r task.Request) (out i
 		return out, true, unkept(ctx, r.EventID, err)
 	}
 	in := conversation.Inbound{
-		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User, Text: r.Text, Attachments: m.attachments(),
+		Team: r.TeamID, Channel: r.Channel, ChannelType: r.ChannelType, Thread: r.ThreadTS, TS: r.MessageTS, User: r.User,
+		Text: r.Text, Attachments: m.attachments(),
 	}
 	opening := conversation.Opening{IsCached: s.AISessions.Cache.Enabled, IdleDays: s.SessionIdleDays, Locale: s.Locale}
 	if r.Threaded() {
@@ -80,7 +83,8 @@ func said(ctx context.Context, in conversation.Inbound, agent string, r task.Req
 	case err != nil:
 		return unkept(ctx, r.EventID, err)
 	default:
-		conversation.Log(ctx, conversation.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters", len([]rune(in.Text)), "files", len(in.Attachments))
+		conversation.Log(ctx, conversation.EventMessage, in.Ref().ID, agent, "", "event_id", r.EventID, "characters",
+			len([]rune(in.Text)), "files", len(in.Attachments))
 	}
 	return nil
 }
@@ -96,7 +100,8 @@ func unkept(ctx context.Context, event string, err error) error {
 // named is a name and what parts it from the rest; a name that begins a longer word is none.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
-// addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes a task.
+// addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes
+// a task.
 func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
 	defs := agent.Named(s.Agents)
 	if begin := named.FindStringSubmatch(text); begin != nil {
@@ -132,7 +137,8 @@ func (m message) attachments() []conversation.Attachment {
 		if inbound.CheckID("event.files.id", f.ID) != nil {
 			continue
 		}
-		out = append(out, conversation.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType), FileID: f.ID, Bytes: max(0, f.Size)})
+		out = append(out, conversation.Attachment{Kind: "unread", Name: beginning(f.Name), Type: beginning(f.MIMEType),
+			FileID: f.ID, Bytes: max(0, f.Size)})
 	}
 	return out
 }
@@ -141,8 +147,8 @@ func beginning(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
 }
 
-// stopped ends what a conversation does, as the person wants who pressed Slack's button. Whoever is not its opener may cancel
-// actions on their cards.
+// stopped ends what a conversation does, as the person wants who pressed Slack's button. Whoever is not its opener may
+// cancel actions on their cards.
 func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
 	var stop struct {
 		Channel  string `json:"channel"`
@@ -166,7 +172,8 @@ func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, er
 	switch class := errorclass.Of(err); {
 	case err == nil:
 		slog.InfoContext(ctx, "stopped", "session_id", ref.ID)
-	case class.Refusal(), class == errorclass.Superseded, class == errorclass.Changed: // there is nothing to stop, or not by this person
+	case class.Refusal(), class == errorclass.Superseded, class == errorclass.Changed:
+		// there is nothing to stop, or not by this person
 		slog.InfoContext(ctx, "not stopped", "session_id", ref.ID, "err", err)
 	default:
 		slog.ErrorContext(ctx, "not stopped", "session_id", ref.ID, "err", err)

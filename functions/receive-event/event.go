@@ -52,7 +52,8 @@ func (e envelope) team() string {
 
 // organization reports whether the event is for an installation for all of an organization. Those are refused: tokens,
 // settings and rows are a workspace's. The end of such an installation names the organization and no workspace
-// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it is the end of the app in all of that organization's.
+// (https://docs.slack.dev/enterprise/developing-for-enterprise-orgs): it is the end of the app in all of that
+// organization's.
 func (e envelope) organization() bool {
 	return len(e.Authorizations) > 0 && e.Authorizations[0].Organization || e.team() == "" && e.Enterprise != ""
 }
@@ -90,14 +91,14 @@ type end struct {
 	bots []string // user ids, of tokens that were revoked
 }
 
-// ends reports whether a workspace of an organization is among those that an event ends which names none: our bot there may
-// not be the one whose token was revoked.
+// ends reports whether a workspace of an organization is among those that an event ends which names none: our bot there
+// may not be the one whose token was revoked.
 func (x end) ends(t tenancy.Tenant) bool {
 	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
 }
 
-// ended is what ends integrations, without a reason when nothing does. A revoked token of a person ends nothing: only the
-// bot's token is used.
+// ended is what ends integrations, without a reason when nothing does. A revoked token of a person ends nothing: only
+// the bot's token is used.
 func (e envelope) ended(what string) (end, error) {
 	field, whose := "team_id", e.team()
 	if e.organization() {
@@ -184,7 +185,8 @@ func (m message) ignored(e envelope) string {
 		return ignoredBot
 	case m.Type == "message" && m.channelType() != "im":
 		return ignoredChannel
-	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared): // whose it is must be said where strangers write
+	case m.authorTeam() != e.team() && (m.authorTeam() != "" || e.Shared):
+		// whose it is must be said where strangers write
 		return ignoredForeign
 	}
 	return ""

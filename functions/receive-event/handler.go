@@ -125,13 +125,17 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 }
 
 // create writes what is said without anybody having asked for work.
-func (h *Handler) create(ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request) (inbound.Response, error) {
+func (h *Handler) create(
+	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
+) (inbound.Response, error) {
 	repeated, err := intake.Create(ctx, h.Store, change)
 	return answered(ctx, ref, r, repeated, err)
 }
 
 // answered is the answer after the write. If the rows existed the event was repeated: the answer is 200.
-func answered(ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error) (inbound.Response, error) {
+func answered(
+	ctx context.Context, ref aggregate.Ref, r task.Request, repeated bool, err error,
+) (inbound.Response, error) {
 	log := slog.With("task_id", ref.ID, "event_id", r.EventID)
 	switch {
 	case repeated:
@@ -146,8 +150,9 @@ func answered(ctx context.Context, ref aggregate.Ref, r task.Request, repeated b
 	return inbound.OK(), nil
 }
 
-// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of a workspace, or of all of an
-// organization's that are ours. A repeated event, or one from before the workspace was connected again, changes nothing.
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of a workspace, or of all of
+// an organization's that are ours. A repeated event, or one from before the workspace was connected again, changes
+// nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	x, err := e.ended(what)
 	if err != nil {
@@ -174,7 +179,8 @@ func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Res
 	if all == 0 {
 		metric.Count(metric.EventRepeated, 1)
 	}
-	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants), "integrations", all)
+	slog.InfoContext(ctx, "disconnected", "event_id", e.EventID, "why", x.why, "workspaces", len(tenants),
+		"integrations", all)
 	return inbound.OK(), nil
 }
 
@@ -207,7 +213,8 @@ func ignore(ctx context.Context, e envelope, why string) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// limited logs and counts app_rate_limited: Slack delivers no more events of a workspace in that minute, so requests were lost.
+// limited logs and counts app_rate_limited: Slack delivers no more events of a workspace in that minute, so requests
+// were lost.
 func limited(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventsLimited, 1)
 	team := e.TeamID

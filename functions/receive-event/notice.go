@@ -30,15 +30,18 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 		return h.openedHome(ctx, e, home.User)
 	}
 	r := task.Request{
-		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer, EventID: e.EventID,
+		TeamID: e.team(), User: home.User, Channel: home.Channel, ChannelType: "im", Source: task.SourceAgentContainer,
+		EventID: e.EventID,
 	}
 	change, ref := task.Tell(aggregate.TenantID(r.TeamID), r, task.ReasonGreeting, r.User, h.Now())
 	return h.create(ctx, change, ref, r)
 }
 
-// openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may look.
+// openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may
+// look.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
-	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()), store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
+	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()),
+		store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {
 		return inbound.Response{}, unkept(ctx, e.EventID, err)
 	}
 	return inbound.OK(), nil

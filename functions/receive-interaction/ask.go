@@ -25,7 +25,8 @@ const languageWithin = 700 * time.Millisecond
 // keepAgainWithin is left of the time for a second try to keep a request of which no answer came.
 const keepAgainWithin = 600 * time.Millisecond
 
-// knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an answer.
+// knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an
+// answer.
 const knownWithin = 1200 * time.Millisecond
 
 // wanted is a request that no message to Ringi asked for.
@@ -50,7 +51,8 @@ type outcome struct {
 func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
 	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
 	w.text = intake.Text(w.text)
-	// Ringi lends nobody its voice whose request would be refused. While Slack doesn't say, who reads the request asks again.
+	// Ringi lends nobody its voice whose request would be refused. While Slack doesn't say, who reads the request asks
+	// again.
 	by, err := h.people.Requester(ctx, h.Slack, w.team, w.user, h.Now())
 	if err == nil && (by.Guest || by.Team != w.team) {
 		log.WarnContext(ctx, "refused", "why", "a guest, or of another workspace")
@@ -81,7 +83,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		}
 		if err == nil {
 			log.InfoContext(ctx, "received", "task_id", ref.ID, "source", r.Source, "characters", len([]rune(r.Text)))
-			if err := h.Store.Came(ctx, tenant, w.once, store.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
+			if err := h.Store.Came(ctx, tenant, w.once,
+				store.Came{As: string(note), Channel: at.channel, TS: at.ts}); err != nil {
 				log.WarnContext(ctx, "who asks for the same again is told that it is not known", "err", err)
 			}
 			return outcome{at, note}
@@ -101,8 +104,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	return outcome{note: cmp.Or(note, card.NoteFailed)}
 }
 
-// begin reports whether a request is begun now. Else it says what became of the one that is the same, for which it waits a
-// moment: whoever asks twice in a row was not answered, and wants to know.
+// begin reports whether a request is begun now. Else it says what became of the one that is the same, for which it
+// waits a moment: whoever asks twice in a row was not answered, and wants to know.
 func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, was outcome, err error) {
 	for stop := time.Now().Add(knownWithin); ; {
 		first, came, err := h.Store.Once(ctx, tenant, once)
@@ -147,9 +150,9 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 	return at, cmp.Or(note, card.NoteAccepted), nil
 }
 
-// fromMessage makes a request of a message that somebody wrote, with the text that the person sent, who asks for it. If that is
-// what the message says, its cards stand below it, as if it had mentioned Ringi. Else they stand below a message of Ringi's
-// that repeats the text: nobody's message has them as if it had said that.
+// fromMessage makes a request of a message that somebody wrote, with the text that the person sent, who asks for it. If
+// that is what the message says, its cards stand below it, as if it had mentioned Ringi. Else they stand below a
+// message of Ringi's that repeats the text: nobody's message has them as if it had said that.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
@@ -180,7 +183,8 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 		slog.ErrorContext(ctx, "not kept", "user", r.User, "err", err)
 		return outcome{note: card.NoteFailed}
 	}
-	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source, "characters", len([]rune(text)))
+	slog.InfoContext(ctx, "received", "task_id", ref.ID, "user", r.User, "source", r.Source,
+		"characters", len([]rune(text)))
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
 }
 

@@ -39,7 +39,8 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 		if is {
 			return card.CloseConversationModal(c.Ref.ID, cmp.Or(a.Session.Locale, v.Settings.Locale)), nil
 		}
-		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "", v.Settings.Locale), nil
+		return card.CancelModal(card.Cancellation{TaskID: c.Ref.ID, Channel: c.Channel, Thread: c.thread}, v.title(), "",
+			v.Settings.Locale), nil
 	})
 	return inbound.OK(), nil
 }
@@ -52,8 +53,7 @@ func (v verdict) title() string {
 	return ""
 }
 
-// cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so;
-// otherwise it closes.
+// cancel handles that dialog's submission. If nothing was saved the dialog stays open and says so; otherwise it closes.
 func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, error) {
 	m, err := aboutOf[card.Cancellation](p, "cancellation")
 	if err != nil {
@@ -67,7 +67,8 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	v := h.decide(ctx, c, decision.End().Act)
 	if v.Unsaved() {
 		metric.Count(metric.InteractionNoted, 1)
-		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title(), v.text(), v.Settings.Locale)))), nil
+		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(new(card.CancelModal(m, v.title(), v.text(),
+			v.Settings.Locale)))), nil
 	}
 	h.tell(ctx, c, v)
 	if v.Err == nil && !v.Empty { // the shortcut's message need not be a card that shows the change

@@ -40,7 +40,8 @@ func readCommand(body []byte) (c command, ok bool, err error) {
 	if c.organization {
 		return c, true, nil
 	}
-	return c, true, inbound.CheckIDs("team_id", c.team, "user_id", c.user, "channel_id", c.channel, "trigger_id", c.trigger)
+	return c, true, inbound.CheckIDs("team_id", c.team, "user_id", c.user, "channel_id", c.channel, "trigger_id",
+		c.trigger)
 }
 
 // ephemeral answers a command with a text that only the person sees.
@@ -78,10 +79,12 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return h.cancelByID(ctx, c, taskID(rest)), nil
 	case word == "cancel" && len(strings.Fields(rest)) < 2: // what is no id
 		return ephemeral(card.NoteNoSuchTask.Told(person, "")), nil
-	case c.name != "/ringi", subcommand(word) && (rest == "" || aggregate.ValidID(taskID(rest))): // "approve" of an id, say: a request has more words
+	case c.name != "/ringi", subcommand(word) && (rest == "" || aggregate.ValidID(taskID(rest))):
+		// "approve" of an id, say: a request has more words
 		return ephemeral(card.NoteUnknown.Told(person, "") + "\n" + card.NoteHelp.Told(person, "")), nil
 	}
-	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true, once: "command " + c.trigger}, workspace)
+	out := h.request(ctx, wanted{team: c.team, user: c.user, text: c.text, channel: c.channel, elsewhere: true,
+		once: "command " + c.trigger}, workspace)
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
 }
 

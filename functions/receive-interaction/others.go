@@ -20,7 +20,8 @@ type Contests interface {
 	Submission(ctx context.Context, tenant, execution, team, hash string) (contest.RoundResult, error)
 }
 
-// others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may read them.
+// others opens the dialog that shows the drafts of the other teams. Members of the workspace who may not decide may
+// read them.
 func (h *Handler) others(ctx context.Context, c click) {
 	c.Authors = true
 	v := h.check(ctx, c, decision.MayPick())
@@ -53,7 +54,9 @@ func (h *Handler) otherDraft(ctx context.Context, v verdict, o card.OtherDraft) 
 }
 
 // turnedDraft draws another draft, or another page of one.
-func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft, page int) (slack.ModalViewRequest, error) {
+func (h *Handler) turnedDraft(
+	ctx context.Context, p payload, o card.OtherDraft, page int,
+) (slack.ModalViewRequest, error) {
 	o.Page = page
 	v, _, err := h.reading(ctx, p.click(o.TaskID, o.ID))
 	if err != nil {
@@ -62,7 +65,8 @@ func (h *Handler) turnedDraft(ctx context.Context, p payload, o card.OtherDraft,
 	return h.otherDraft(ctx, v, o)
 }
 
-// pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which stays open.
+// pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which
+// stays open.
 func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error) {
 	o, err := aboutOf[card.OtherDraft](p, "draft")
 	if err != nil {

@@ -163,7 +163,8 @@ func (p payload) tasks() []string {
 	var about struct {
 		Task string `json:"task"`
 	}
-	if p.Message.Metadata.EventType == slackapi.EventType && json.Unmarshal(p.Message.Metadata.EventPayload, &about) == nil {
+	if p.Message.Metadata.EventType == slackapi.EventType &&
+		json.Unmarshal(p.Message.Metadata.EventPayload, &about) == nil {
 		add(about.Task)
 	}
 	var drawn []struct {

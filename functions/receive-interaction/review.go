@@ -27,16 +27,19 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	})
 }
 
-// show opens a dialog for whoever may decide, and where readers are let in for members of the workspace who may only read; to
-// anybody else it tells v.
-func (h *Handler) show(ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error)) {
+// show opens a dialog for whoever may decide, and where readers are let in for members of the workspace who may only
+// read; to anybody else it tells v.
+func (h *Handler) show(
+	ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error),
+) {
 	if v.Err == nil && !v.Empty || readers && mayRead(v.Err) {
 		view, err := draw()
 		if err == nil {
 			err = h.openView(ctx, c, view)
 		}
 		if err == nil {
-			slog.InfoContext(ctx, "shows a dialog", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "id", c.ID, "view", view.CallbackID)
+			slog.InfoContext(ctx, "shows a dialog", c.Ref.Kind+"_id", c.Ref.ID, "user", c.User, "id", c.ID,
+				"view", view.CallbackID)
 			return
 		}
 		v.Err = err
@@ -51,7 +54,9 @@ func mayRead(err error) bool {
 }
 
 // page draws one page of a Review.
-func (h *Handler) page(ctx context.Context, a decision.Subject, r card.Review, s tenancy.Settings) (view slack.ModalViewRequest, err error) {
+func (h *Handler) page(
+	ctx context.Context, a decision.Subject, r card.Review, s tenancy.Settings,
+) (view slack.ModalViewRequest, err error) {
 	ok := false
 	switch a := a.(type) {
 	case *task.Aggregate:
@@ -73,7 +78,8 @@ func (h *Handler) page(ctx context.Context, a decision.Subject, r card.Review, s
 	return view, err
 }
 
-// drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it can't be drawn.
+// drawPage draws the page of an open dialog that a person turns to. Its error is why they may not read it, or why it
+// can't be drawn.
 type drawPage[R any] func(ctx context.Context, p payload, r R, page int) (slack.ModalViewRequest, error)
 
 // turn shows another page of an open dialog to whoever could open it now; of is what its metadata describes.
@@ -107,8 +113,8 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 	return h.page(ctx, v.Of, r, v.Settings)
 }
 
-// reading reports whether whoever turns a page may read but not decide, now. Its error is why they may not read either: a
-// button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
+// reading reports whether whoever turns a page may read but not decide, now. Its error is why they may not read either:
+// a button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
 func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
 	v = h.check(ctx, c, decision.MayRead)
 	if !mayRead(v.Err) {

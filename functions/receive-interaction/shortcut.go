@@ -75,7 +75,8 @@ func (h *Handler) open(ctx context.Context, p payload) (inbound.Response, error)
 	}
 	person, _ := h.locale(ctx, p.Team.ID, p.User.ID)
 	err := h.Slack.OpenView(ctx, p.TriggerID, card.RequestModal(person))
-	slog.InfoContext(ctx, "asked for a request", "user", p.User.ID, "err", err) // if it did not open, the person tries again
+	// if it did not open, the person tries again
+	slog.InfoContext(ctx, "asked for a request", "user", p.User.ID, "err", err)
 	return inbound.OK(), nil
 }
 
@@ -116,7 +117,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	once := strings.Join([]string{"view", p.View.ID, at, aggregate.HashOf(text)}, " ")
 	out := h.request(ctx, wanted{team: p.Team.ID, user: p.User.ID, text: text, channel: at, once: once}, workspace)
 	switch out.note {
-	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated: // its first message is there to see, also of the one that this repeats
+	case card.NoteAccepted, card.NoteElsewhere, card.NoteRepeated:
+		// its first message is there to see, also of the one that this repeats
 		return inbound.OK(), nil
 	case card.NoteUnreachable:
 		return problem(card.RequestAtBlock, out.note)
@@ -124,8 +126,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return problem(card.RequestTextBlock, out.note)
 }
 
-// filledOf handles it where the request is made of a message: what was sent is what is asked for, whatever stands in the
-// message. It returns what the dialog stays open for, empty when it closes.
+// filledOf handles it where the request is made of a message: what was sent is what is asked for, whatever stands in
+// the message. It returns what the dialog stays open for, empty when it closes.
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)

@@ -53,7 +53,8 @@ func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
 	if c.home != "" { // it showed a button that is not to be pressed any more
-		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant, store.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
+		if err := h.Store.HomeChanged(ctx, c.Ref.Tenant,
+			store.Home{Team: c.home, User: c.User, OpenedAt: h.Now()}); err != nil {
 			log.WarnContext(ctx, "the Home tab is behind", "err", err)
 		}
 	}
@@ -147,8 +148,8 @@ func (v verdict) inForm() (text string, ok bool) {
 	return "", false
 }
 
-// submitted answers a dialog without a field. What failed and may pass is shown in the dialog, which stays open; a refusal is
-// told in the subject's thread.
+// submitted answers a dialog without a field. What failed and may pass is shown in the dialog, which stays open; a
+// refusal is told in the subject's thread.
 func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Response {
 	if text, ok := v.inForm(); ok {
 		return inbound.JSON(200, slack.NewUpdateViewSubmissionResponse(card.Told(text, v.Settings.Locale)))

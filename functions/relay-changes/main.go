@@ -1,5 +1,4 @@
-// Command relay-changes turns what moved in the table into effects: runs are
-// started and woken, cards are redrawn.
+// Command relay-changes turns what moved in the table into effects: runs are started and woken, cards are redrawn.
 package main
 
 import (

@@ -59,7 +59,8 @@ func changed(r events.DynamoDBEventRecord) (run, cards, wait bool) {
 		return false, false, false
 	}
 	run = number(now, "run") != number(before, "run")
-	again := number(now, "redraws") != number(before, "redraws") || number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
+	again := number(now, "redraws") != number(before, "redraws") ||
+		number(now, "shown_rev") == "" && number(before, "shown_rev") != ""
 	cards = again || number(now, "rev") != number(before, "rev")
 	return run, cards, false
 }

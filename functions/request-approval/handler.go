@@ -67,7 +67,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return h.wake(ctx, a, wait)
 }
 
-// parked reports whether this run still has to wait at its gate, or for the contest that drafts what will be asked there.
+// parked reports whether this run still has to wait at its gate, or for the contest that drafts what will be asked
+// there.
 func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
 	return a.Awaits(in.Gate) && a.Head.Run == in.Run
 }
@@ -81,7 +82,8 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Open
 		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 	})
 	var decided aggregate.ErrDecided
-	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) { // decided or cancelled meanwhile: the token still must be answered
+	// decided or cancelled meanwhile: the token still must be answered
+	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) {
 		return h.Store.Load(ctx, in.Ref())
 	}
 	if err != nil {

@@ -29,15 +29,20 @@ const slackWithin = 6 * time.Second
 // decision is one that a run makes.
 type decision = func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 
-// commit makes a decision on the task as it was loaded, for its run, and returns the task after that commit. doing is for errors.
-func (h *Handler) commit(ctx context.Context, a *task.Aggregate, doing string, decide decision) (*task.Aggregate, error) {
+// commit makes a decision on the task as it was loaded, for its run, and returns the task after that commit. doing is
+// for errors.
+func (h *Handler) commit(
+	ctx context.Context, a *task.Aggregate, doing string, decide decision,
+) (*task.Aggregate, error) {
 	run := a.Head.Run
-	after, err := h.Store.DecideOn(ctx, a, func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, run, h.Now()) })
+	after, err := h.Store.DecideOn(ctx, a,
+		func(a *task.Aggregate) (aggregate.Change, error) { return decide(a, run, h.Now()) })
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", doing, err)
 	}
 	if e := after.Head.Ended; e != nil {
-		slog.InfoContext(ctx, "refused", "task_id", after.Head.TaskID, "tenant", after.Head.TenantID, "reason", e.Reason, "limit", e.Detail)
+		slog.InfoContext(ctx, "refused", "task_id", after.Head.TaskID, "tenant", after.Head.TenantID, "reason", e.Reason,
+			"limit", e.Detail)
 	}
 	return after, nil
 }
@@ -47,14 +52,16 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 	if c, err := a.RefuseOutsider(a.Head.Run, by, h.Now()); err == nil && c.Empty() {
 		return a, nil
 	}
-	return h.commit(ctx, a, "turn the requester away", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.RefuseOutsider(run, by, now)
-	})
+	return h.commit(ctx, a, "turn the requester away",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.RefuseOutsider(run, by, now)
+		})
 }
 
-// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings of now. It is
-// empty where somebody could, and where nobody is asked: then at most a step's gate may open, which execute-process opens for
-// nobody, and a request that only reads needs no one. It returns errSilent when Slack can't be asked.
+// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings
+// of now. It is empty where somebody could, and where nobody is asked: then at most a step's gate may open, which
+// execute-process opens for nobody, and a request that only reads needs no one. It returns errSilent when Slack can't
+// be asked.
 func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -79,13 +86,14 @@ func (h *Handler) refuseUndecidable(ctx context.Context, a *task.Aggregate) (*ta
 	if err != nil || rule == "" {
 		return a, err
 	}
-	return h.commit(ctx, a, "turn away what nobody could approve", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.RefuseUndecidable(run, rule, now)
-	})
+	return h.commit(ctx, a, "turn away what nobody could approve",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.RefuseUndecidable(run, rule, now)
+		})
 }
 
-// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was accepted.
-// While Slack doesn't say who is listed the task goes on: its card names who may decide.
+// parkUndecidable parks a task whose next version nobody could approve, since the settings have changed after it was
+// accepted. While Slack doesn't say who is listed the task goes on: its card names who may decide.
 func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task.Aggregate, error) {
 	if !a.Drafts(h.Now()) {
 		return a, nil
@@ -98,9 +106,10 @@ func (h *Handler) parkUndecidable(ctx context.Context, a *task.Aggregate) (*task
 	if err != nil || rule == "" {
 		return a, err
 	}
-	return h.commit(ctx, a, "park what nobody could approve", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.ParkUndecidable(run, settings, now)
-	})
+	return h.commit(ctx, a, "park what nobody could approve",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.ParkUndecidable(run, settings, now)
+		})
 }
 
 // accept lets the request become a task, or ends it as refused when the tenant or the person has reached a limit.
@@ -109,9 +118,10 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	if err != nil {
 		return nil, fmt.Errorf("read the quotas: %w", err)
 	}
-	after, err := h.within(ctx, a, "accept the request", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.Accept(run, by, settings, now)
-	})
+	after, err := h.within(ctx, a, "accept the request",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Accept(run, by, settings, now)
+		})
 	if err != nil || after.Head.Ended == nil {
 		return after, err
 	}
@@ -125,7 +135,9 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 }
 
 // within is commit of a decision that limits bound: where they don't allow it, it ends the request as refused.
-func (h *Handler) within(ctx context.Context, a *task.Aggregate, doing string, decide decision) (*task.Aggregate, error) {
+func (h *Handler) within(
+	ctx context.Context, a *task.Aggregate, doing string, decide decision,
+) (*task.Aggregate, error) {
 	after, err := h.commit(ctx, a, doing, decide)
 	if full, is := errors.AsType[aggregate.ErrFull](err); is {
 		return h.commit(ctx, a, doing, func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {

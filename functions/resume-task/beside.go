@@ -32,9 +32,10 @@ func (h *Handler) ask(ctx context.Context, a *task.Aggregate) (*task.Aggregate, 
 	if err != nil {
 		return nil, fmt.Errorf("read the settings: %w", err)
 	}
-	return h.within(ctx, a, "ask what the message is meant to be", func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
-		return a.Ask(run, beside, s, now)
-	})
+	return h.within(ctx, a, "ask what the message is meant to be",
+		func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error) {
+			return a.Ask(run, beside, s, now)
+		})
 }
 
 // beside finds what waits for a decision in the message's thread: of a task that was asked for in

@@ -65,8 +65,8 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	return a, nil
 }
 
-// admin is a new tenant's first administrator, empty when nobody was named: who is named in the Slack secret, with whom the
-// console makes the tenant when somebody enters it first, else in the template's parameter.
+// admin is a new tenant's first administrator, empty when nobody was named: who is named in the Slack secret, with whom
+// the console makes the tenant when somebody enters it first, else in the template's parameter.
 func (h *Handler) admin(ctx context.Context) string {
 	named, err := h.Secret.TenantAdmin(ctx)
 	if err != nil {
@@ -88,7 +88,8 @@ func (h *Handler) refuseWorkspace(ctx context.Context, a *task.Aggregate) (*task
 		return nil, err
 	}
 	metric.Count(metric.EventForeign, 1)
-	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID, "team", a.Request.TeamID)
+	slog.WarnContext(ctx, "a request of a workspace that is none of ours", "task_id", a.Head.TaskID,
+		"team", a.Request.TeamID)
 	return after, nil
 }
 
@@ -105,8 +106,8 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// noteDeployment notes which workspace is the deployment's own, before anything of any other is taken. While Slack doesn't say,
-// what was noted stays; after a failure a later request tries again.
+// noteDeployment notes which workspace is the deployment's own, before anything of any other is taken. While Slack
+// doesn't say, what was noted stays; after a failure a later request tries again.
 func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
@@ -117,8 +118,8 @@ func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	}
 }
 
-// noteOrganization notes which organization (Enterprise Grid) the workspace is one of, as its own bot's token says: an organization
-// that removes the app names itself alone. After a failure a later request tries again.
+// noteOrganization notes which organization (Enterprise Grid) the workspace is one of, as its own bot's token says: an
+// organization that removes the app names itself alone. After a failure a later request tries again.
 func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
 	if err == nil && self.Team == t.TeamID {

@@ -46,8 +46,8 @@ type team struct {
 	own     teamconfig.Team
 }
 
-// Handle plays at most one round of the team in.Team and says whether the team goes on. A round that this invocation has no time
-// for goes on in the next one, with the answers that models gave so far.
+// Handle plays at most one round of the team in.Team and says whether the team goes on. A round that this invocation
+// has no time for goes on in the next one, with the answers that models gave so far.
 func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next, error) {
 	a, err := h.Store.Of.Load(ctx, in.Ref())
 	if err != nil {
@@ -165,13 +165,16 @@ func (t *team) next(ctx context.Context) (round.Play, error) {
 		return round.Play{}, fmt.Errorf("read the team's rounds: %w", err)
 	}
 	k, own := t.contest.Contest, t.work.Team
-	board, err := t.Store.Board(ctx, k.TenantID, contests.Filter{Execution: k.ExecutionID, Best: true}, "", contest.MaxTeams)
+	board, err := t.Store.Board(ctx, k.TenantID, contests.Filter{Execution: k.ExecutionID, Best: true}, "",
+		contest.MaxTeams)
 	if err != nil {
 		return round.Play{}, fmt.Errorf("read the board: %w", err)
 	}
 	play := round.Play{
-		Execution: k.ExecutionID, Team: t.own, Evaluator: t.config.Evaluator, Judgment: t.config.Judgment, Prompt: k.UserPrompt,
-		Number: own.Rounds + 1, MaxRounds: own.MaxRounds, MinRounds: own.MinRounds, History: history, Until: own.DeadlineAt, Locale: k.Locale,
+		Execution: k.ExecutionID, Team: t.own, Evaluator: t.config.Evaluator, Judgment: t.config.Judgment,
+		Prompt: k.UserPrompt,
+		Number: own.Rounds + 1, MaxRounds: own.MaxRounds, MinRounds: own.MinRounds, History: history, Until: own.DeadlineAt,
+		Locale: k.Locale,
 	}
 	for _, b := range board.Items {
 		play.Ranking = append(play.Ranking, round.Standing{TeamID: b.TeamID, Score: b.EvaluationScore})
@@ -188,13 +191,14 @@ func fits(policy string) (problems []string) {
 		problems = append(problems, "it can't be shown whole to the people who approve it: write less, in fewer lines, and in plain words")
 	}
 	if n := len(task.Mentioned(policy)); n > task.MaxMentioned {
-		problems = append(problems, fmt.Sprintf("it mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned))
+		problems = append(problems,
+			fmt.Sprintf("it mentions %d people as <@…>, the limit is %d: name fewer", n, task.MaxMentioned))
 	}
 	return problems
 }
 
-// may is asked before every call of a model: the contest and this run of it have to stand, and the team to have something left
-// of its part.
+// may is asked before every call of a model: the contest and this run of it have to stand, and the team to have
+// something left of its part.
 func (t *team) may(ctx context.Context) error {
 	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
 	if err != nil {
@@ -233,8 +237,11 @@ func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, err
 	return aggregate.Next{State: StateRound}, nil
 }
 
-// end stops the team, unless it has scored another round than this invocation knows of: then another invocation was faster.
-func (t *team) end(ctx context.Context, exit contest.ExitReason, reason aggregate.Reason, sentence string) (aggregate.Next, error) {
+// end stops the team, unless it has scored another round than this invocation knows of: then another invocation was
+// faster.
+func (t *team) end(
+	ctx context.Context, exit contest.ExitReason, reason aggregate.Reason, sentence string,
+) (aggregate.Next, error) {
 	w, err := t.Store.EndAt(ctx, t.work, exit, reason, sentence)
 	if errors.Is(err, aggregate.ErrMoved) {
 		return aggregate.Next{State: StateRound}, nil

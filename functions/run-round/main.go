@@ -56,7 +56,8 @@ func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, e
 
 // newReads calls MCP servers and nothing else: members have none of Ringi's own tools.
 func newReads(cfg aws.Config, env environment, s *store.Store) reading.Source {
-	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}), outbound.Allowing(env.OutboundAllow).Client()
+	credentials, out := vault.New(s, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: env.CredentialsKeyID}),
+		outbound.Allowing(env.OutboundAllow).Client()
 	credentials.Outbound = out.Transport
 	return reading.Source{Rows: s, Credentials: credentials, Client: mcp.Client{HTTP: out}, Now: time.Now}
 }

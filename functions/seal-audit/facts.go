@@ -36,8 +36,9 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 	return ""
 }
 
-// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that must come again, ""
-// when none must: a row counts once, however often it is told, and with what its newest revision in the batch says.
+// count adds scored rounds to their teams' sums. It returns the sequence number of the first record that must come
+// again, "" when none must: a row counts once, however often it is told, and with what its newest revision in the batch
+// says.
 func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecord) (first string) {
 	type told struct {
 		store.Counted

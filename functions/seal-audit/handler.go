@@ -65,8 +65,9 @@ type Handler struct {
 	readings readings
 }
 
-// Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was left out. It gives
-// back the records from the first that could not be sealed; a row that is then sealed twice is as good as one.
+// Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was
+// left out. It gives back the records from the first that could not be sealed; a row that is then sealed twice is as
+// good as one.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()

@@ -17,10 +17,11 @@ import (
 const (
 	// settled is how long after its end a day is looked at: what was written in it has come through the stream by then.
 	settled = 10 * time.Minute
-	// window is how much of a log is looked at together, and sealedWithin how long after a row was written its link comes: the
-	// stream tries for an hour.
+	// window is how much of a log is looked at together, and sealedWithin how long after a row was written its link
+	// comes: the stream tries for an hour.
 	window, sealedWithin = 6 * time.Hour, 2 * time.Hour
-	// checkEvery is the number of rows after which progress is noted: a window may have more rows than an invocation reads.
+	// checkEvery is the number of rows after which progress is noted: a window may have more rows than an invocation
+	// reads.
 	checkEvery = 500
 	// mostKeys bounds what a process remembers of keys: some 50 bytes each, of the 256 MB that the function has.
 	mostKeys = 1_500_000
@@ -31,8 +32,8 @@ func (h *Handler) through() time.Time {
 	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
 }
 
-// late seals the rows of past days that no link seals: of days before the chain began, or whose records were given up. They
-// are called late, so that whoever checks the log sees them. It goes on by windows, each of which is noted.
+// late seals the rows of past days that no link seals: of days before the chain began, or whose records were given up.
+// They are called late, so that whoever checks the log sees them. It goes on by windows, each of which is noted.
 func (h *Handler) late(ctx context.Context, is store.Chain, through time.Time) error {
 	r := h.readings.of(is.Tenant)
 	if err := h.begin(ctx, r, is); err != nil {
@@ -102,7 +103,8 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 	return h.Store.ChainChecked(ctx, tenant, until)
 }
 
-// reading is what a process has read of a tenant's links while it looks at rows of past days: the next minute goes on from there.
+// reading is what a process has read of a tenant's links while it looks at rows of past days: the next minute goes on
+// from there.
 type reading struct {
 	keys keys
 	from time.Time // the keys of all links that seal rows from this time on are read, up to next
@@ -145,8 +147,8 @@ func (r *readings) forget(tenant string) {
 	delete(r.all, tenant)
 }
 
-// begin finds the first link that may seal a row from is.Checked on, unless that was read already. No link is older than what
-// it seals, but for what two clocks differ by, and links are in the order of their times, but for as much.
+// begin finds the first link that may seal a row from is.Checked on, unless that was read already. No link is older
+// than what it seals, but for what two clocks differ by, and links are in the order of their times, but for as much.
 func (h *Handler) begin(ctx context.Context, r *reading, is store.Chain) error {
 	if r.next > 0 && !is.Checked.Before(r.from) {
 		return nil
@@ -190,8 +192,9 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 	return nil
 }
 
-// keys are those of a day's rows, of which there may be many: of each there are eight bytes, of a hash that nobody can know before.
-// Were two alike by chance, a row could stay unsealed, which a check finds: of days with a million rows, one in tens of millions.
+// keys are those of a day's rows, of which there may be many: of each there are eight bytes, of a hash that nobody can
+// know before. Were two alike by chance, a row could stay unsealed, which a check finds: of days with a million rows,
+// one in tens of millions.
 type keys struct {
 	seed maphash.Seed
 	of   map[uint64]struct{}

@@ -1,4 +1,5 @@
-// Command seal-audit seals the audit log: what was written, as the table's stream tells it, and each minute what was left out.
+// Command seal-audit seals the audit log: what was written, as the table's stream tells it, and each minute what was
+// left out.
 package main
 
 import (
@@ -27,6 +28,7 @@ type environment struct {
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
 	return &Handler{
-		Store: kinds.Open(cfg, env.Table), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key}, Heads: seal.Open(cfg, env.Bucket), Now: time.Now,
+		Store: kinds.Open(cfg, env.Table), Signer: seal.Signer{KMS: kms.NewFromConfig(cfg), Key: env.Key},
+		Heads: seal.Open(cfg, env.Bucket), Now: time.Now,
 	}, nil
 }

@@ -21,8 +21,8 @@ const (
 	longBehind = 48 * time.Hour
 )
 
-// minute stores the head of each chain that moved, then seals the entries that were left out. A failure of one tenant is
-// logged, counted and tried again the next minute; it delays no other tenant.
+// minute stores the head of each chain that moved, then seals the entries that were left out. A failure of one tenant
+// is logged, counted and tried again the next minute; it delays no other tenant.
 func (h *Handler) minute(ctx context.Context) error {
 	var behind []store.Chain
 	var keeps errgroup.Group
@@ -48,8 +48,8 @@ func (h *Handler) minute(ctx context.Context) error {
 	return nil
 }
 
-// lateOnes seals what was left out of these tenants' rows, of those first that were not looked at for longest. Each has a
-// share of the time: what it has no time for, the next minute does.
+// lateOnes seals what was left out of these tenants' rows, of those first that were not looked at for longest. Each has
+// a share of the time: what it has no time for, the next minute does.
 func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through time.Time) {
 	h.readings.trim()
 	slices.SortStableFunc(behind, func(a, b store.Chain) int { return a.Checked.Compare(b.Checked) })
@@ -76,13 +76,15 @@ func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through ti
 	_ = all.Wait()
 }
 
-// share bounds ctx to one tenant's part of the time that is left, when so many tenants are checked lateAtOnce at a time.
+// share bounds ctx to one tenant's part of the time that is left, when so many tenants are checked lateAtOnce at a
+// time.
 func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithTimeout(ctx, max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
+	return context.WithTimeout(ctx,
+		max(leastShare, time.Until(deadline)*lateAtOnce/time.Duration(max(tenants, lateAtOnce+1))))
 }
 
 // keep signs and stores a chain's head, unless it is stored already.

@@ -23,11 +23,14 @@ type part struct {
 	rows   []chain.Row
 }
 
-// tenantsAtOnce is how many tenants of a batch are sealed side by side: each link waits for a signature and a transaction.
+// tenantsAtOnce is how many tenants of a batch are sealed side by side: each link waits for a signature and a
+// transaction.
 const tenantsAtOnce = 16
 
 // records seals a batch, a link for each tenant in it.
-func (h *Handler) records(ctx context.Context, records []events.DynamoDBEventRecord) (out events.DynamoDBEventResponse) {
+func (h *Handler) records(
+	ctx context.Context, records []events.DynamoDBEventRecord,
+) (out events.DynamoDBEventResponse) {
 	all := parts(ctx, records)
 	back := make([]bool, len(all))
 	var each errgroup.Group
@@ -53,8 +56,8 @@ func (h *Handler) records(ctx context.Context, records []events.DynamoDBEventRec
 	return out
 }
 
-// parts are the tenants of a batch in the order of their first records. What was changed or removed rings, and so does a row
-// of another time: whoever may write the table wrote that by hand.
+// parts are the tenants of a batch in the order of their first records. What was changed or removed rings, and so does
+// a row of another time: whoever may write the table wrote that by hand.
 func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 	var out []part
 	for _, r := range records {

@@ -24,8 +24,8 @@ const (
 	// atOnce is how many tasks of a shard are handled side by side, and mostKept how many of them are kept as they were
 	// read for their effects; those beyond are read once more, since the function has 512 MB.
 	atOnce, mostKept = 16, 32
-	// besideWithin is what reading the aggregate beside may take of perTask, and failedWait how long an aggregate is put off at
-	// most that another or a service hindered.
+	// besideWithin is what reading the aggregate beside may take of perTask, and failedWait how long an aggregate is
+	// put off at most that another or a service hindered.
 	besideWithin = 2 * time.Second
 	failedWait   = 5 * time.Minute
 	// perTask bounds what one task may take, so that it delays no other for long.
@@ -37,7 +37,9 @@ type Store interface {
 	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, error)
-	Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (aggregate.Aggregate, error)
+	Decide(
+		ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+	) (aggregate.Aggregate, error)
 	Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error
 	SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error
 }
@@ -67,7 +69,8 @@ func (h *Handler) Handle(ctx context.Context) error {
 	shards(func(shard int) { one.carryOut(ctx, found[shard], &n) })
 	metric.Count(metric.SweepRepaired, int(n.repairs.Load()))
 	metric.Count(metric.SweepFailed, int(n.failed.Load()))
-	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(), "left", n.left.Load())
+	slog.InfoContext(ctx, "swept", "tasks", n.swept.Load(), "repairs", n.repairs.Load(), "failed", n.failed.Load(),
+		"left", n.left.Load())
 	return errors.Join(errs...)
 }
 
@@ -88,7 +91,8 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// decideDue makes the decisions of time for what is due in a shard, and returns that whose effects are to be carried out.
+// decideDue makes the decisions of time for what is due in a shard, and returns that whose effects are to be carried
+// out.
 func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*found, err error) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
@@ -129,7 +133,9 @@ func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 
 // count does one part of handling what was found, and puts off what failed. What needs a service that is left alone
 // stays due: nothing is known against it.
-func (h *Handler) count(ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count) {
+func (h *Handler) count(
+	ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count,
+) {
 	repairs, err := part(ctx, f)
 	n.repairs.Add(int64(repairs))
 	if err == nil {

@@ -17,10 +17,11 @@ import (
 )
 
 const (
-	// answerWithin is how long the sweeper waits for a service: they answer in milliseconds, and the next minute is the retry.
+	// answerWithin is how long the sweeper waits for a service: they answer in milliseconds, and the next minute is the
+	// retry.
 	answerWithin = 3 * time.Second
-	// mostFailures is the number of failures in a row after which a service is left alone for the rest of this sweep. The SDK
-	// has tried each of those calls more than once, unless it had no answer at all.
+	// mostFailures is the number of failures in a row after which a service is left alone for the rest of this sweep.
+	// The SDK has tried each of those calls more than once, unless it had no answer at all.
 	mostFailures = 3
 )
 
@@ -78,7 +79,8 @@ func unavailable(err error) bool {
 
 // ofOneSweep is the handler with services that are left alone once they failed.
 func (h *Handler) ofOneSweep() *Handler {
-	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"}, writes: &service{name: "writes of the table"}}
+	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"},
+		writes: &service{name: "writes of the table"}}
 	one := *h
 	one.Store, one.Effects.Store = table, table
 	one.Effects.Runs = watchedRuns{h.Effects.Runs, &service{name: "Step Functions"}}
@@ -103,7 +105,9 @@ func (w watched) Head(ctx context.Context, ref aggregate.Ref) (r aggregate.Root,
 	return r, err
 }
 
-func (w watched) Decide(ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate]) (a aggregate.Aggregate, err error) {
+func (w watched) Decide(
+	ctx context.Context, ref aggregate.Ref, decide aggregate.Decision[aggregate.Aggregate],
+) (a aggregate.Aggregate, err error) {
 	err = w.writes.call(ctx, func(ctx context.Context) error { a, err = w.Store.Decide(ctx, ref, decide); return err })
 	return a, err
 }
@@ -129,18 +133,27 @@ type watchedRuns struct {
 	service *service
 }
 
-func (w watchedRuns) StartExecution(ctx context.Context, in *sfn.StartExecutionInput, o ...func(*sfn.Options)) (out *sfn.StartExecutionOutput, err error) {
-	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.StartExecution(ctx, in, o...); return err })
+func (w watchedRuns) StartExecution(
+	ctx context.Context, in *sfn.StartExecutionInput, o ...func(*sfn.Options),
+) (out *sfn.StartExecutionOutput, err error) {
+	err = w.service.call(ctx,
+		func(ctx context.Context) error { out, err = w.Runs.StartExecution(ctx, in, o...); return err })
 	return out, err
 }
 
-func (w watchedRuns) DescribeExecution(ctx context.Context, in *sfn.DescribeExecutionInput, o ...func(*sfn.Options)) (out *sfn.DescribeExecutionOutput, err error) {
-	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.DescribeExecution(ctx, in, o...); return err })
+func (w watchedRuns) DescribeExecution(
+	ctx context.Context, in *sfn.DescribeExecutionInput, o ...func(*sfn.Options),
+) (out *sfn.DescribeExecutionOutput, err error) {
+	err = w.service.call(ctx,
+		func(ctx context.Context) error { out, err = w.Runs.DescribeExecution(ctx, in, o...); return err })
 	return out, err
 }
 
-func (w watchedRuns) SendTaskSuccess(ctx context.Context, in *sfn.SendTaskSuccessInput, o ...func(*sfn.Options)) (out *sfn.SendTaskSuccessOutput, err error) {
-	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Runs.SendTaskSuccess(ctx, in, o...); return err })
+func (w watchedRuns) SendTaskSuccess(
+	ctx context.Context, in *sfn.SendTaskSuccessInput, o ...func(*sfn.Options),
+) (out *sfn.SendTaskSuccessOutput, err error) {
+	err = w.service.call(ctx,
+		func(ctx context.Context) error { out, err = w.Runs.SendTaskSuccess(ctx, in, o...); return err })
 	return out, err
 }
 
@@ -149,7 +162,10 @@ type watchedQueue struct {
 	service *service
 }
 
-func (w watchedQueue) SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (out *sqs.SendMessageOutput, err error) {
-	err = w.service.call(ctx, func(ctx context.Context) error { out, err = w.Queue.SendMessage(ctx, in, o...); return err })
+func (w watchedQueue) SendMessage(
+	ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options),
+) (out *sqs.SendMessageOutput, err error) {
+	err = w.service.call(ctx,
+		func(ctx context.Context) error { out, err = w.Queue.SendMessage(ctx, in, o...); return err })
 	return out, err
 }

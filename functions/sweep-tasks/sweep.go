@@ -77,7 +77,8 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	}
 	repairs, err = h.Effects.Run(ctx, a, true)
 	err = errors.Join(err, f.unread)
-	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) { // the cards are drawn even when the task's run could not be woken
+	// the cards are drawn even when the task's run could not be woken
+	if a.Effects(h.Now()).Cards && !a.Root().Common().InLine(h.Now()) {
 		err = errors.Join(err, h.Effects.Redraw(ctx, f.ref, aggregate.NewID()))
 	}
 	if err != nil {
@@ -100,7 +101,8 @@ type ending interface{ Late(now time.Time) bool }
 var errUnread = errors.New("load what is beside")
 
 func notDue(err error) bool {
-	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) || errors.Is(err, aggregate.ErrSuperseded)
+	return errors.Is(err, aggregate.ErrNotDue) || errors.Is(err, aggregate.ErrInFlight) ||
+		errors.Is(err, aggregate.ErrSuperseded)
 }
 
 // beside loads the aggregate that a's overdue decisions need, nil if they need none or it is gone. An error says that

@@ -49,7 +49,9 @@ func conversationOf(a aggregate.Aggregate) card.Conversation {
 }
 
 // Render draws one card.
-func (conversationCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
+func (conversationCards) Render(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time,
+) card.Message {
 	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
@@ -67,8 +69,11 @@ func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (agg
 	return t, nil
 }
 
-// Opened has what the card shows beside its row. What is gone stays away: a card whose message was deleted shows nothing.
-func (k conversationCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
+// Opened has what the card shows beside its row. What is gone stays away: a card whose message was deleted shows
+// nothing.
+func (k conversationCards) Opened(
+	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
+) (aggregate.Aggregate, error) {
 	t, ref := conversationOf(a), a.Ref()
 	switch c.CardType {
 	case conversation.CardMessage:
@@ -141,8 +146,8 @@ type withStatus interface {
 	Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string)
 }
 
-// status tells Slack what the agent does, as the rows say: each time, since another process may have told it something else.
-// That it can't be told hinders no card and no copy.
+// status tells Slack what the agent does, as the rows say: each time, since another process may have told it something
+// else. That it can't be told hinders no card and no copy.
 func (d *drawing) status(ctx context.Context) {
 	k, ok := d.kind.(withStatus)
 	if !ok {

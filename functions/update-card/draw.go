@@ -38,7 +38,9 @@ type Rows interface {
 	ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error
 	DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string) error
 	AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggregate.Card) error
-	UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error
+	UnreachableCard(
+		ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time,
+	) error
 }
 
 // Kind is how the cards of one kind of aggregates are drawn.
@@ -176,8 +178,9 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	return true, nil
 }
 
-// load reads what is drawn, and the head under which it is noted as shown: that from before the rows were read, as a query
-// may bring a head that is newer than the rows before it. What was committed meanwhile is drawn by a message of its own.
+// load reads what is drawn, and the head under which it is noted as shown: that from before the rows were read, as a
+// query may bring a head that is newer than the rows before it. What was committed meanwhile is drawn by a message of
+// its own.
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, *aggregate.Head, error) {
 	before, err := h.Store.Head(ctx, ref)
 	if err != nil {
@@ -290,8 +293,7 @@ func (d *drawing) rests(c *aggregate.Card) bool {
 		(again == nil || d.Now().Before(*again))
 }
 
-// update replaces what a message shows. A message that is gone, or can't be
-// changed any more, is posted anew.
+// update replaces what a message shows. A message that is gone, or can't be changed any more, is posted anew.
 func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message, hash string) error {
 	if err := d.take(ctx, c, methodUpdate); err != nil {
 		return err
@@ -356,7 +358,8 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 		return nil
 	}
 	d.told = true
-	if err := d.Slack.Direct(ctx, d.head.Requester, card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
+	if err := d.Slack.Direct(ctx, d.head.Requester,
+		card.Unreachable(d.settings.Locale, c.Channel, refused.Code)); err != nil {
 		d.log(c).WarnContext(ctx, "the requester was not told", "err", err)
 	}
 	return nil

@@ -34,9 +34,13 @@ const (
 
 // Queue is where the messages came from.
 type Queue interface {
-	SendMessageBatch(ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options)) (*sqs.SendMessageBatchOutput, error)
+	SendMessageBatch(
+		ctx context.Context, in *sqs.SendMessageBatchInput, o ...func(*sqs.Options),
+	) (*sqs.SendMessageBatchOutput, error)
 	SendMessage(ctx context.Context, in *sqs.SendMessageInput, o ...func(*sqs.Options)) (*sqs.SendMessageOutput, error)
-	ChangeMessageVisibility(ctx context.Context, in *sqs.ChangeMessageVisibilityInput, o ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+	ChangeMessageVisibility(
+		ctx context.Context, in *sqs.ChangeMessageVisibilityInput, o ...func(*sqs.Options),
+	) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
 // Handler draws cards.
@@ -117,14 +121,15 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	return err
 }
 
-// anew sends a message for copies again that has waited for Slack's pace many times, in place of the one that was received:
-// the queue sets aside what it has handed out a hundred times, and nothing failed. Cards that wait so long leave the queue
-// for the sweeper, which knows nothing of their copies.
+// anew sends a message for copies again that has waited for Slack's pace many times, in place of the one that was
+// received: the queue sets aside what it has handed out a hundred times, and nothing failed. Cards that wait so long
+// leave the queue for the sweeper, which knows nothing of their copies.
 func (h *Handler) anew(ctx context.Context, r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	group := r.Attributes["MessageGroupId"]
-	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" || !effect.ReadCopies(r.Body) {
+	if !errors.As(err, &known) || known.cause != slacksPace || n < mostReceives || group == "" ||
+		!effect.ReadCopies(r.Body) {
 		return false
 	}
 	_, err = h.Queue.SendMessage(ctx, &sqs.SendMessageInput{
@@ -148,9 +153,8 @@ func (h *Handler) giveBack(ctx context.Context, r events.SQSMessage, err error) 
 	}
 }
 
-// pause is how long a message waits, in whole seconds, at least one: as long as
-// Slack asks, else longer each time; with up to a quarter more, so that tasks that
-// failed together don't come back together.
+// pause is how long a message waits, in whole seconds, at least one: as long as Slack asks, else longer each time; with
+// up to a quarter more, so that tasks that failed together don't come back together.
 func pause(err error, receives string) time.Duration {
 	var limited slackapi.RateLimited
 	var known later

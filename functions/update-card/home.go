@@ -25,7 +25,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// Slack takes over 100 views.publish a minute of a workspace (its Tier 4, https://docs.slack.dev/reference/methods/views.publish).
+// Slack takes over 100 views.publish a minute of a workspace (its Tier 4,
+// https://docs.slack.dev/reference/methods/views.publish).
 const (
 	methodPublish               = "views.publish"
 	publishes, publishingWindow = store.MaxPaceCalls, 6500 * time.Millisecond
@@ -34,8 +35,8 @@ const (
 const (
 	// publishesKept is how many of them are left for tabs that people just opened.
 	publishesKept = 3
-	// homeTries is after how many receives a tab that can't be published stays as it is: others of the tenant wait behind it,
-	// and the next card that is drawn asks for it again.
+	// homeTries is after how many receives a tab that can't be published stays as it is: others of the tenant wait
+	// behind it, and the next card that is drawn asks for it again.
 	homeTries = 5
 )
 
@@ -57,8 +58,9 @@ type Homes struct {
 	who   people.Requesters
 }
 
-// home publishes a person's Home tab. Slack's refusal of the person is noted and nothing else: they see it when they open
-// the tab again. A tab that was just opened is published once more, since who has one open is remembered for that long.
+// home publishes a person's Home tab. Slack's refusal of the person is noted and nothing else: they see it when they
+// open the tab again. A tab that was just opened is published once more, since who has one open is remembered for that
+// long.
 func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) error {
 	now := h.Now()
 	if wait := after.Sub(now); wait > 0 {
@@ -111,8 +113,8 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.
 	return nil
 }
 
-// tab publishes a person's Home tab as a message asks. One that fails again and again is left as it is; one that was just
-// opened is asked for once more with those that follow, since waits for Slack's pace count as receives, too.
+// tab publishes a person's Home tab as a message asks. One that fails again and again is left as it is; one that was
+// just opened is asked for once more with those that follow, since waits for Slack's pace count as receives, too.
 func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	err := h.home(ctx, ref, after)
@@ -126,14 +128,17 @@ func (h *Handler) tab(ctx context.Context, ref aggregate.Ref, r events.SQSMessag
 	return nil
 }
 
-// stays reports whether a tab is left as it is: it failed again and again, though its time had come and Slack's pace allowed it.
+// stays reports whether a tab is left as it is: it failed again and again, though its time had come and Slack's pace
+// allowed it.
 func stays(r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])
 	return err != nil && !errors.As(err, &known) && n >= homeTries
 }
 
-func (h *Handler) homeView(ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time) (slack.HomeTabViewRequest, error) {
+func (h *Handler) homeView(
+	ctx context.Context, ref aggregate.Ref, open store.Home, now time.Time,
+) (slack.HomeTabViewRequest, error) {
 	settings, err := h.Store.Settings(ctx, ref.Tenant)
 	if err != nil {
 		return slack.HomeTabViewRequest{}, err
@@ -154,7 +159,8 @@ func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now
 	if h.Pace == nil {
 		return nil
 	}
-	b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes, Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
+	b := store.Budget{Workspace: open.Team, Name: methodPublish, Calls: publishes,
+		Window: time.Duration(float64(publishingWindow) / h.PaceScale)}
 	switch until, err := h.Pace.TakePace(ctx, b, kept, now); {
 	case err != nil:
 		slog.WarnContext(ctx, "pace", "budget", b.Name, "err", err)

@@ -20,16 +20,17 @@ const (
 	homesAtOnce = 25
 )
 
-// openHomes is how many people of a tenant have a tab open, as it was read, and until when all of their tabs are asked for.
+// openHomes is how many people of a tenant have a tab open, as it was read, and until when all of their tabs are asked
+// for.
 type openHomes struct {
 	people int
 	until  time.Time // it is believed
 	asked  time.Time
 }
 
-// homes asks for the Home tabs of those who have one open, after something of a task was drawn: by one message for all of
-// them in a stretch of time. How many they are is read once in a while: a tab that is opened meanwhile is published again
-// after it.
+// homes asks for the Home tabs of those who have one open, after something of a task was drawn: by one message for all
+// of them in a stretch of time. How many they are is read once in a while: a tab that is opened meanwhile is published
+// again after it.
 func (h *Handler) homes(ctx context.Context, tenant string) {
 	if h.Homes == nil {
 		return
@@ -51,8 +52,8 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 	h.Homes.asked(tenant, at)
 }
 
-// eachHome asks for the tab of each who has one open, now that the time of all has come. Done twice it asks for each once. As
-// for a tab, after some failures the next card that is drawn asks for all again.
+// eachHome asks for the tab of each who has one open, now that the time of all has come. Done twice it asks for each
+// once. As for a tab, after some failures the next card that is drawn asks for all again.
 func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	if wait := after.Sub(h.Now()); wait > 0 {

@@ -45,7 +45,8 @@ func newHandler(ctx context.Context, cfg aws.Config, env environment) (*Handler,
 	results := large.Open(cfg, env.Results)
 	bot := bots.Open(cfg, keys, env.Credentials, s, slackTimeout)
 	return &Handler{
-		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results}, conversation.Kind.Name: conversationCards{conversations.Of(s), results}},
+		Store: s, Rows: s, Kinds: map[string]Kind{task.Kind.Name: taskCards{results},
+			conversation.Kind.Name: conversationCards{conversations.Of(s), results}},
 		Slack: bot, Homes: &Homes{Rows: s, Slack: bot, Inbox: inbox.Reader{Rows: s, Store: tasks.Of(s), Sessions: conversations.Of(s), Slack: bot, Now: time.Now}}, Queue: sqs.NewFromConfig(cfg), QueueURL: env.CardQueueURL,
 		Pace: s, PaceScale: scale, Now: time.Now, NewID: aggregate.NewID, Wait: sleep.For,
 	}, err

@@ -15,17 +15,17 @@ import (
 	"ringi/shared/store"
 )
 
-// Slack takes 50 updates a minute of a workspace (its Tier 3), and a post a second of a
-// channel, with short bursts, and "several hundred" a minute of a workspace:
-// https://docs.slack.dev/apis/web-api/rate-limits and …/reference/methods/chat.postMessage.
-// The windows are a little longer than Slack's: calls take unequal time to get there.
+// Slack takes 50 updates a minute of a workspace (its Tier 3), and a post a second of a channel, with short bursts, and
+// "several hundred" a minute of a workspace: https://docs.slack.dev/apis/web-api/rate-limits and
+// …/reference/methods/chat.postMessage. The windows are a little longer than Slack's: calls take unequal time to get
+// there.
 //
-// A request that goes well needs 4 posts (task, policy, steps, execution) and 4 updates
-// (two stamps, the execution's end, the task's end): at 46 updates a minute that is eleven
-// tasks a minute, whatever their channels. allPosts is 200 a minute, which leaves room for
-// the direct messages of steps (send_slack_dm): they take from no budget. Each goes to a channel of its
-// own, after calls of other methods, and one that Slack limits waits for as long as Slack says. Four more updates show progress (what the task
-// is, a policy and steps being made, steps being done): they are made while there is room.
+// A request that goes well needs 4 posts (task, policy, steps, execution) and 4 updates (two stamps, the execution's
+// end, the task's end): at 46 updates a minute that is eleven tasks a minute, whatever their channels. allPosts is 200
+// a minute, which leaves room for the direct messages of steps (send_slack_dm): they take from no budget. Each goes to
+// a channel of its own, after calls of other methods, and one that Slack limits waits for as long as Slack says. Four
+// more updates show progress (what the task is, a policy and steps being made, steps being done): they are made while
+// there is room.
 const (
 	updates, updateWindow   = 10, 13 * time.Second
 	posts, postWindow       = 3, 3500 * time.Millisecond
@@ -86,7 +86,8 @@ func spare(u urgency, n int) int {
 }
 
 func (d *drawing) budget(name string, calls int, window time.Duration) store.Budget {
-	return store.Budget{Workspace: d.place.Team, Name: name, Calls: calls, Window: time.Duration(float64(window) / d.PaceScale)}
+	return store.Budget{Workspace: d.place.Team, Name: name, Calls: calls,
+		Window: time.Duration(float64(window) / d.PaceScale)}
 }
 
 // budgets returns the budgets of pace that a call uses up.
@@ -136,8 +137,8 @@ func (d *drawing) isShort(method string, s short) error {
 	return s
 }
 
-// limited takes note of a call's outcome. It makes all invocations wait that call this method in this workspace, when err is
-// Slack's 429. Otherwise it returns err.
+// limited takes note of a call's outcome. It makes all invocations wait that call this method in this workspace, when
+// err is Slack's 429. Otherwise it returns err.
 func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	d.heard(ctx, err)
 	var limit slackapi.RateLimited
@@ -197,7 +198,8 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	turn := place.Sub(now)
 	if turn > longLine {
 		metric.Count(metric.CardLate, 1)
-		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.budget.Name, "seconds", int(turn.Seconds()))
+		slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "budget", s.budget.Name,
+			"seconds", int(turn.Seconds()))
 		return nil
 	}
 	return later{min(max(s.until.Sub(now), turn), mostShort), slacksPace}

@@ -84,8 +84,8 @@ func (d *drawing) post(ctx context.Context, c *aggregate.Card, m card.Message, h
 	return nil
 }
 
-// afterClaim says to come back when the claim is free. A post that was sent meanwhile has as long to appear: only then is
-// it looked for again, and posted anew if it is not there.
+// afterClaim says to come back when the claim is free. A post that was sent meanwhile has as long to appear: only then
+// is it looked for again, and posted anew if it is not there.
 func (d *drawing) afterClaim(cause string) error {
 	return later{max(0, d.tried.Add(stale+clocks).Sub(d.Now())), cause}
 }
@@ -129,7 +129,9 @@ func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) 
 // look follows a post whose outcome is unknown: once, after a moment. If the message is not there yet, the claim
 // stays, so that the next try looks again. After an error of Slack's own it looks twice; then the post will not
 // appear any more, and the claim is given back, so that the next try posts anew.
-func (d *drawing) look(ctx context.Context, c *aggregate.Card, m card.Message, hash string, cause slackapi.Unknown) error {
+func (d *drawing) look(
+	ctx context.Context, c *aggregate.Card, m card.Message, hash string, cause slackapi.Unknown,
+) error {
 	d.log(c).WarnContext(ctx, "unknown outcome", "err", cause)
 	looks := []time.Duration{lookAfter}
 	if cause.Over {
@@ -179,7 +181,9 @@ func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error)
 
 // adopt makes the earliest of the found messages the card's and deletes the others. If it is not known what the
 // message shows, it is updated.
-func (d *drawing) adopt(ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool) error {
+func (d *drawing) adopt(
+	ctx context.Context, c *aggregate.Card, found []string, m card.Message, hash string, known bool,
+) error {
 	d.log(c).InfoContext(ctx, "adopted", "ts", found[0], "others", len(found)-1)
 	shows := hash
 	if !known {

@@ -12,22 +12,23 @@ import (
 )
 
 const (
-	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the time of one call, after which
-	// a drawing gives up, so that such calls take one lane at the most.
+	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the time of one call,
+	// after which a drawing gives up, so that such calls take one lane at the most.
 	probeEvery = slackTimeout
 	// silenceLasts is how long a workspace is taken to be silent when nobody finds out.
 	silenceLasts = 10 * time.Minute
 )
 
-// silence is an error that says that a workspace's Slack does not answer, and that another drawing finds out when it does.
+// silence is an error that says that a workspace's Slack does not answer, and that another drawing finds out when it
+// does.
 type silence struct{ since, until time.Time }
 
 func (e silence) Error() string {
 	return fmt.Sprintf("Slack does not answer since %s", e.since.UTC().Format(time.TimeOnly))
 }
 
-// again is when it is worth looking again: soon at first, and a minute later where the silence is older than that, so that no
-// message is received too often.
+// again is when it is worth looking again: soon at first, and a minute later where the silence is older than that, so
+// that no message is received too often.
 func (e silence) again(now time.Time) time.Time {
 	if next := now.Add(longLine); now.Sub(e.since) >= longLine && e.until.Before(next) {
 		return next
@@ -35,8 +36,8 @@ func (e silence) again(now time.Time) time.Time {
 	return e.until
 }
 
-// reach is asked before Slack is called. It returns silence while the workspace's Slack does not answer, but for one drawing
-// in probeEvery: a call that hangs takes a lane, which all workspaces share.
+// reach is asked before Slack is called. It returns silence while the workspace's Slack does not answer, but for one
+// drawing in probeEvery: a call that hangs takes a lane, which all workspaces share.
 func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
 	if h.Pace == nil {
 		return false, nil
@@ -92,9 +93,9 @@ func (d *drawing) heard(ctx context.Context, err error) {
 	d.silent, d.probes = slackapi.Silent(err), false
 }
 
-// leave returns what Handle does with a message while Slack does not answer: it takes its place in the workspace's line. One that
-// is farther back than a minute leaves the queue, and so does each after a minute's silence, since most often an answer was
-// merely lost: the sweeper asks for its cards when it is their turn.
+// leave returns what Handle does with a message while Slack does not answer: it takes its place in the workspace's
+// line. One that is farther back than a minute leaves the queue, and so does each after a minute's silence, since most
+// often an answer was merely lost: the sweeper asks for its cards when it is their turn.
 func (d *drawing) leave(ctx context.Context, s silence) error {
 	now := d.Now()
 	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)
@@ -113,6 +114,7 @@ func (d *drawing) leave(ctx context.Context, s silence) error {
 		return soon
 	}
 	metric.Count(metric.CardLate, 1)
-	slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "err", s, "seconds", int(at.Sub(now).Seconds()))
+	slog.InfoContext(ctx, "left to the sweeper", d.ref.Log(), "rev", d.head.Rev, "err", s,
+		"seconds", int(at.Sub(now).Seconds()))
 	return nil
 }

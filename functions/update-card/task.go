@@ -26,7 +26,8 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 	if t.Request == nil {
 		return Place{}, false
 	}
-	return Place{Team: t.Request.TeamID, Thread: t.Request.ThreadTS, Accepted: t.Head.AcceptedAt != nil || t.Task != nil}, true
+	return Place{Team: t.Request.TeamID, Thread: t.Request.ThreadTS, Accepted: t.Head.AcceptedAt != nil || t.Task != nil},
+		true
 }
 
 // Render draws one card.
@@ -107,7 +108,8 @@ const (
 // inOrder are the cards as they are drawn: the most urgent first. A card that has no
 // message yet is as urgent as the most urgent one after it, so that a thread reads in order.
 func (d *drawing) inOrder() ([]*aggregate.Card, map[string]urgency) {
-	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards), func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
+		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })
 	of := map[string]urgency{}
 	behind := progress
 	for _, c := range slices.Backward(cards) {

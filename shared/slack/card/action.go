@@ -29,7 +29,8 @@ func (d conversationDrawing) action(x *conversation.Action) face {
 		return d.shown(x, title+d.w.IsApproved, green).with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x)))
 	case x.Status == conversation.ActionExecuting:
 		f := d.shown(x, fill(w.Running, "n", x.Number), navy).with(d.tail(w.Output)...)
-		return f.with(divider(), d.actions(d.cancel(x)), contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
+		return f.with(divider(), d.actions(d.cancel(x)),
+			contextLine(d.approvedBy(x), fill(w.Since, "when", whenSet(x.StartedAt))))
 	case x.Status == conversation.ActionSucceeded:
 		return d.over(x, fill(w.Done, "n", x.Number), green)
 	case x.Outcome == conversation.OutcomeUnknown:
@@ -50,14 +51,16 @@ func (d conversationDrawing) pendingAction(x *conversation.Action) face {
 		b.blocks = append(b.blocks, contextLine(w.NotWhole))
 	}
 	title := fill(d.texts.Asks, "n", x.Number)
-	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title), section(d.about(x))).with(b.blocks...)
+	f := face{text: fill(d.texts.AsksText, "n", x.Number), colour: blue}.with(header(title),
+		section(d.about(x))).with(b.blocks...)
 	lines := []string{w.surface().WhoDecides(d.settings, d.t.Session.Origin(), d.t.AskersOf(x)...)}
 	if by := x.Gate.Terms.DecideBy; by != nil {
 		lines = append(lines, fill(w.DecideBy, "when", when(*by)))
 	}
 	return f.with(
 		divider(), contextLine(append(lines, d.uncopied(d.t.CopiesOf(x.Key()))...)...),
-		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger), button(d.texts.Cancel, CancelAction, x.ActionID, "")),
+		d.actions(first, button(w.Reject, RejectAction, value, slack.StyleDanger),
+			button(d.texts.Cancel, CancelAction, x.ActionID, "")),
 		contextLine(d.texts.Effect[x.ActionType]),
 	)
 }
@@ -101,7 +104,8 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		for i, arg := range p.Argv {
 			switch {
 			case arg == "":
-				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell)) // not as code, in which any sign may be an argument's
+				// not as code, in which any sign may be an argument's
+				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell))
 			case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
 				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
 			default:
@@ -134,7 +138,8 @@ func (drawing) written(text string) []string {
 // shown is the action once it was decided on: of a long one the beginning.
 func (d conversationDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
-	f := face{text: title, colour: colour}.with(header(title), section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
+	f := face{text: title, colour: colour}.with(header(title),
+		section(d.about(x))).with(b.blocks[:min(len(b.blocks), 2)]...)
 	if b.cut {
 		f = f.with(contextLine(d.texts.Shortened))
 	}
@@ -170,10 +175,12 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 // withdrawn is an action that nobody executes, or goes on with.
 func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
-	ending, why := w.IsCancelled, fill(d.texts.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
+	ending, why := w.IsCancelled,
+		fill(d.texts.CancelledBy, "who", w.mention(x.CancelledBy), "when", whenSet(x.CompletedAt))
 	switch x.CancelReason {
 	case conversation.ReasonRejected:
-		ending, why = w.IsRejected, fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
+		ending, why = w.IsRejected,
+			fill(w.RejectedBy, "who", w.mention(x.CancelledBy), "reason", or(inline(x.ErrorDetail, maxReason), w.None))
 	case conversation.ReasonExpired:
 		ending, why = w.IsExpired, fill(d.texts.Expired, "when", whenSet(x.CompletedAt))
 	case conversation.ReasonClosed, conversation.ReasonIdle:

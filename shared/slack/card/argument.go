@@ -59,7 +59,8 @@ func flatten(out []argument, a argument, v any) []argument {
 			a.table = &t
 			return append(out, a)
 		}
-		several := len(v) > 1 && !slices.ContainsFunc(v, func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
+		several := len(v) > 1 && !slices.ContainsFunc(v,
+			func(x any) bool { return !isScalar(x) || strings.Contains(scalar(x), "\n") })
 		for i, x := range v {
 			if several {
 				a.values = append(a.values, scalar(x))

@@ -52,7 +52,8 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 		for i, name := range hidden {
 			names[i] = d.label(name)
 		}
-		out.blocks = append(out.blocks, contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), maxSection)))
+		out.blocks = append(out.blocks,
+			contextLine(cut(fill(d.w.ArgumentsMasked, "names", strings.Join(names, ", ")), maxSection)))
 	}
 	return out
 }
@@ -63,7 +64,8 @@ func (d drawing) leftOut(call task.Step) []string {
 	defaults, _ := v.(map[string]any)
 	var out []string
 	for _, name := range sorted(defaults) {
-		out = append(out, d.argumentParts(argument{path: []string{memberName(name)}, values: []string{cellText(defaults[name])}})...)
+		out = append(out, d.argumentParts(argument{path: []string{memberName(name)},
+			values: []string{cellText(defaults[name])}})...)
 	}
 	if len(out) > 0 {
 		out = append([]string{d.w.LeftOut}, out...)

@@ -24,18 +24,21 @@ const (
 // MaxTyped is how much Slack's field for a request takes, in characters.
 const MaxTyped = 3000
 
-// RequestModal asks what is requested and where its cards shall stand: by default the conversation in which the person is.
+// RequestModal asks what is requested and where its cards shall stand: by default the conversation in which the person
+// is.
 func RequestModal(locale string) slack.ModalViewRequest {
 	w := askWordsOf(locale)
 	text := &slack.PlainTextInputBlockElement{
-		Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped, Placeholder: label(w.TextPlaceholder),
+		Type: slack.METPlainTextInput, ActionID: RequestText, Multiline: true, MaxLength: MaxTyped,
+		Placeholder: label(w.TextPlaceholder),
 	}
 	at := slack.NewOptionsSelectBlockElement(slack.OptTypeConversations, label(w.AtPlaceholder), RequestAt)
 	at.DefaultToCurrentConversation = true
 	at.Filter = &slack.SelectBlockElementFilter{Include: []string{"public", "private"}}
 	where := slack.NewInputBlock(RequestAtBlock, label(w.At), label(w.AtHint), at)
 	where.Optional = true
-	return modal(RequestCallback, w.Title, w.Submit, w.Close, "", slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where)
+	return modal(RequestCallback, w.Title, w.Submit, w.Close, "",
+		slack.NewInputBlock(RequestTextBlock, label(w.Text), nil, text), where)
 }
 
 // maxTexts is how many fields the text of a message may take: together what a task keeps of one, and a little less.
@@ -49,8 +52,8 @@ type RequestOf struct {
 	Shown   string `json:"shown"` // the hash of what the dialog shows of it
 }
 
-// MessageRequestModal shows what is asked for where somebody makes a request of a message: the person sends what stands in it
-// then. A text that is longer than a field goes on in the next.
+// MessageRequestModal shows what is asked for where somebody makes a request of a message: the person sends what stands
+// in it then. A text that is longer than a field goes on in the next.
 func MessageRequestModal(locale, text string, of RequestOf) slack.ModalViewRequest {
 	w := askWordsOf(locale)
 	view := RequestModal(locale)
@@ -84,8 +87,8 @@ func requestField(n int) string {
 	return fmt.Sprint(RequestTextBlock, "_", n+1)
 }
 
-// Readable is a text as a dialog shows it, and as it is asked for then: what people don't see is in neither, and nothing
-// stands where nobody looks for it, behind many empty lines.
+// Readable is a text as a dialog shows it, and as it is asked for then: what people don't see is in neither, and
+// nothing stands where nobody looks for it, behind many empty lines.
 func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
 // RequestTyped is the text of a request's fields, which value says.
@@ -111,11 +114,13 @@ func cutTyped(text string) (part, rest string) {
 // maxAsked is how much of a request its first message repeats; the task has all of it.
 const maxAsked = 2500
 
-// Asked is the message with which a request begins that no message of the person's asked for. The cards follow in its thread.
+// Asked is the message with which a request begins that no message of the person's asked for. The cards follow in its
+// thread.
 func Asked(locale, user, text string) Message {
 	said := paragraph(text, maxAsked)
 	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
-	return outgoing.Message{Text: fill(askWordsOf(locale).Asked, "who", wordsOf(locale).mention(user), "text", said), Attachments: []slack.Attachment{}}
+	return outgoing.Message{Text: fill(askWordsOf(locale).Asked, "who", wordsOf(locale).mention(user), "text", said),
+		Attachments: []slack.Attachment{}}
 }
 
 // AskNote is what a person is told about what they asked for.
@@ -153,5 +158,6 @@ func (n AskNote) Told(locale, link string) string {
 
 // addressed reports whether a link is an address that may stand in one: those of Slack, and of the stand-in of Slack.
 func addressed(link string) bool {
-	return (strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://127.0.0.1:") || strings.HasPrefix(link, "http://localhost:")) && !strings.ContainsAny(link, " <>|\n")
+	return (strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://127.0.0.1:") ||
+		strings.HasPrefix(link, "http://localhost:")) && !strings.ContainsAny(link, " <>|\n")
 }

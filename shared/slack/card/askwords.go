@@ -2,7 +2,8 @@ package card
 
 import "ringi/shared/words/language"
 
-// askWords are the texts of what people ask for without writing a message to Ringi: commands, shortcuts, and the Home tab.
+// askWords are the texts of what people ask for without writing a message to Ringi: commands, shortcuts, and the Home
+// tab.
 type askWords struct {
 	Title, Submit, Close, Text, TextPlaceholder string
 	TextOfMessage, TextGoesOn, TextCut          string

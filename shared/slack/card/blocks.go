@@ -33,8 +33,8 @@ func emojiLabel(text string) *slack.TextBlockObject {
 
 func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
 
-// Of a longer text Slack may show the beginning alone, with "see more" below it, unless its section says that it expands.
-// Nobody says how long; attachments were folded behind 700 characters or five line ends.
+// Of a longer text Slack may show the beginning alone, with "see more" below it, unless its section says that it
+// expands. Nobody says how long; attachments were folded behind 700 characters or five line ends.
 const (
 	shortText  = 200 // characters
 	shortLines = 4
@@ -42,7 +42,8 @@ const (
 
 // section is a text of which people see all without a click.
 func section(text string) slack.Block {
-	return slack.NewSectionBlock(mrkdwn(text), nil, nil, slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
+	return slack.NewSectionBlock(mrkdwn(text), nil, nil,
+		slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
 }
 
 func fields(texts ...string) slack.Block {
@@ -70,7 +71,8 @@ func button(text, action, value string, style slack.Style) *slack.ButtonBlockEle
 
 // confirmed is a button after which Slack asks whether the person really wants it.
 func confirmed(b *slack.ButtonBlockElement, title, text, yes, no string) *slack.ButtonBlockElement {
-	return b.WithConfirm(&slack.ConfirmationBlockObject{Title: label(title), Text: label(text), Confirm: label(yes), Deny: label(no)})
+	return b.WithConfirm(&slack.ConfirmationBlockObject{Title: label(title), Text: label(text), Confirm: label(yes),
+		Deny: label(no)})
 }
 
 // characters counts the texts of a block that a body has, as Slack does for the limit of a message.

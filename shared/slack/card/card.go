@@ -19,8 +19,8 @@ import (
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever draws
-// cards a second import.
+// Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever
+// draws cards a second import.
 type (
 	Message    = outgoing.Message
 	Suggestion = outgoing.Suggestion
@@ -33,10 +33,9 @@ func Render(a *task.Aggregate, c *aggregate.Card, locale string, now time.Time) 
 	return RenderUnder(a, c, s, now)
 }
 
-// RenderUnder draws the card c of a task: the row that the card's subject names, and who may
-// decide by the tenant's settings. now only decides whether a wait is over, so the same rows
-// give the same message. A row that is missing, since a load may mix two commits, is drawn as
-// being generated.
+// RenderUnder draws the card c of a task: the row that the card's subject names, and who may decide by the tenant's
+// settings. now only decides whether a wait is over, so the same rows give the same message. A row that is missing,
+// since a load may mix two commits, is drawn as being generated.
 func RenderUnder(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	m := d.render(c)

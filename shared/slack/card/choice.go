@@ -34,7 +34,8 @@ func (d drawing) choice(c *task.Choice) face {
 		f = f.with(contextLine(w.ChoiceEnds))
 	}
 	if fits {
-		buttons = append([]slack.BlockElement{button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID, slack.StyleDanger)}, buttons...)
+		buttons = append([]slack.BlockElement{button(fill(w.ChoiceReason, "gate", gate), TakeAsReason, c.ID,
+			slack.StyleDanger)}, buttons...)
 	}
 	return f.with(
 		divider(),
@@ -76,5 +77,6 @@ func (w *words) gateOf(b task.Beside) string {
 
 // became says what a message was taken for, and by whom.
 func (d drawing) became(c *task.Choice) string {
-	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Beside), "when", whenSet(c.DecidedAt))
+	return fill(d.w.ChoiceBecame, "who", d.w.mention(c.DecidedBy), "gate", d.w.gateOf(c.Beside),
+		"when", whenSet(c.DecidedAt))
 }

@@ -17,20 +17,22 @@ const (
 	OthersCallback = "other_drafts_modal"
 )
 
-// OtherDraft is the private_metadata of a dialog that shows another team's draft. It comes back from outside, so the ids are
-// hints that must match a row; the hash says which text was read.
+// OtherDraft is the private_metadata of a dialog that shows another team's draft. It comes back from outside, so the
+// ids are hints that must match a row; the hash says which text was read.
 type OtherDraft struct {
 	ID     string `json:"id"` // of the version that waits
 	TaskID string `json:"task_id"`
 	Page   int    `json:"page"` // from 0: the best first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"`
-	// ReadOnly leaves the button out, for people who may not pick; Alone says that it is since nobody could approve what they pick.
+	// ReadOnly leaves the button out, for people who may not pick; Alone says that it is since nobody could approve
+	// what they pick.
 	ReadOnly bool `json:"read_only,omitempty"`
 	Alone    bool `json:"alone,omitempty"`
 }
 
-// Other is the draft that the dialog's page shows, or the last one when there are not so many. It reports false when there is none.
+// Other is the draft that the dialog's page shows, or the last one when there are not so many. It reports false when
+// there is none.
 func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page int, ok bool) {
 	for _, p := range a.Prompts {
 		if others := p.Others(); p.ID == o.ID && len(others) > 0 {
@@ -41,9 +43,11 @@ func Other(a *task.Aggregate, o OtherDraft) (p *task.Prompt, e task.Entry, page 
 	return nil, e, 0, false
 }
 
-// OthersModal draws another team's draft and what was said of it. It can be submitted while the version waits, and where the
-// card of the next version can show all of it.
-func OthersModal(a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string) (view slack.ModalViewRequest, ok bool) {
+// OthersModal draws another team's draft and what was said of it. It can be submitted while the version waits, and
+// where the card of the next version can show all of it.
+func OthersModal(
+	a *task.Aggregate, o OtherDraft, draft contest.RoundResult, locale string,
+) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf(locale)}
 	w := contestWords.In(locale)
 	p, e, page, ok := Other(a, o)
@@ -52,10 +56,12 @@ func OthersModal(a *task.Aggregate, o OtherDraft, draft contest.RoundResult, loc
 	}
 	of := len(p.Others())
 	o = OtherDraft{ident(o.ID), ident(o.TaskID), page, e.TeamID, e.Hash, o.ReadOnly, o.Alone}
-	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score), "place", fill(w.page, "page", page+1, "pages", of)))}
+	blocks := []slack.Block{contextLine(fill(w.entry, "team", inline(e.TeamName, maxHeader), "score", score(e.Score),
+		"place", fill(w.page, "page", page+1, "pages", of)))}
 	blocks = append(blocks, d.prose(draft.SubmissionContent, everything).blocks...)
 	if said := draft.EvaluationFeedback; said != "" {
-		blocks = append(append(blocks, divider(), contextLine(w.feedback)), d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
+		blocks = append(append(blocks, divider(), contextLine(w.feedback)),
+			d.prose(contest.InPoints(said, d.w.Locale), 1).blocks...)
 	}
 	blocks = append(blocks, divider())
 	if turns := d.turns(page, page == of-1); len(turns) > 0 {
@@ -88,7 +94,8 @@ func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
 		sums := d.a.Spent().String() + "/" + p.CostLimit.String()
-		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).limited, "detail", d.w.detail(task.ReasonCostLimit, sums))))
+		note = append(note, contextLine(fill(contestWords.In(d.w.Locale).limited,
+			"detail", d.w.detail(task.ReasonCostLimit, sums))))
 	}
 	return note
 }
@@ -99,7 +106,8 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	case d.picked(p) != "":
 		return []slack.Block{contextLine(d.picked(p))}
 	case p.Entry != nil:
-		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score), "teams", len(x.Entries)+x.Failed)
+		won := fill(w.won, "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score),
+			"teams", len(x.Entries)+x.Failed)
 		return []slack.Block{contextLine(strings.Join(append([]string{won}, d.endings(p.Entry, x)...), "\n"))}
 	case x.Over():
 		if lines := append(drafted(p, d.w.Locale), d.endings(nil, x)...); len(lines) > 0 {
@@ -114,10 +122,12 @@ func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
 	}
-	return fill(contestWords.In(d.w.Locale).picked, "who", d.w.mention(p.Author), "team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
+	return fill(contestWords.In(d.w.Locale).picked, "who", d.w.mention(p.Author),
+		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
-// DraftedAlone says why a contest that is over did not draft a version; empty where nothing was drafted, as of a task that was cancelled.
+// DraftedAlone says why a contest that is over did not draft a version; empty where nothing was drafted, as of a task
+// that was cancelled.
 func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
 
 func drafted(p *task.Prompt, locale string) []string {

@@ -20,8 +20,8 @@ type Conversation struct {
 	Log     []conversation.LogEntry // the last lines of the action's output
 }
 
-// The action_ids of an action's and a conversation's buttons. Their block_id is the conversation's id; an action's value is its id,
-// and behind a slash the hash of what is approved.
+// The action_ids of an action's and a conversation's buttons. Their block_id is the conversation's id; an action's
+// value is its id, and behind a slash the hash of what is approved.
 const (
 	ApproveAction      = "approve_action"
 	RejectAction       = "reject_action"
@@ -33,11 +33,11 @@ const (
 // TailLines is how many lines of an action's output its card shows.
 const TailLines = 10
 
-// RenderConversation draws a card of a conversation. What was said and what was fetched never change, so that whether a card shows the
-// same is told without them; the output of an action that executes does.
+// RenderConversation draws a card of a conversation. What was said and what was fetched never change, so that whether a
+// card shows the same is told without them; the output of an action that executes does.
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
-	d := conversationDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}, t: t, texts: conversationWordsOf(locale)}
+	d := drawingOf(t, s, locale, now)
 	switch c.CardType {
 	case conversation.CardAction:
 		if x := aggregate.Find(t.Actions, c.Subject); x != nil {
@@ -63,6 +63,11 @@ type conversationDrawing struct {
 	drawing
 	t     Conversation
 	texts *conversationWords
+}
+
+func drawingOf(t Conversation, s tenancy.Settings, locale string, now time.Time) conversationDrawing {
+	of := drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(locale), now: now}
+	return conversationDrawing{drawing: of, t: t, texts: conversationWordsOf(locale)}
 }
 
 func (d conversationDrawing) actions(buttons ...slack.BlockElement) slack.Block {

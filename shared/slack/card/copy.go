@@ -16,7 +16,8 @@ import (
 // line that says of what it is and leads there; or how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf(s.Locale)
-	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(link, w))
+	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) +
+		opens(link, w))
 	if c.CardType == task.CardOutcome {
 		return outcomeOf(a, s, link, now)
 	}
@@ -31,7 +32,8 @@ func ConversationCopy(t Conversation, c *aggregate.Card, s tenancy.Settings, lin
 
 // conversationFrom says of which conversation something is, who began it, and with which agent.
 func conversationFrom(a *conversation.Aggregate, w *askWords) string {
-	return fill(w.ConversationFrom, "title", conversationTitle(a.Session, w), "who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
+	return fill(w.ConversationFrom, "title", conversationTitle(a.Session, w),
+		"who", wordsOf(w.Locale).mention(a.Session.Opener), "agent", inline(a.Session.AgentID, maxTool))
 }
 
 func conversationTitle(s *conversation.Session, w *askWords) string {

@@ -8,12 +8,11 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// units counts as Slack may count: in UTF-16, never less than in characters. Slack's
-// reference (https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block
-// and …/composition-objects/text-object) says "characters" and not of what, nor whether
-// before or after escaping; Slack's SDK for Python (slack_sdk.models) counts code points. We
-// count the most that can be meant, what is sent, escaped: a kanji is one, most emoji are
-// two, a joined family is eight. A text may so be cut earlier than Slack would refuse it.
+// units counts as Slack may count: in UTF-16, never less than in characters. Slack's reference
+// (https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block and
+// …/composition-objects/text-object) says "characters" and not of what, nor whether before or after escaping; Slack's
+// SDK for Python (slack_sdk.models) counts code points. We count the most that can be meant, what is sent, escaped: a
+// kanji is one, most emoji are two, a joined family is eight. A text may so be cut earlier than Slack would refuse it.
 func units(s string) int {
 	n := 0
 	for _, r := range s {
@@ -37,9 +36,8 @@ func cut(s string, limit int) string {
 // maxMention is how long a mention that people makes may be, in bytes.
 const maxMention = 50
 
-// breakAt is where a longer escaped text is to be cut so that at most room units stand
-// before. More than legible.MaxRun marks in a row belong to no letter: a long run of
-// them would leave whole pages empty.
+// breakAt is where a longer escaped text is to be cut so that at most room units stand before. More than legible.MaxRun
+// marks in a row belong to no letter: a long run of them would leave whole pages empty.
 func breakAt(s string, room int) int {
 	whole, used, run, joined := 0, 0, 0, false // whole: where the last letter began
 	for i := 0; i < len(s); {
@@ -74,7 +72,8 @@ func breakAt(s string, room int) int {
 
 // extends reports whether a rune belongs to the one before it.
 func extends(r rune) bool {
-	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) || r >= 0x1f3fb && r <= 0x1f3ff
+	return r == zwj || r >= 0x300 && unicode.In(r, unicode.Mn, unicode.Me, unicode.Variation_Selector) ||
+		r >= 0x1f3fb && r <= 0x1f3ff
 }
 
 // pages splits prepared text into parts of at most limit units and maxLines lines, all of it. A part ends

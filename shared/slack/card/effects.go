@@ -8,9 +8,8 @@ import (
 	"ringi/shared/explain/line"
 )
 
-// effects draws what each step would do, one line for each, made from the tool and the planned
-// arguments; no model has written any of it. Values are shown whole, without characters that
-// can't be seen.
+// effects draws what each step would do, one line for each, made from the tool and the planned arguments; no model has
+// written any of it. Values are shown whole, without characters that can't be seen.
 func (d drawing) effects(steps []task.Step, most int) body {
 	if len(steps) == 0 {
 		return body{}

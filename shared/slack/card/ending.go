@@ -70,7 +70,8 @@ func (d drawing) failedLayer() string {
 	return ""
 }
 
-// parked adds why a generation failed, and the button to try again or that there is none any more; neither where trying again brings the same.
+// parked adds why a generation failed, and the button to try again or that there is none any more; neither where trying
+// again brings the same.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red
@@ -110,7 +111,8 @@ func (d drawing) ended() string {
 	case e.As == task.TaskCompleted:
 		text = w.EndedDone
 	}
-	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(), "detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
+	return fill(text, "who", w.mention(e.By), "when", when(e.At), "hours", d.approvalHours(),
+		"detail", w.detail(e.Reason, inline(e.Detail, maxDetail)))
 }
 
 // approvalHours is how long the gate that expired was open.

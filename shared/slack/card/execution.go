@@ -42,13 +42,15 @@ func (d drawing) execution() face {
 	if r.waits != nil {
 		progress = append(progress, fill(w.WaitsForCheck, "step", r.waits.Order))
 	}
-	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText, w.ConfirmYes, w.ConfirmNo)
+	stop := confirmed(button(w.Cancel, "cancel_execution", e.ID, slack.StyleDanger), w.ConfirmTitle, w.ConfirmText,
+		w.ConfirmYes, w.ConfirmNo)
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
 
 // drawn is what every state begins with: header, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
-	lines := d.stepList(r.steps, maxPages, longName, func(s task.Step, name string) string { return d.progressLine(r, s, name) })
+	lines := d.stepList(r.steps, maxPages, longName,
+		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
 	return face{title, colour, nil}.with(header(title)).with(lines.blocks...).with(divider())
 }
 
@@ -88,7 +90,8 @@ func (d drawing) attempt(e *task.Execution) attempt {
 // beforeCall reports whether a reason refuses a step before it is called; then it has no row.
 func beforeCall(why aggregate.Reason) bool {
 	switch why {
-	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments, task.ReasonResultExpired, task.ReasonStepsChanged:
+	case task.ReasonToolNotAllowed, task.ReasonToolConstraint, task.ReasonToolChanged, task.ReasonBadArguments,
+		task.ReasonResultExpired, task.ReasonStepsChanged:
 		return true
 	}
 	return false
@@ -155,7 +158,8 @@ func seconds(t time.Duration) string {
 	return fmt.Sprintf("%.0f", t.Round(time.Second).Seconds())
 }
 
-// maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a second.
+// maxListed is how many steps of unknown outcome are named; steps run one after another, so there is hardly ever a
+// second.
 const maxListed = 3
 
 // failure says why an attempt failed and what to do: for a write whose outcome is unknown,
@@ -180,7 +184,8 @@ func (d drawing) stopped(r attempt) []string {
 	}
 	for _, g := range d.a.Gates {
 		if g.Status == aggregate.Rejected && g.ProcessVersion == r.ProcessVersion && g.Attempt == r.Attempt {
-			lines = append(lines, fill(d.w.RejectedBy, "who", d.w.mention(g.RejectedBy), "reason", or(inline(g.RejectionReason, maxReason), d.w.None)))
+			lines = append(lines, fill(d.w.RejectedBy, "who", d.w.mention(g.RejectedBy),
+				"reason", or(inline(g.RejectionReason, maxReason), d.w.None)))
 			break
 		}
 	}

@@ -25,7 +25,8 @@ type version struct {
 	replaced string        // by the version after it, which a person picked: who and what
 }
 
-// versionOf is the row of a gate that is meant by its key or its id, with what it asks about over at most most sections.
+// versionOf is the row of a gate that is meant by its key or its id, with what it asks about over at most most
+// sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
 	v.kind = kind
 	is := func(key, id string, n int, g aggregate.Gate) bool {
@@ -142,7 +143,8 @@ func (d drawing) pending(v version) face {
 	f := d.titled(v, blue, "").with(v.body.blocks...).with(
 		divider(),
 		d.waits(v.terms, v.key),
-		d.actions(append([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)}, d.otherDrafts(v)...)...),
+		d.actions(append([]slack.BlockElement{first, button(w.Reject, "reject_"+string(v.kind), v.id, slack.StyleDanger)},
+			d.otherDrafts(v)...)...),
 		d.version(v.version),
 	)
 	f.text = v.words.Review
@@ -165,7 +167,8 @@ func (d drawing) closed(v version, ending string) face {
 // rejected says who rejected it and why, and what happens next.
 func (d drawing) rejected(v version) face {
 	w, e := d.w, d.a.Head.Ended
-	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy), "reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
+	by := fill(w.RejectedBy, "who", w.mention(v.verdict.RejectedBy),
+		"reason", or(inline(v.verdict.RejectionReason, maxReason), w.None))
 	draw := func(ending string, lines ...string) face {
 		return d.titled(v, red, ending).with(v.body.blocks...).with(divider(), contextLine(append([]string{by}, lines...)...))
 	}

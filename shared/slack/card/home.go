@@ -39,7 +39,8 @@ type Mine struct {
 }
 
 // Slack's limits of a Home tab: 100 blocks and 250,000 bytes of JSON
-// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take little of them, and have room kept.
+// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take little of them, and have room
+// kept.
 const (
 	maxHomeBlocks = 100
 	maxHomeCards  = 70    // of them, for cards that are drawn whole
@@ -81,10 +82,12 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 	}
 	blocks = append(blocks, w.conversationsOf(in.Conversations)...)
 	blocks = append(blocks, divider(), contextLine(w.HomeHow))
-	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback, Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
+	return slack.HomeTabViewRequest{Type: slack.VTHomeTab, CallbackID: HomeCallback,
+		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
-// onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is asked.
+// onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is
+// asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
 	if texts, is := x.Of.(*conversation.Aggregate); is {
 		return conversationOnHome(x, texts, s, now), true
@@ -104,7 +107,8 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	if len(m.Attachments) == 0 || !Whole(a, q.Kind, q.ID, s.Locale) {
 		return nil, false
 	}
-	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
+	blocks = []slack.Block{divider(), contextLine(fill(w.HomeFrom, "title", titleOf(a, w),
+		"who", wordsOf(s.Locale).mention(a.Head.Requester)) + opens(x.Link, w))}
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
@@ -124,7 +128,8 @@ func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	return out
 }
 
-// waitingTitle is the heading of what waits for a person. Where not all was looked at, what was found is not all there is.
+// waitingTitle is the heading of what waits for a person. Where not all was looked at, what was found is not all there
+// is.
 func (w *askWords) waitingTitle(in Summary) string {
 	switch n := len(in.Waiting); {
 	case in.Looked == 0:
@@ -218,7 +223,8 @@ func waitsLine(x Waits, w *askWords) string {
 	case *conversation.Aggregate:
 		title = conversationTitle(a.Session, w)
 	}
-	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question), "who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
+	line := fill(w.WaitsLine, "title", title, "what", w.what(x.Question),
+		"who", wordsOf(w.Locale).mention(x.Of.Root().Common().Requester))
 	if x.Question.DecideBy != nil {
 		line += fill(w.WaitsUntil, "when", when(*x.Question.DecideBy))
 	}

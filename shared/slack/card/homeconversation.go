@@ -6,7 +6,6 @@ import (
 	"github.com/slack-go/slack"
 
 	"ringi/shared/domain/conversation"
-	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 )
 
@@ -16,8 +15,8 @@ type OpenConversation struct {
 	Link    string
 }
 
-// conversationOnHome is what an agent wants to do as blocks of the Home tab: its card, or where that does not show all of it, what it
-// is in short, with the button that does.
+// conversationOnHome is what an agent wants to do as blocks of the Home tab: its card, or where that does not show all
+// of it, what it is in short, with the button that does.
 func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
 	in := *of.Session
 	in.Locale = s.Locale // a tab is in its reader's language
@@ -29,7 +28,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	if waits == nil {
 		return blocks
 	}
-	d := conversationDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(s.Locale), now: now}, t: Conversation{Aggregate: &a}, texts: conversationWordsOf(s.Locale)}
+	d := drawingOf(Conversation{Aggregate: &a}, s, s.Locale, now)
 	if d.body(waits, maxPages).bounded().cut {
 		return append(blocks, d.inShort(waits).blocks...)
 	}
@@ -40,7 +39,8 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 func (d conversationDrawing) inShort(x *conversation.Action) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
 	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+x.Payload.Hash(), slack.StyleDanger)
-	return face{}.with(section("*"+fill(d.texts.Asks, "n", x.Number)+"*\n"+d.about(x)), d.actions(review, reject, button(d.texts.Cancel, CancelAction, x.ActionID, "")))
+	return face{}.with(section("*"+fill(d.texts.Asks, "n", x.Number)+"*\n"+d.about(x)),
+		d.actions(review, reject, button(d.texts.Cancel, CancelAction, x.ActionID, "")))
 }
 
 // conversationsOf are a person's open conversations; nothing where there are none.
@@ -54,7 +54,8 @@ func (w *askWords) conversationsOf(conversations []OpenConversation) []slack.Blo
 func (w *askWords) conversationLines(conversations []OpenConversation) []string {
 	lines := make([]string, len(conversations))
 	for i, x := range conversations {
-		lines[i] = "• " + fill(w.ConversationLine, "title", conversationTitle(&x.Session, w), "agent", inline(x.Session.AgentID, maxTool), "state", w.conversationState(&x.Session)) + opens(x.Link, w)
+		lines[i] = "• " + fill(w.ConversationLine, "title", conversationTitle(&x.Session, w),
+			"agent", inline(x.Session.AgentID, maxTool), "state", w.conversationState(&x.Session)) + opens(x.Link, w)
 	}
 	return lines
 }

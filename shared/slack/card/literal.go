@@ -33,10 +33,9 @@ func compact(v any) string {
 	return strings.TrimSpace(b.String())
 }
 
-// literal returns arguments as people see them. Planned values and destinations stay as they
-// are. In values from earlier results personal data is masked, except for an MCP server's tool,
-// of which any argument may be a destination. hidden names the arguments in which something was
-// masked.
+// literal returns arguments as people see them. Planned values and destinations stay as they are. In values from
+// earlier results personal data is masked, except for an MCP server's tool, of which any argument may be a destination.
+// hidden names the arguments in which something was masked.
 func literal(planned any, members map[string]any, tool string) (shown map[string]any, hidden []string) {
 	if _, _, foreign := tenancy.ServerTool(tool); foreign {
 		return members, nil

@@ -42,7 +42,8 @@ func breakMentions(s string) string {
 	for i := range len(s) {
 		b.WriteByte(s[i])
 		rest := s[i+1:]
-		if s[i] == '@' && (hasWord(rest, "channel") || hasWord(rest, "here") || hasWord(rest, "everyone")) || s[i] == ':' && namesEmoji(rest) {
+		if s[i] == '@' && (hasWord(rest, "channel") || hasWord(rest, "here") || hasWord(rest, "everyone")) ||
+			s[i] == ':' && namesEmoji(rest) {
 			b.WriteString(joiner)
 		}
 	}
@@ -65,9 +66,8 @@ func hasWord(s, word string) bool {
 // maxEmojiName is how long the name of an emoji may be, in characters; Slack lets people choose up to 100.
 const maxEmojiName = 100
 
-// namesEmoji reports whether what follows a colon would make an emoji of it: a name in
-// letters of any script, since people name their own, and another colon. Numbers are
-// none, but for two that are: 10:30:00 is a time.
+// namesEmoji reports whether what follows a colon would make an emoji of it: a name in letters of any script, since
+// people name their own, and another colon. Numbers are none, but for two that are: 10:30:00 is a time.
 func namesEmoji(s string) bool {
 	name, letters := s, false
 	for n := 0; ; n++ {

@@ -22,8 +22,8 @@ const (
 	CloseConversationCallback = "close_session_modal"
 )
 
-// modal is a dialog; without a text for its button it can only be closed. about is its private_metadata: it comes back from
-// outside, so all that it names are hints that must match a row.
+// modal is a dialog; without a text for its button it can only be closed. about is its private_metadata: it comes back
+// from outside, so all that it names are hints that must match a row.
 func modal(callback, title, submit, end, about string, blocks ...slack.Block) slack.ModalViewRequest {
 	view := slack.ModalViewRequest{
 		Type: slack.VTModal, CallbackID: callback, Title: label(title), Close: label(end), PrivateMetadata: about,
@@ -44,7 +44,8 @@ func metadata(v any) string {
 // reasonField asks for a rejection's reason, of at most so many characters; 0: Slack's bound.
 func reasonField(title, placeholder string, most int) slack.Block {
 	return slack.NewInputBlock(ReasonBlock, label(title), nil, &slack.PlainTextInputBlockElement{
-		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most, Placeholder: label(placeholder),
+		Type: slack.METPlainTextInput, ActionID: ReasonInput, Multiline: true, MaxLength: most,
+		Placeholder: label(placeholder),
 	})
 }
 
@@ -55,14 +56,16 @@ type Rejection struct {
 	TaskID string             `json:"task_id"`
 }
 
-// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting a step ends the task, and the dialog says so.
+// RejectionModal asks why a prompt, a process or a step is sent back. Rejecting a step ends the task, and the dialog
+// says so.
 func RejectionModal(kind aggregate.CardType, id, taskID, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	submit, text, placeholder := w.ModalSubmit, w.ModalText, w.ModalPlaceholder
 	if kind == task.CardStep {
 		submit, text, placeholder = w.ModalSubmitStep, w.ModalTextStep, w.ModalPlaceholderStep
 	}
-	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`, metadata(kind), metadata(ident(id)), metadata(ident(taskID)))
+	about := fmt.Sprintf(`{"type": %s, "id": %s, "task_id": %s}`, metadata(kind), metadata(ident(id)),
+		metadata(ident(taskID)))
 	return modal(RejectionCallback, w.ModalTitle, submit, w.ModalClose, about,
 		section(text), reasonField(w.ModalTitle, placeholder, 0))
 }
@@ -74,8 +77,8 @@ type Cancellation struct {
 	Thread  string `json:"thread"`
 }
 
-// CancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still open; both
-// may be empty.
+// CancelModal asks whether a task shall really be cancelled. title is the task's, note says why the dialog is still
+// open; both may be empty.
 func CancelModal(c Cancellation, title, note, locale string) slack.ModalViewRequest {
 	w := wordsOf(locale)
 	blocks := []slack.Block{section(w.CancelText)}

@@ -13,7 +13,8 @@ import (
 	"ringi/shared/words/language"
 )
 
-// slackMarks are how Slack shows people, channels and times, and others' words so that they can't format, link or mention.
+// slackMarks are how Slack shows people, channels and times, and others' words so that they can't format, link or
+// mention.
 type slackMarks struct{ w *words }
 
 func (m slackMarks) Person(id string) string        { return m.w.mention(id) }
@@ -95,7 +96,8 @@ func ConversationRefused(err error, s tenancy.Settings, o aggregate.Origin, aske
 	switch {
 	case errors.Is(err, aggregate.ErrInFlight):
 		return texts.InFlight
-	case !errors.As(err, &decided), decided.Reason == "" && (decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
+	case !errors.As(err, &decided), decided.Reason == "" &&
+		(decided.Status == string(aggregate.Approved) || decided.Status == string(aggregate.Rejected)):
 		return Refused(err, s, o, askers...)
 	}
 	text := texts.TooLate

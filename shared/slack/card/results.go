@@ -37,9 +37,8 @@ func resultOf(row *task.StepResult) map[string]any {
 	return members
 }
 
-// below says for each table that was written how many older rows stand below it, since people
-// could take them for part of the result. A result without a count gives no line; one whose rows
-// could not be counted gives a line that says so.
+// below says for each table that was written how many older rows stand below it, since people could take them for part
+// of the result. A result without a count gives no line; one whose rows could not be counted gives a line that says so.
 func (d drawing) below(r attempt) []slack.Block {
 	var out []string
 	for _, s := range r.steps {

@@ -2,6 +2,7 @@ package card
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/slack-go/slack"
 
@@ -18,9 +19,8 @@ const (
 	ReviewCallback = "review_modal"
 )
 
-// Review is the private_metadata of a dialog that shows all of what a gate asks about,
-// page by page. It comes back from outside, so the ids are hints that must match a row;
-// the hash says of which content the last page was read.
+// Review is the private_metadata of a dialog that shows all of what a gate asks about, page by page. It comes back from
+// outside, so the ids are hints that must match a row; the hash says of which content the last page was read.
 type Review struct {
 	Type   aggregate.CardType `json:"type"` // prompt, process or step
 	ID     string             `json:"id"`
@@ -40,9 +40,8 @@ const (
 // everything is a number of sections that no text reaches.
 const everything = 1 << 20
 
-// ReviewModal draws the page r.Page, or the last one when there are not so many. Only the last
-// one can be submitted, and only while the gate waits and all of it could be shown.
-// ok is false when there is no such gate.
+// ReviewModal draws the page r.Page, or the last one when there are not so many. Only the last one can be submitted,
+// and only while the gate waits and all of it could be shown. ok is false when there is no such gate.
 func ReviewModal(a *task.Aggregate, r Review, locale string) (view slack.ModalViewRequest, ok bool) {
 	d := drawing{a: a, w: wordsOf(locale)}
 	title, whole, ok := d.asked(r.Type, r.ID, everything)
@@ -59,7 +58,7 @@ func ActionReviewModal(t Conversation, r Review, s tenancy.Settings) (view slack
 	if x == nil {
 		return view, false
 	}
-	d := conversationDrawing{drawing: drawing{a: &task.Aggregate{}, settings: s, w: wordsOf(s.Locale)}, t: t, texts: conversationWordsOf(s.Locale)}
+	d := drawingOf(t, s, s.Locale, time.Time{})
 	whole := d.body(x, everything)
 	r.Hash = x.Payload.Hash()
 	open := x.Status == conversation.ActionPending && x.Gate.Status == aggregate.PendingApproval

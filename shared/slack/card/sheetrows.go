@@ -15,8 +15,8 @@ type sheetRows struct {
 	unwritten []string // members of rows that no column names
 }
 
-// sheetRowsOf reads what a call would write into a sheet. rest are the other arguments, to be drawn as usual; if columns
-// or rows have the wrong form, or masking renamed a member, rest is all of them and ok is false.
+// sheetRowsOf reads what a call would write into a sheet. rest are the other arguments, to be drawn as usual; if
+// columns or rows have the wrong form, or masking renamed a member, rest is all of them and ok is false.
 func sheetRowsOf(tool string, shown, given map[string]any) (sheet sheetRows, rest map[string]any, ok bool) {
 	keys, titles := columnsOf(given["columns"])
 	list, isList := shown["rows"].([]any)

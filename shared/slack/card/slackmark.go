@@ -24,9 +24,8 @@ func (w *words) mention(user string) string {
 
 var writtenMention = lazy.Regexp(`&lt;@([UW][A-Z0-9]{2,40})&gt;`)
 
-// people turns mentions of people in an escaped text into real mentions with their ids, so that
-// readers see who is meant. Mentions beyond task.MaxMentioned stay as text. All other markup of
-// Slack's stays escaped.
+// people turns mentions of people in an escaped text into real mentions with their ids, so that readers see who is
+// meant. Mentions beyond task.MaxMentioned stay as text. All other markup of Slack's stays escaped.
 func people(escaped string) string {
 	called := map[string]bool{}
 	return writtenMention().ReplaceAllStringFunc(escaped, func(written string) string {

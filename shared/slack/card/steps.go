@@ -42,8 +42,7 @@ func stepLine(s task.Step, name string) string {
 	return fmt.Sprintf("%d. *%s* — `%s`", s.Order, name, or(code(s.Tool, maxToolName), "?"))
 }
 
-// stepName is a step's title, or its description where there is nothing to see
-// in the title; it is to be bounded.
+// stepName is a step's title, or its description where there is nothing to see in the title; it is to be bounded.
 func stepName(w *words, s task.Step) string {
 	name := unformatted(s.Title, len(s.Title))
 	if name == "" {
@@ -52,9 +51,8 @@ func stepName(w *words, s task.Step) string {
 	return or(name, w.Untitled)
 }
 
-// stepList draws one line per step. Many steps fill several sections, at most most;
-// names of at most widest characters give way before steps do, and what does not fit in
-// the end is counted.
+// stepList draws one line per step. Many steps fill several sections, at most most; names of at most widest characters
+// give way before steps do, and what does not fit in the end is counted.
 func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
 		return body{blocks: sectioned(d.w.None)}
@@ -81,8 +79,7 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-// paged fills up to most sections with whole lines; left lines did not fit and are
-// counted in the last one.
+// paged fills up to most sections with whole lines; left lines did not fit and are counted in the last one.
 func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	room := maxSection - units(d.w.MoreSteps) - 10 // for the count, on any page
 	page := []string{}

@@ -160,8 +160,7 @@ func tableText(s string) string {
 	return s
 }
 
-// rowsOf are tables where there is no table block: in a dialog each row is a section of
-// fields, and on a card a line.
+// rowsOf are tables where there is no table block: in a dialog each row is a section of fields, and on a card a line.
 func (d drawing) rowsOf(tables []table, most int) body {
 	if most != everything {
 		return d.packed(d.rowParts(tables), most)

@@ -9,8 +9,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// Value is a value of arguments or of a result as a surface beside Slack shows it: one text or several, or a table. Texts
-// are as they were written, with personal data masked where cards mask it.
+// Value is a value of arguments or of a result as a surface beside Slack shows it: one text or several, or a table.
+// Texts are as they were written, with personal data masked where cards mask it.
 type Value struct {
 	Name  string   // in the reader's language, or the names that lead to it; empty for a sentence of Ringi's own
 	Texts []string // none of a table
@@ -61,7 +61,8 @@ func (d drawing) sheetValues(s sheetRows) []Value {
 	return out
 }
 
-// ResultValues are what a step returned, personal data masked as in arguments that are made of it. ok is false when it is no JSON.
+// ResultValues are what a step returned, personal data masked as in arguments that are made of it. ok is false when it
+// is no JSON.
 func ResultValues(text []byte, locale string) (values []Value, ok bool) {
 	v, read := decoded(string(text))
 	if !read {

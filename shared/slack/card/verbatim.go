@@ -10,7 +10,8 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// fenced splits text over at most most code blocks of at most limit units and maxLines lines; rest says that some did not fit.
+// fenced splits text over at most most code blocks of at most limit units and maxLines lines; rest says that some did
+// not fit.
 func fenced(text string, limit, most int) (pages []string, rest bool) {
 	const fence = "```"
 	room := limit - 2*len(fence) - 2
@@ -97,8 +98,7 @@ const maxDepth = 32
 
 var errTooDeep = errors.New("JSON is nested too deeply")
 
-// pretty indents JSON, with lists of plain values on one line. What is not JSON,
-// or too deep, stays as it is.
+// pretty indents JSON, with lists of plain values on one line. What is not JSON, or too deep, stays as it is.
 func pretty(s string) string {
 	dec := json.NewDecoder(strings.NewReader(s))
 	dec.UseNumber()

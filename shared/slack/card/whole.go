@@ -16,9 +16,8 @@ const (
 	maxBody       = maxCharacters - 2500
 )
 
-// body is what a card asks people to decide about. cut says that the card does not show all of
-// it: then its button does not approve but opens a Review, which shows all. Everything that
-// people decide about must be added to the body.
+// body is what a card asks people to decide about. cut says that the card does not show all of it: then its button does
+// not approve but opens a Review, which shows all. Everything that people decide about must be added to the body.
 type body struct {
 	blocks []slack.Block
 	cut    bool
@@ -94,11 +93,11 @@ func (d drawing) sections(parts []string, most int) body {
 	return b
 }
 
-// maxPolicy is how many bytes a policy may have. A card shows no more, but folds what shows nothing, and the row has all of it.
+// maxPolicy is how many bytes a policy may have. A card shows no more, but folds what shows nothing, and the row has
+// all of it.
 const maxPolicy = 32 << 10
 
-// PromptFits reports whether a card can show all of a policy; a longer one is not accepted
-// from the model.
+// PromptFits reports whether a card can show all of a policy; a longer one is not accepted from the model.
 func PromptFits(content string) bool {
 	return len(content) <= maxPolicy && fits(func(d drawing) body { return d.prose(content, maxPages) })
 }

@@ -4,8 +4,7 @@ import (
 	"ringi/shared/words/language"
 )
 
-// words are all texts of one language. {names} in braces are places for values;
-// both languages have the same ones.
+// words are all texts of one language. {names} in braces are places for values; both languages have the same ones.
 type words struct {
 	Locale   string // ja or en
 	None     string // where there is nothing to show

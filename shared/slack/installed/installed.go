@@ -1,5 +1,6 @@
-// Package installed says which Slack workspaces a deployment works for: its own, to which its bot token belongs, and those
-// that have connected Slack with a token of their own. Requests of any other workspace are refused, and nothing is sent there.
+// Package installed says which Slack workspaces a deployment works for: its own, to which its bot token belongs, and
+// those that have connected Slack with a token of their own. Requests of any other workspace are refused, and nothing
+// is sent there.
 package installed
 
 import (
@@ -32,8 +33,8 @@ type Home struct {
 // ErrSilent: Slack could not be asked which workspace the deployment's token belongs to.
 var ErrSilent = errors.New("nobody says whose the app is")
 
-// Tenant is the deployment's own workspace as a tenant. A Slack that lacks auth.test (a stand-in, never slack.com) has one
-// workspace only, and does not say which: then it is empty. On failure it returns ErrSilent with Slack's error.
+// Tenant is the deployment's own workspace as a tenant. A Slack that lacks auth.test (a stand-in, never slack.com) has
+// one workspace only, and does not say which: then it is empty. On failure it returns ErrSilent with Slack's error.
 func (h Home) Tenant(ctx context.Context) (string, error) {
 	team, err := h.Slack.Team(slackapi.For(ctx, ""))
 	switch {

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Once is a directory for one piece of work about few people in many places: it asks Slack for each thing once, and keeps
-// the answers, errors too. Use it for seconds, not longer.
+// Once is a directory for one piece of work about few people in many places: it asks Slack for each thing once, and
+// keeps the answers, errors too. Use it for seconds, not longer.
 func Once(d Directory) Directory { return &asked{from: d, of: map[string]func() (any, error){}} }
 
 type asked struct {

@@ -65,7 +65,9 @@ type membership struct{ team, channel, user string }
 
 // Who returns the person who wants something of what was asked for there, and the policy that applies
 // to them. It returns errorclass.ErrUnverified when Slack can't be asked.
-func (p *People) Who(ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings) (aggregate.Actor, aggregate.Policy, error) {
+func (p *People) Who(
+	ctx context.Context, w Want, o aggregate.Origin, s tenancy.Settings,
+) (aggregate.Actor, aggregate.Policy, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: w.User, Surface: w.Surface}
 	if w.Surface == aggregate.SurfaceConsole {
 		w.Team = o.Team
@@ -112,9 +114,10 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 }
 
 // belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
-// who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home, or nothing.
-// Slack tells an app nothing of people whom it can't see; those are of no workspace of Ringi's, and who has left is of none any more. Where Slack has no such
-// method, which is never slack.com, they are of the workspace unasked.
+// who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home,
+// or nothing. Slack tells an app nothing of people whom it can't see; those are of no workspace of Ringi's, and who has
+// left is of none any more. Where Slack has no such method, which is never slack.com, they are of the workspace
+// unasked.
 func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
 	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {

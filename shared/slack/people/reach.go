@@ -15,8 +15,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Reach is what a person may see and decide of their workspace's requests: Slack is asked once for all the rows of a list.
-// It is for showing; who may decide is asked again when they do. The zero value reaches nothing.
+// Reach is what a person may see and decide of their workspace's requests: Slack is asked once for all the rows of a
+// list. It is for showing; who may decide is asked again when they do. The zero value reaches nothing.
 type Reach struct {
 	by       aggregate.Actor
 	policy   aggregate.Policy
@@ -29,7 +29,9 @@ type Channels struct {
 }
 
 // Of are the names, by id, of the public and private channels that a person is in.
-func (k *Channels) Of(ctx context.Context, slack Directory, team, user string, now time.Time) (map[string]string, error) {
+func (k *Channels) Of(
+	ctx context.Context, slack Directory, team, user string, now time.Time,
+) (map[string]string, error) {
 	names, err := k.known.Ask(place{team, user}, now, remembered, func() (map[string]string, error) {
 		names := map[string]string{}
 		for ch, err := range slack.Channels(ctx, user, typesOf(aggregate.Origin{})...) {
@@ -58,8 +60,8 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 	return r, err
 }
 
-// Reach is a person's, under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be asked; what it did
-// not say, the Reach lacks.
+// Reach is a person's, under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be asked; what
+// it did not say, the Reach lacks.
 func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
 	r, err := p.Sight(ctx, team, user)
 	r.policy = s.Policy(team)

@@ -24,7 +24,9 @@ type Requesters struct {
 }
 
 // Requester is the person of a workspace who asks for something. It returns Slack's error when Slack doesn't say.
-func (q *Requesters) Requester(ctx context.Context, slack Users, team, user string, now time.Time) (aggregate.Actor, error) {
+func (q *Requesters) Requester(
+	ctx context.Context, slack Users, team, user string, now time.Time,
+) (aggregate.Actor, error) {
 	by := aggregate.Actor{Type: aggregate.ActorUser, ID: user}
 	err := q.who(ctx, slack, &by, team, now)
 	return by, err

@@ -79,8 +79,8 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	return m, nil
 }
 
-// Refused are the rules that forbid to choose these people and user groups, by their ids; those who may be chosen are not
-// in it. Who is not among the listed ones is asked about. It returns errorclass.ErrUnverified when Slack can't say.
+// Refused are the rules that forbid to choose these people and user groups, by their ids; those who may be chosen are
+// not in it. Who is not among the listed ones is asked about. It returns errorclass.ErrUnverified when Slack can't say.
 func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
 	out := map[string]tenancy.Rule{}
 	for _, id := range users {
@@ -140,8 +140,8 @@ func (m Members) Group(id string) (slackapi.Group, bool) {
 	return m.Groups[i], true
 }
 
-// Find returns the first most people and user groups whose names hold the text, or whose id it is, and whether there are
-// more. Spaces and the case of letters don't matter; an empty text finds everybody.
+// Find returns the first most people and user groups whose names hold the text, or whose id it is, and whether there
+// are more. Spaces and the case of letters don't matter; an empty text finds everybody.
 func (m Members) Find(text string, most int) (users []slackapi.User, groups []slackapi.Group, more bool) {
 	want := folded(strings.TrimLeft(text, "@＠"))
 	for _, u := range m.People {
@@ -150,7 +150,8 @@ func (m Members) Find(text string, most int) (users []slackapi.User, groups []sl
 		}
 	}
 	for _, g := range m.Groups {
-		if !g.Disabled && (strings.Contains(folded(g.Name), want) || strings.Contains(folded(g.Handle), want) || strings.EqualFold(g.ID, want)) {
+		if !g.Disabled && (strings.Contains(folded(g.Name), want) || strings.Contains(folded(g.Handle), want) ||
+			strings.EqualFold(g.ID, want)) {
 			groups = append(groups, g)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 
 // BotScopes are what the app asks of a workspace, as its manifest has them.
 var BotScopes = []string{
-	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read", "groups:history", "groups:read",
+	"app_mentions:read", "assistant:write", "channels:history", "channels:read", "chat:write", "commands", "files:read",
+	"groups:history", "groups:read",
 	"im:history", "im:write", "team:read", "usergroups:read", "users:read", "users:read.email",
 }
 
@@ -34,7 +35,8 @@ func (i Installation) String() string { return "the installation in " + i.Team }
 // GoString is String.
 func (i Installation) GoString() string { return i.String() }
 
-// ErrOrganization is an installation for all workspaces of an organization, which is not supported: a tenant is one workspace.
+// ErrOrganization is an installation for all workspaces of an organization, which is not supported: a tenant is one
+// workspace.
 var ErrOrganization = errors.New("the app was installed for a whole organization")
 
 // InstallAddress is where a browser is sent to install the app in a workspace
@@ -44,7 +46,8 @@ func (s *Slack) InstallAddress(ctx context.Context, redirect, state string) (str
 	if err != nil {
 		return "", err
 	}
-	query := url.Values{"client_id": {id}, "scope": {strings.Join(BotScopes, ",")}, "redirect_uri": {redirect}, "state": {state}}
+	query := url.Values{"client_id": {id}, "scope": {strings.Join(BotScopes, ",")}, "redirect_uri": {redirect},
+		"state": {state}}
 	return strings.TrimSuffix(api, "api/") + "oauth/v2/authorize?" + query.Encode(), nil
 }
 
@@ -62,7 +65,8 @@ func (s *Slack) Installed(ctx context.Context, code, redirect string) (Installat
 	if err != nil {
 		return Installation{}, errors.New("oauth.v2.access: no answer that can be read") // it may hold the token
 	}
-	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID, Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}
+	i := Installation{Team: out.Team.ID, TeamName: out.Team.Name, User: out.AuthedUser.ID, Enterprise: out.Enterprise.ID,
+		Bot: out.BotUserID, App: out.AppID, Token: out.AccessToken}
 	switch {
 	case out.IsEnterpriseInstall:
 		if err := s.Revoke(ctx, i.Token); err != nil {

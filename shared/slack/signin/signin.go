@@ -1,4 +1,5 @@
-// Package signin signs people in with Slack, by OpenID Connect (https://docs.slack.dev/authentication/sign-in-with-slack).
+// Package signin signs people in with Slack, by OpenID Connect
+// (https://docs.slack.dev/authentication/sign-in-with-slack).
 package signin
 
 import (
@@ -105,8 +106,8 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(a))
 }
 
-// claimsOf reads a token's claims. Its signature proves nothing more: it came from Slack itself over TLS, to a call with
-// our client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
+// claimsOf reads a token's claims. Its signature proves nothing more: it came from Slack itself over TLS, to a call
+// with our client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
 func claimsOf(token string) (claims, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -25,6 +25,7 @@ func (c *Client) SetAgentStatus(ctx context.Context, channel, thread string, sta
 	if runes := []rune(title); len(runes) > maxTitle {
 		title = string(runes[:maxTitle])
 	}
-	_, err := c.api.SetAgentSessionStatusContext(ctx, slack.AgentSessionSetStatusParameters{ChannelID: channel, ThreadTS: thread, Status: string(status), Title: title})
+	_, err := c.api.SetAgentSessionStatusContext(ctx,
+		slack.AgentSessionSetStatusParameters{ChannelID: channel, ThreadTS: thread, Status: string(status), Title: title})
 	return outcome("agents.sessions.setStatus", err)
 }

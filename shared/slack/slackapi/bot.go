@@ -16,8 +16,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Keys hold the token of the bot of the workspace that a context is for (see For), and the address of the Web API, which
-// ends with a slash.
+// Keys hold the token of the bot of the workspace that a context is for (see For), and the address of the Web API,
+// which ends with a slash.
 type Keys interface {
 	Bot(ctx context.Context) (token, address string, err error)
 	// Refused is called when Slack rejected the token; it reports whether there is another one now.
@@ -30,8 +30,8 @@ const CodeNoToken = "no_token"
 // noToken is the refusal of every call until the bot's token has been pasted into the secret.
 func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
 
-// untold is the error of a call that was not sent because nobody knew with which token. Where finding the token took a call
-// to Slack, what became of that says what to do.
+// untold is the error of a call that was not sent because nobody knew with which token. Where finding the token took a
+// call to Slack, what became of that says what to do.
 func untold(err error) error {
 	var limited RateLimited
 	var refused Refused
@@ -49,9 +49,8 @@ func untold(err error) error {
 // maxRefusal bounds an answer that is looked into for a refused token, in bytes.
 const maxRefusal = 4 << 10
 
-// With returns a client that reads the token for each call. When Slack rejects the token, it
-// is read again, and if it has changed the call is repeated: Slack had done nothing.
-// Each call ends after timeout.
+// With returns a client that reads the token for each call. When Slack rejects the token, it is read again, and if it
+// has changed the call is repeated: Slack had done nothing. Each call ends after timeout.
 func With(keys Keys, timeout time.Duration) *Client {
 	b := &bearer{keys: keys, http: httpClient(timeout)}
 	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys, files: httpClient(timeout)}
@@ -127,5 +126,6 @@ func refusedToken(r *http.Response) bool {
 	if err != nil || json.Unmarshal(head, &answer) != nil {
 		return false
 	}
-	return slices.Contains([]string{"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"}, answer.Error)
+	return slices.Contains([]string{"invalid_auth", "not_authed", "token_revoked", "token_expired", "account_inactive"},
+		answer.Error)
 }

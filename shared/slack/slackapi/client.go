@@ -1,6 +1,5 @@
-// Package slackapi calls Slack. It wraps slack-go with deadlines, one set of
-// errors that says what is known about a call's outcome, and the metadata by which
-// a card's message is found again.
+// Package slackapi calls Slack. It wraps slack-go with deadlines, one set of errors that says what is known about a
+// call's outcome, and the metadata by which a card's message is found again.
 package slackapi
 
 import (
@@ -27,7 +26,8 @@ const mostSelves = 100
 
 type forTenant struct{}
 
-// For says whose workspace the calls made under a context are about: its bot makes them. Without it the deployment's own does.
+// For says whose workspace the calls made under a context are about: its bot makes them. Without it the deployment's
+// own does.
 func For(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, forTenant{}, tenant)
 }

@@ -13,8 +13,8 @@ const pageOfUsers = 1000
 // slackbot is Slack's own bot, which users.list names as if it were a person.
 const slackbot = "USLACKBOT"
 
-// Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next page
-// only when it is wanted. An error ends the list.
+// Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next
+// page only when it is wanted. An error ends the list.
 func (c *Client) Users(ctx context.Context) iter.Seq2[User, error] {
 	pages := c.api.GetUsersPaginated(slack.GetUsersOptionLimit(pageOfUsers), slack.GetUsersOptionIncludeLocale(false))
 	return paged(func(string) (page []User, after string, err error) {
@@ -41,13 +41,15 @@ type Group struct {
 
 // Usergroups lists the workspace's user groups, disabled ones too.
 func (c *Client) Usergroups(ctx context.Context) ([]Group, error) {
-	all, err := c.api.GetUserGroupsContext(ctx, slack.GetUserGroupsOptionIncludeCount(true), slack.GetUserGroupsOptionIncludeDisabled(true))
+	all, err := c.api.GetUserGroupsContext(ctx, slack.GetUserGroupsOptionIncludeCount(true),
+		slack.GetUserGroupsOptionIncludeDisabled(true))
 	if err := outcome("usergroups.list", err); err != nil {
 		return nil, err
 	}
 	out := make([]Group, len(all))
 	for i, g := range all {
-		out[i] = Group{ID: g.ID, Name: shown(g.Name), Handle: shown(g.Handle), Count: g.UserCount, Disabled: g.DateDelete != 0}
+		out[i] = Group{ID: g.ID, Name: shown(g.Name), Handle: shown(g.Handle), Count: g.UserCount,
+			Disabled: g.DateDelete != 0}
 	}
 	return out, nil
 }

@@ -19,10 +19,9 @@ type RateLimited struct{ RetryAfter time.Duration }
 
 func (e RateLimited) Error() string { return fmt.Sprintf("slack: rate limited for %s", e.RetryAfter) }
 
-// Refused says that Slack did nothing, and why. A Permanent refusal stays until a person
-// changes something: the channel or the message. A refusal of the App concerns its
-// token, its permissions or its workspace, so every call is refused, whatever its channel
-// and message.
+// Refused says that Slack did nothing, and why. A Permanent refusal stays until a person changes something: the channel
+// or the message. A refusal of the App concerns its token, its permissions or its workspace, so every call is refused,
+// whatever its channel and message.
 type Refused struct {
 	Code      string // Slack's, or one of Ringi's for a call that was not sent
 	Permanent bool
@@ -126,19 +125,18 @@ func ofCode(code string) error {
 	return Refused{Code: code, Permanent: !app && !slices.Contains(passing, code), App: app}
 }
 
-// ofTheApp are the codes, of those that Slack lists under every method's errors, that
-// are about the token, the app's permissions or its workspace. access_denied and
-// no_permission are none: they are about one resource or conversation.
+// ofTheApp are the codes, of those that Slack lists under every method's errors, that are about the token, the app's
+// permissions or its workspace. access_denied and no_permission are none: they are about one resource or conversation.
 func ofTheApp() []string {
 	return []string{
 		"not_authed", "invalid_auth", "account_inactive", "token_revoked", "token_expired",
 		CodeMissingScope, codeTokenType, "two_factor_setup_required",
-		"org_login_required", "enterprise_is_restricted", "method_deprecated", "deprecated_endpoint", "ekm_access_denied", "team_access_not_granted", "accesslimited",
+		"org_login_required", "enterprise_is_restricted", "method_deprecated", "deprecated_endpoint", "ekm_access_denied",
+		"team_access_not_granted", "accesslimited",
 	}
 }
 
-// outcome counts a call and classifies its error: nil, or one of the three
-// errors, wrapped with the method's name.
+// outcome counts a call and classifies its error: nil, or one of the three errors, wrapped with the method's name.
 func outcome(method string, err error) error {
 	if err = Count(err); err != nil {
 		return fmt.Errorf("%s: %w", method, err)

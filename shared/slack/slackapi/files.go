@@ -24,10 +24,12 @@ var ErrFile = errors.New("the file can't be read")
 // fileHosts are where Slack keeps files. The token goes nowhere else.
 var fileHosts = []string{"files.slack.com", "files.slack-gov.com"}
 
-// File reads a file of at most so many bytes. It returns ErrFile for one that can't be read, else the errors of any call.
+// File reads a file of at most so many bytes. It returns ErrFile for one that can't be read, else the errors of any
+// call.
 func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	f, _, _, err := c.api.GetFileInfoContext(ctx, id, 1, 1)
-	if refused := (Refused{}); errors.As(normal(err), &refused) && slices.Contains([]string{"file_not_found", "file_deleted", "not_visible"}, refused.Code) {
+	if refused := (Refused{}); errors.As(normal(err), &refused) &&
+		slices.Contains([]string{"file_not_found", "file_deleted", "not_visible"}, refused.Code) {
 		return File{}, fmt.Errorf("files.info: %s: %w", refused.Code, ErrFile)
 	}
 	if err := outcome("files.info", err); err != nil {
@@ -47,8 +49,8 @@ func (c *Client) File(ctx context.Context, id string, most int) (File, error) {
 	return File{Name: f.Name, Type: f.Mimetype, Body: body}, err
 }
 
-// download reads a file from where Slack says that it is. To a token without the scope files:read Slack answers with a page
-// to sign in, as HTML and with status 200.
+// download reads a file from where Slack says that it is. To a token without the scope files:read Slack answers with a
+// page to sign in, as HTML and with status 200.
 func (c *Client) download(ctx context.Context, address, wants string, most int) ([]byte, error) {
 	token, api, err := c.keys.Bot(ctx)
 	if err != nil {

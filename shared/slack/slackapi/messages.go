@@ -35,7 +35,9 @@ func body(m outgoing.Message) slack.MsgOption {
 
 // Post posts a card's message into a thread, or outside of any when thread is empty, and
 // returns its timestamp. After Unknown it may be there: look with FindCards before posting again.
-func (c *Client) Post(ctx context.Context, channel, thread string, m outgoing.Message, about Metadata) (ts string, err error) {
+func (c *Client) Post(
+	ctx context.Context, channel, thread string, m outgoing.Message, about Metadata,
+) (ts string, err error) {
 	options := []slack.MsgOption{body(m), about.option()}
 	if thread != "" {
 		options = append(options, slack.MsgOptionTS(thread))

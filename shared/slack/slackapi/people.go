@@ -41,13 +41,15 @@ func (c *Client) User(ctx context.Context, id string) (User, error) {
 func userOf(u *slack.User) User {
 	language, _, _ := strings.Cut(u.Locale, "-")
 	return User{
-		ID: u.ID, Team: u.TeamID, Name: cmp.Or(shown(u.Profile.DisplayName), shown(u.RealName), shown(u.Name)), Gone: u.Deleted,
-		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot, Teams: u.Enterprise.Teams, Language: language,
+		ID: u.ID, Team: u.TeamID, Name: cmp.Or(shown(u.Profile.DisplayName), shown(u.RealName), shown(u.Name)),
+		Gone:  u.Deleted,
+		Guest: u.IsRestricted || u.IsUltraRestricted || u.IsStranger, Bot: u.IsBot || u.ID == slackbot,
+		Teams: u.Enterprise.Teams, Language: language,
 	}
 }
 
-// shown is a name as people see it, on one line: people choose their names themselves, and a sign that nobody sees would make
-// one look like another's, or turn what stands beside it around. It is empty for a name that shows nothing.
+// shown is a name as people see it, on one line: people choose their names themselves, and a sign that nobody sees
+// would make one look like another's, or turn what stands beside it around. It is empty for a name that shows nothing.
 func shown(name string) string {
 	name = strings.Join(strings.Fields(legible.Visible(name)), " ")
 	if !legible.Text(name) {
@@ -79,9 +81,8 @@ func (c *Client) Team(ctx context.Context) (string, error) {
 	return self.Team, err
 }
 
-// TeamName is the name of that workspace. Slack refuses it to an installation without the scope
-// team:read, from before the manifest had that scope; this refusal is not counted as a failed
-// call.
+// TeamName is the name of that workspace. Slack refuses it to an installation without the scope team:read, from before
+// the manifest had that scope; this refusal is not counted as a failed call.
 func (c *Client) TeamName(ctx context.Context) (string, error) {
 	team, err := c.api.GetTeamInfoContext(ctx)
 	refused := normal(err)
@@ -108,7 +109,8 @@ type Channel struct {
 // wanted. An error ends the list. Slack has no call for one membership, and lists a channel's
 // members in an order of its own: a person's channels are few where a channel's members are many.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
-	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels, ExcludeArchived: true}
+	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
+		ExcludeArchived: true}
 	return paged(func(cursor string) (page []Channel, after string, err error) {
 		params.Cursor = cursor
 		channels, after, err := c.api.GetConversationsForUserContext(ctx, &params)

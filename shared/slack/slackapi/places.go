@@ -8,8 +8,8 @@ import (
 	"github.com/slack-go/slack"
 )
 
-// Link is where people open a message in Slack, in its thread unless that is empty; empty when that can't be said. Slack
-// is asked once for each token.
+// Link is where people open a message in Slack, in its thread unless that is empty; empty when that can't be said.
+// Slack is asked once for each token.
 func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	self, err := c.whoami(ctx)
 	if err != nil || self.URL == "" || channel == "" || ts == "" {

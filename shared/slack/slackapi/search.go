@@ -13,8 +13,8 @@ import (
 // maxPages bounds a search: 50 pages of 200 replies are more than any task's thread has.
 const maxPages = 50
 
-// FindCards returns the timestamps, earliest first, of Ringi's own messages in a thread that show this card. A thread that
-// is gone has none. Without a thread it looks among the channel's latest messages.
+// FindCards returns the timestamps, earliest first, of Ringi's own messages in a thread that show this card. A thread
+// that is gone has none. Without a thread it looks among the channel's latest messages.
 func (c *Client) FindCards(ctx context.Context, channel, thread string, about Metadata) ([]string, error) {
 	messages := c.replies(ctx, slack.GetConversationRepliesParameters{ChannelID: channel, Timestamp: thread}, maxPages)
 	if thread == "" {
@@ -38,8 +38,8 @@ func (c *Client) latest(ctx context.Context, channel string) iter.Seq2[slack.Mes
 	})
 }
 
-// find returns the timestamps, earliest first, of those messages of Ringi's own bot that are wanted; none of a thread that is
-// gone.
+// find returns the timestamps, earliest first, of those messages of Ringi's own bot that are wanted; none of a thread
+// that is gone.
 func (c *Client) find(
 	ctx context.Context, messages iter.Seq2[slack.Message, error], wanted func(slack.Message) bool,
 ) (found []string, err error) {
@@ -66,8 +66,8 @@ func Ours(m slack.Message, self *slack.AuthTestResponse) bool {
 	return self.BotID != "" && m.BotID == self.BotID || self.UserID != "" && m.User == self.UserID
 }
 
-// paged lists what Slack gives page by page: next returns a page and the cursor of the one after it, empty after the last. It is
-// asked only when more is wanted. An error ends the list.
+// paged lists what Slack gives page by page: next returns a page and the cursor of the one after it, empty after the
+// last. It is asked only when more is wanted. An error ends the list.
 func paged[V any](next func(cursor string) (page []V, after string, err error)) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		for cursor := ""; ; {

@@ -15,7 +15,8 @@ const MaxStreamed = 12000
 // (https://docs.slack.dev/reference/methods/chat.startStream). After Unknown it may be there: FindStreams.
 func (c *Client) StartStream(ctx context.Context, channel, thread, team, user, markdown string) (ts string, err error) {
 	_, ts, err = c.api.StartStreamContext(ctx, channel,
-		slack.MsgOptionTS(thread), slack.MsgOptionRecipientTeamID(team), slack.MsgOptionRecipientUserID(user), slack.MsgOptionMarkdownText(markdown))
+		slack.MsgOptionTS(thread), slack.MsgOptionRecipientTeamID(team), slack.MsgOptionRecipientUserID(user),
+		slack.MsgOptionMarkdownText(markdown))
 	if err := outcome("chat.startStream", err); err != nil {
 		return "", err
 	}
@@ -43,8 +44,8 @@ func (c *Client) StopStream(ctx context.Context, channel, ts string) error {
 // skew is by how much Slack's clock may be behind ours.
 const skew = 5 * time.Second
 
-// FindStreams returns the timestamps of Ringi's own messages in a thread that were begun since a time and show no card yet:
-// those that grow, or once did.
+// FindStreams returns the timestamps of Ringi's own messages in a thread that were begun since a time and show no card
+// yet: those that grow, or once did.
 func (c *Client) FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error) {
 	since = since.Add(-skew)
 	oldest := fmt.Sprintf("%d.%06d", since.Unix(), since.Nanosecond()/1000)

@@ -74,11 +74,14 @@ func (e Edge) FromOurs(app string) error {
 	return Refusal{http.StatusForbidden, "api_app_id is another app's"}
 }
 
-// Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it,
-// 503 when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every
-// panic, is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda
-// such an invocation succeeded. Requests from before the signing secret was pasted are not counted. What answer does ends in time.
-func (e Edge) Serve(ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error)) Response {
+// Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it, 503
+// when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every panic,
+// is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda such an
+// invocation succeeded. Requests from before the signing secret was pasted are not counted. What answer does ends in
+// time.
+func (e Edge) Serve(
+	ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error),
+) Response {
 	ctx, cancel := context.WithTimeout(ctx, cmp.Or(e.Within, answerWithin))
 	defer cancel()
 	missing := false

@@ -34,7 +34,8 @@ func Start(t testing.TB) *Slack {
 	t.Helper()
 	s := &Slack{Workspace: workspace.New(workspace.Config{TeamID: Team, AppID: "A0RINGI"})}
 	server := httptest.NewServer(webapi.New(webapi.Options{
-		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Now: s.now, Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
+		Workspace: s.Workspace, BotToken: "xoxb-test", Faults: &s.Faults, Now: s.now,
+		Self: func() string { return "https://ringi-sandbox.slack.com" }, Heard: s.hear,
 	}))
 	t.Cleanup(server.Close)
 	s.URL = server.URL + "/api/"

@@ -17,8 +17,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// ByTenant is a client whose calls' tokens are named after the tenants that they are for, and the calls that were made, as
-// "<method> <tenant>"; a call of the deployment's own names none.
+// ByTenant is a client whose calls' tokens are named after the tenants that they are for, and the calls that were made,
+// as "<method> <tenant>"; a call of the deployment's own names none.
 func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 	t.Helper()
 	var mu sync.Mutex
@@ -34,7 +34,8 @@ func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 		mu.Lock()
 		calls = append(calls, path.Base(r.URL.Path)+" "+strings.TrimPrefix(token, "for-"))
 		mu.Unlock()
-		on := expect.Value(http.NewRequestWithContext(r.Context(), r.Method, s.URL+path.Base(r.URL.Path)+"?"+r.URL.RawQuery, bytes.NewReader(body)))(t)
+		on := expect.Value(http.NewRequestWithContext(r.Context(), r.Method, s.URL+path.Base(r.URL.Path)+"?"+r.URL.RawQuery,
+			bytes.NewReader(body)))(t)
 		on.Header = r.Header.Clone()
 		on.Header.Set("Authorization", "Bearer xoxb-test")
 		res := expect.Value(http.DefaultClient.Do(on))(t)
