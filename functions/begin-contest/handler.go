@@ -18,25 +18,24 @@ import (
 	"ringi/shared/store/contests"
 )
 
-// checkAtOnce is how many files are read side by side.
 const checkAtOnce = 8
 
-// mostWrong is how many mistakes of a file are named: an answer has a limit, and one file's must not hide the others.
+// mostWrong bounds how many mistakes of one file are named: an answer's size has a limit, and one file must not hide
+// the others.
 const mostWrong = 20
 
-// Contests begins contests.
 type Contests interface {
 	KeepConfig(ctx context.Context, tenant, execution string, config json.RawMessage) (aggregate.Blob, error)
 	Begin(ctx context.Context, o contest.Order) error
 }
 
-// Budgets are what bounds a tenant's costs, and what they come to.
+// Budgets reads what bounds a tenant's costs, and what has been spent.
 type Budgets interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	pipeline.SpentReader
 }
 
-// Handler reads the files, which no other function that the console calls may.
+// Handler reads the files of contests. No other function that the console calls may read them.
 type Handler struct {
 	Contests  Contests
 	Budgets   Budgets
@@ -45,8 +44,8 @@ type Handler struct {
 	Now       func() time.Time
 }
 
-// Handle begins the contest that is asked for; of one that is there already it is no change. Without one it says which
-// there may be.
+// Handle begins the contest that is asked for; one that was begun already stays as it is. Where none is asked for,
+// Handle lists the contests that the files describe.
 func (h *Handler) Handle(ctx context.Context, in contests.Asked) (contests.Answered, error) {
 	tenant := in.Tenant
 	if in.Begin != nil {
@@ -105,7 +104,7 @@ func (h *Handler) described(w teamconfig.Workspace, file string) (contests.Descr
 	return d, c, nil
 }
 
-// begin begins what a file describes. Of one that describes no contest it says what is wrong.
+// begin begins the contest that a file describes. It answers with the mistakes of a file that describes none.
 func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.Alone) (contests.Answered, error) {
 	d, config, err := h.described(w, x.File)
 	if err != nil || len(d.Wrong) > 0 {
@@ -141,7 +140,7 @@ func (h *Handler) begin(ctx context.Context, w teamconfig.Workspace, x contests.
 	return contests.Answered{Begun: true}, nil
 }
 
-// mostOfDay is what the tenant's day may come to.
+// mostOfDay is how much the tenant may spend today.
 func (h *Handler) mostOfDay(ctx context.Context, tenant string) (aggregate.MicroUSD, error) {
 	s, err := h.Budgets.Settings(ctx, tenant)
 	if err != nil {

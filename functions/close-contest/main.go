@@ -1,4 +1,4 @@
-// Command close-contest ends a contest: it stops the teams that still play, and sums up what all came to.
+// Command close-contest ends a contest: it stops the teams that still play, and sums up their results.
 package main
 
 import (
@@ -23,19 +23,16 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Results
 }
 
-// Store settles contests.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*contest.Aggregate, error)
 	Settle(ctx context.Context, ref aggregate.Ref, run int) (*contest.Aggregate, error)
 }
 
-// Handler closes contests.
 type Handler struct{ Store Store }
 
 func newHandler(_ context.Context, cfg aws.Config, env environment) (*Handler, error) {
@@ -62,8 +59,8 @@ func (h *Handler) Handle(ctx context.Context, in pipeline.Input) (aggregate.Next
 	return aggregate.Next{State: aggregate.StateFinish, Outcome: string(a.Summary.Status)}, nil
 }
 
-// count tells operators what the contest came to. Teams that somebody stopped before they had a result have failed at
-// nothing.
+// count tells operators how the contest ended. Teams that somebody stopped before they had a result don't count as
+// failed.
 func count(ctx context.Context, a *contest.Aggregate) {
 	s, failed, stopped := a.Summary, 0.0, 0
 	if s.Status == contest.SummaryFailed && a.Contest.Status != contest.Cancelled {

@@ -11,7 +11,6 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// Store commits what close-task records.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Decide(ctx context.Context, ref aggregate.Ref, decide task.Decision) (*task.Aggregate, error)

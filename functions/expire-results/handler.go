@@ -14,7 +14,6 @@ type Results interface {
 	Expire(ctx context.Context) (large.Expired, error)
 }
 
-// Handler deletes old results.
 type Handler struct{ Results Results }
 
 // Handle deletes what it has time for; the next run goes on from there. It says how long after its day the oldest

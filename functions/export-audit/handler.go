@@ -34,7 +34,6 @@ type Rows interface {
 	FailExport(ctx context.Context, x auditlog.Export, why auditlog.Problem, now time.Time) error
 }
 
-// Handler writes files.
 type Handler struct {
 	Rows    Rows
 	S3      *s3.Client
@@ -43,7 +42,7 @@ type Handler struct {
 	MaxRows int
 }
 
-// Input names an export. What is exported, and for whom, its row says.
+// Input names an export. Its row says what is exported, and for whom.
 type Input struct {
 	Tenant string `json:"tenant"`
 	Export string `json:"export"`
@@ -54,8 +53,8 @@ var (
 	errTooSlow = errors.New("more entries than can be read in the time")
 )
 
-// Handle writes one export. Called again it begins anew, in a place of its own; a finished one is left alone. What
-// another try can't change is noted as failed at once, anything else at the last try.
+// Handle writes one export. Called again, it writes a new file under another key, and leaves a finished export alone. A
+// failure that another try can't change is noted at once, any other at the last try.
 func (h *Handler) Handle(ctx context.Context, in Input) (err error) {
 	defer panics.Recover(ctx, &err)
 	x, err := h.Rows.TryExport(ctx, in.Tenant, in.Export, h.Now())

@@ -14,7 +14,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Store is what extract-task reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)

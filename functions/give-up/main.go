@@ -1,5 +1,5 @@
-// Command give-up writes down for people that a run of a conversation failed for good: it answers in the agent's place,
-// or fails the action.
+// Command give-up writes down for people that a run of a conversation failed for good: it answers in place of the
+// agent, or marks the action as failed.
 package main
 
 import (
@@ -22,15 +22,12 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct{ config.Table }
 
-// Store commits what is given up.
 type Store interface {
 	Decide(ctx context.Context, ref aggregate.Ref, decide conversation.Decision) (*conversation.Aggregate, error)
 }
 
-// Handler gives up.
 type Handler struct {
 	Store Store
 	Now   func() time.Time

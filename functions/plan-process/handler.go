@@ -16,7 +16,6 @@ import (
 	"ringi/shared/tool"
 )
 
-// Store is what plan-process reads and commits.
 type Store interface {
 	pipeline.VersionStore
 	ToolPermissions(ctx context.Context, tenant string) ([]tenancy.ToolPermission, error)

@@ -21,7 +21,6 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return pipeline.Edge(h.Handle) })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Models

@@ -73,7 +73,8 @@ func (h *Handler) toAgent(
 	return inbound.OK(), true, said(ctx, in, to, r, err)
 }
 
-// said is what became of the write. Which agent answers in a thread stands in the conversation, which is not read here.
+// said reports how the write ended. Which agent answers in a thread is in the conversation's row, which is not read
+// here.
 func said(ctx context.Context, in conversation.Inbound, agent string, r task.Request, err error) error {
 	log := slog.With("session_id", in.Ref().ID, "event_id", r.EventID)
 	switch {
@@ -97,7 +98,7 @@ func unkept(ctx context.Context, event string, err error) error {
 	return errAgain
 }
 
-// named is a name and what parts it from the rest; a name that begins a longer word is none.
+// named matches a name and the separator after it; the beginning of a longer word is not a name.
 var named = regexp.MustCompile(`^([A-Za-z0-9][A-Za-z0-9._-]{0,63})(?:\s*[:：、,]\s*|[\s\x{3000}]+|$)`)
 
 // addressee is the agent that a direct message is to, and the message without its name. ok is false for one that makes
@@ -115,7 +116,6 @@ func addressee(s tenancy.Settings, text string) (id, rest string, ok bool) {
 	return agent.Default(defs).ID, text, s.DMDefault == "agent"
 }
 
-// file is what Slack says of one that a message has with it.
 type file struct {
 	ID       string `json:"id"`
 	Name     string `json:"name"`
@@ -126,7 +126,7 @@ type file struct {
 const (
 	// mostFiles is how many files of a message are noted.
 	mostFiles = 20
-	// mostName is how much of a file's name is, in bytes.
+	// mostName is how many bytes of a file's name are noted.
 	mostName = 255
 )
 
@@ -147,7 +147,7 @@ func beginning(s string) string {
 	return strings.ToValidUTF8(s[:min(len(s), mostName)], "")
 }
 
-// stopped ends what a conversation does, as the person wants who pressed Slack's button. Whoever is not its opener may
+// stopped ends what a conversation is doing after somebody pressed Slack's stop button. Only its opener may; others can
 // cancel actions on their cards.
 func (h *Handler) stopped(ctx context.Context, e envelope) (inbound.Response, error) {
 	var stop struct {

@@ -36,7 +36,7 @@ type authorization struct {
 	IsBot  bool   `json:"is_bot"`
 	// Enterprise is the organization, empty for a workspace without one.
 	Enterprise string `json:"enterprise_id"`
-	// The app is installed for all of an organization, with one token that is no workspace's.
+	// The app is installed for a whole organization, with one token that belongs to no workspace.
 	Organization bool `json:"is_enterprise_install"`
 }
 
@@ -91,14 +91,14 @@ type end struct {
 	bots []string // user ids, of tokens that were revoked
 }
 
-// ends reports whether a workspace of an organization is among those that an event ends which names none: our bot there
-// may not be the one whose token was revoked.
+// ends reports whether an event that names no workspace ends this one of the organization's: the revoked token may be
+// another workspace's bot's.
 func (x end) ends(t tenancy.Tenant) bool {
 	return x.why == tenancy.AppUninstalled || slices.Contains(x.bots, t.BotUserID)
 }
 
-// ended is what ends integrations, without a reason when nothing does. A revoked token of a person ends nothing: only
-// the bot's token is used.
+// ended says what an event ends; its reason is empty where it ends nothing. A person's revoked token ends nothing,
+// since only the bot's is used.
 func (e envelope) ended(what string) (end, error) {
 	field, whose := "team_id", e.team()
 	if e.organization() {
@@ -149,7 +149,7 @@ func (m message) authorTeam() string {
 	return cmp.Or(m.UserTeam, m.SourceTeam, m.Team)
 }
 
-// channelType is Slack's; a mention comes without one, but a channel's id tells.
+// channelType is Slack's. A mention comes without one; then the channel's id tells.
 func (m message) channelType() string {
 	return cmp.Or(m.ChannelType, intake.ChannelType(m.Channel))
 }
@@ -220,7 +220,7 @@ func (m message) request(e envelope) (task.Request, error) {
 
 var leadingMention = regexp.MustCompile(`^\s*<@[A-Z0-9]+(\|[^>]*)?>`)
 
-// mentionOf finds the mentions of ourselves: with an unknown bot the one that a text begins with.
+// mentionOf finds mentions of the bot. Where the bot's id is unknown, it finds the one that a text begins with.
 func mentionOf(bot string) *regexp.Regexp {
 	if inbound.CheckID("user_id", bot) == nil {
 		return regexp.MustCompile(`[ \t]*<@` + bot + `(\|[^>]*)?>[ \t]*`)

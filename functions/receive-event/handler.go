@@ -17,7 +17,7 @@ import (
 	"ringi/shared/store"
 )
 
-// maxChallenge bounds what url_verification has us repeat, in bytes.
+// maxChallenge bounds what url_verification asks to have repeated, in bytes.
 const maxChallenge = 4096
 
 // Store keeps a new task with one call, and ends integrations with one conditional write.
@@ -28,7 +28,6 @@ type Store interface {
 	EndIntegrations(ctx context.Context, tenant string, why tenancy.IntegrationReason, at, now time.Time) (int, error)
 }
 
-// Handler receives Slack's events.
 type Handler struct {
 	Store         Store
 	Conversations Conversations
@@ -114,7 +113,7 @@ func (h *Handler) event(ctx context.Context, e envelope) (inbound.Response, erro
 	return h.keep(ctx, request)
 }
 
-// keep is the one write.
+// keep writes the request's first rows.
 func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, error) {
 	ref, repeated, err := intake.Keep(ctx, h.Store, r, h.Now())
 	var bad intake.ErrTimestamp
@@ -124,7 +123,7 @@ func (h *Handler) keep(ctx context.Context, r task.Request) (inbound.Response, e
 	return answered(ctx, ref, r, repeated, err)
 }
 
-// create writes what is said without anybody having asked for work.
+// create writes what Ringi says to somebody who has asked for nothing.
 func (h *Handler) create(
 	ctx context.Context, change aggregate.Change, ref aggregate.Ref, r task.Request,
 ) (inbound.Response, error) {
@@ -150,9 +149,9 @@ func answered(
 	return inbound.OK(), nil
 }
 
-// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of a workspace, or of all of
-// an organization's that are ours. A repeated event, or one from before the workspace was connected again, changes
-// nothing.
+// end disconnects the integrations that an app_uninstalled or tokens_revoked event ends: of one workspace, or of all
+// those of an organization that Ringi serves. A repeated event, or one from before the workspace was connected again,
+// changes nothing.
 func (h *Handler) end(ctx context.Context, e envelope, what string) (inbound.Response, error) {
 	x, err := e.ended(what)
 	if err != nil {
@@ -197,7 +196,7 @@ func (h *Handler) ofOrganization(ctx context.Context, e envelope, x end) (tenant
 	return tenants, nil
 }
 
-// foreign ignores an event of an organization's installation, which is none of Ringi's.
+// foreign ignores an event of an installation for a whole organization, which is not supported.
 func foreign(ctx context.Context, e envelope) (inbound.Response, error) {
 	metric.Count(metric.EventForeign, 1)
 	return ignore(ctx, e, ignoredOrg)

@@ -37,8 +37,8 @@ func (h *Handler) opened(ctx context.Context, e envelope) (inbound.Response, err
 	return h.create(ctx, change, ref, r)
 }
 
-// openedHome notes that a person has the Home tab before them: it is published for them now and as long as they may
-// look.
+// openedHome notes that a person opened the Home tab: it is published now, and again while they may still be looking at
+// it.
 func (h *Handler) openedHome(ctx context.Context, e envelope, user string) (inbound.Response, error) {
 	if err := h.Store.HomeOpened(ctx, aggregate.TenantID(e.team()),
 		store.Home{Team: e.team(), User: user, OpenedAt: h.Now()}); err != nil {

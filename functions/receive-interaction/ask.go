@@ -22,19 +22,19 @@ import (
 // languageWithin bounds the call that asks Slack for a person's language, without which the workspace's is used.
 const languageWithin = 700 * time.Millisecond
 
-// keepAgainWithin is left of the time for a second try to keep a request of which no answer came.
+// keepAgainWithin is the time that is left for a second try to save a request when the first got no answer.
 const keepAgainWithin = 600 * time.Millisecond
 
 // knownWithin is how long a repeated request waits for what becomes of the first one: Slack waits three seconds for an
 // answer.
 const knownWithin = 1200 * time.Millisecond
 
-// wanted is a request that no message to Ringi asked for.
+// wanted is a request that was made by a command or a dialog, without a message to Ringi.
 type wanted struct {
 	team, user, text string
 	channel          string // where the cards shall stand; empty: the person's direct messages
 	elsewhere        bool   // in direct messages, where Ringi can't post there
-	once             string // what tells this act from others, however often it arrives
+	once             string // identifies this act, however often it arrives
 }
 
 // place is where a request stands.
@@ -46,12 +46,12 @@ type outcome struct {
 	note card.AskNote
 }
 
-// request posts a message of Ringi's that says what is asked for and by whom, and makes a task of it as of a message of
-// the person's. What arrives twice is done once.
+// request posts a message that says what is asked for and by whom, and makes a task of it as if the person had written
+// it. A request that arrives twice is made once.
 func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome {
 	tenant, log := aggregate.TenantID(w.team), slog.With("user", w.user)
 	w.text = intake.Text(w.text)
-	// Ringi lends nobody its voice whose request would be refused. While Slack doesn't say, who reads the request asks
+	// Nothing is posted for somebody whose request would be refused. If Slack doesn't answer now, resume-task asks
 	// again.
 	by, err := h.people.Requester(ctx, h.Slack, w.team, w.user, h.Now())
 	if err == nil && (by.Guest || by.Team != w.team) {
@@ -76,7 +76,7 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 		cancel()
 		if err != nil && intake.Unanswered(err) { // it may be kept: then this finds it
 			ref, _, err = intake.Keep(ctx, h.Store, r, h.Now())
-			if err != nil { // a task without its message, or a second one, would be worse than none
+			if err != nil { // no task is better than one without its message, or a second one
 				log.ErrorContext(ctx, "not known to be kept", "channel", at.channel, "ts", at.ts, "err", err)
 				return outcome{note: card.NoteUnsure}
 			}
@@ -104,8 +104,8 @@ func (h *Handler) request(ctx context.Context, w wanted, locale string) outcome 
 	return outcome{note: cmp.Or(note, card.NoteFailed)}
 }
 
-// begin reports whether a request is begun now. Else it says what became of the one that is the same, for which it
-// waits a moment: whoever asks twice in a row was not answered, and wants to know.
+// begin reports whether this request is the first of its kind. For a repeated one it waits a moment and returns what
+// became of the first: whoever asks twice had no answer, and wants to know.
 func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, was outcome, err error) {
 	for stop := time.Now().Add(knownWithin); ; {
 		first, came, err := h.Store.Once(ctx, tenant, once)
@@ -120,7 +120,7 @@ func (h *Handler) begin(ctx context.Context, tenant, once string) (first bool, w
 	}
 }
 
-// say posts the request's first message. Note is what the person is told: also why nothing was posted.
+// say posts the request's first message. note is what the person is told, also when nothing was posted.
 func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, note card.AskNote, err error) {
 	post := func(channel string) error {
 		ts, err := h.Slack.Post(ctx, channel, "", card.Asked(locale, w.user, w.text), slackapi.Metadata{})
@@ -150,9 +150,9 @@ func (h *Handler) say(ctx context.Context, w wanted, locale string) (at place, n
 	return at, cmp.Or(note, card.NoteAccepted), nil
 }
 
-// fromMessage makes a request of a message that somebody wrote, with the text that the person sent, who asks for it. If
-// that is what the message says, its cards stand below it, as if it had mentioned Ringi. Else they stand below a
-// message of Ringi's that repeats the text: nobody's message has them as if it had said that.
+// fromMessage makes a request of somebody's message, with the text that the person sent in the dialog. If the text is
+// the message's own, the cards stand below that message, as if it had mentioned Ringi. Otherwise they stand below a
+// message of Ringi's that repeats the text, so that nobody seems to have written it.
 func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf, text, locale string) outcome {
 	reaches, err := h.Slack.Reaches(ctx, of.Channel, p.User.ID)
 	if err != nil {
@@ -188,8 +188,8 @@ func (h *Handler) fromMessage(ctx context.Context, p payload, of card.RequestOf,
 	return outcome{place{r.Channel, of.TS}, card.NoteAccepted}
 }
 
-// locale is the language in which a person is answered: the one that they chose in Slack if there are texts in it, else
-// the workspace's. The second is that of messages that others read too.
+// locale returns the language for a person, which is the one they chose in Slack if Ringi speaks it, and the
+// workspace's, for messages that others read too.
 func (h *Handler) locale(ctx context.Context, team, user string) (person, workspace string) {
 	workspace = language.All[0]
 	if s, err := h.Store.Settings(ctx, aggregate.TenantID(team)); err == nil {

@@ -45,7 +45,7 @@ func (h *Handler) askCancel(ctx context.Context, p payload) (inbound.Response, e
 	return inbound.OK(), nil
 }
 
-// title is a task's, empty before there is one.
+// title is the task's title, empty before there is a task.
 func (v verdict) title() string {
 	if a, is := v.Task(); is && a.Task != nil {
 		return a.Task.Title
@@ -77,7 +77,7 @@ func (h *Handler) cancel(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// closeConversation is the yes to the dialog that asks whether a conversation shall end.
+// closeConversation handles the yes to the dialog that asks whether a conversation shall end.
 func (h *Handler) closeConversation(ctx context.Context, p payload) (inbound.Response, error) {
 	var m card.ConversationForm
 	if json.Unmarshal([]byte(p.View.PrivateMetadata), &m) != nil {

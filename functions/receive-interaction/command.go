@@ -77,7 +77,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 		return h.list(ctx, c, person), nil
 	case word == "cancel" && aggregate.ValidID(taskID(rest)):
 		return h.cancelByID(ctx, c, taskID(rest)), nil
-	case word == "cancel" && len(strings.Fields(rest)) < 2: // what is no id
+	case word == "cancel" && len(strings.Fields(rest)) < 2: // what follows is no id
 		return ephemeral(card.NoteNoSuchTask.Told(person, "")), nil
 	case c.name != "/ringi", subcommand(word) && (rest == "" || aggregate.ValidID(taskID(rest))):
 		// "approve" of an id, say: a request has more words
@@ -88,7 +88,7 @@ func (h *Handler) command(ctx context.Context, c command) (inbound.Response, err
 	return ephemeral(out.note.Told(person, h.Slack.Link(ctx, out.channel, out.ts, ""))), nil
 }
 
-// inEach is a note in every language, where a person's can't be asked for.
+// inEach is a note in every language, for when the person's can't be looked up.
 func inEach(n card.AskNote) string {
 	var told []string
 	for _, locale := range language.All {

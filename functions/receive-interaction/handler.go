@@ -43,7 +43,7 @@ type Rows interface {
 	Redraw(ctx context.Context, ref aggregate.Ref) error
 }
 
-// Store is what a tenant has beside what people decide on.
+// Store has the rows of a tenant that nobody decides on.
 type Store interface {
 	Settings(ctx context.Context, tenant string) (tenancy.Settings, error)
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
@@ -76,7 +76,6 @@ type Slack interface {
 	Link(ctx context.Context, channel, ts, thread string) string
 }
 
-// Handler receives clicks, shortcuts and forms.
 type Handler struct {
 	Rows          Rows
 	Store         Store
@@ -91,7 +90,7 @@ type Handler struct {
 	people people.Requesters // whose language is known
 }
 
-// click is one act of one person: of what, by whom and where.
+// click is one act of one person: what was clicked, by whom and where.
 type click struct {
 	decision.Click
 	thread   string
@@ -169,7 +168,7 @@ func (h *Handler) foreign(ctx context.Context, team string) bool {
 	return err == nil && !ours
 }
 
-// click is the act of whoever sent the payload on a subject, and on what in it.
+// click is what the sender of the payload did: to which subject, and to what in it.
 func (p payload) click(subject, id string) click {
 	c := click{thread: p.thread(), trigger: p.TriggerID, Click: decision.Click{
 		Ref: kinds.RefOf(aggregate.TenantID(p.Team.ID), subject), ID: id,
@@ -279,7 +278,7 @@ func (h *Handler) submit(ctx context.Context, p payload) (inbound.Response, erro
 	return ignore(ctx, "view")
 }
 
-// rejection is what the private_metadata of a form for a reason says, of card.Rejection or card.ConversationForm.
+// rejection reads the private_metadata of a form for a reason, which is a card.Rejection or a card.ConversationForm.
 type rejection struct {
 	Type    aggregate.CardType `json:"type"` // empty for an action's
 	TaskID  string             `json:"task_id"`
@@ -308,7 +307,7 @@ func (h *Handler) reject(ctx context.Context, p payload) (inbound.Response, erro
 	return inbound.OK(), nil
 }
 
-// malformed answers a form of ours whose private_metadata can't be read: another release made it.
+// malformed answers a form whose private_metadata can't be read, since another release made it.
 func (h *Handler) malformed(ctx context.Context, p payload) (inbound.Response, error) {
 	metric.Count(metric.InteractionOdd, 1)
 	slog.WarnContext(ctx, "the form's private_metadata could not be read")
@@ -324,7 +323,7 @@ func keepOpen(text string) inbound.Response {
 	return inbound.JSON(200, slack.NewErrorsViewSubmissionResponse(map[string]string{card.ReasonBlock: text}))
 }
 
-// ignore accepts what is not ours, and counts it.
+// ignore accepts what Ringi doesn't handle, and counts it.
 func ignore(ctx context.Context, why string) (inbound.Response, error) {
 	metric.Count(metric.EventIgnored, 1)
 	if len(why) > 64 {

@@ -65,8 +65,8 @@ func (h *Handler) turnedDraft(
 	return h.otherDraft(ctx, v, o)
 }
 
-// pick puts the draft that was read in the place of the one that waits. What may pass is said in the dialog, which
-// stays open.
+// pick puts the draft that was read in the place of the one that waits. After a failure that may pass, the dialog stays
+// open and says so.
 func (h *Handler) pick(ctx context.Context, p payload) (inbound.Response, error) {
 	o, err := aboutOf[card.OtherDraft](p, "draft")
 	if err != nil {

@@ -19,8 +19,8 @@ const (
 	kindSubmission = "view_submission"
 )
 
-// payload is the part of an interaction that is read. Slack signed all of it, but another release or
-// another app may have put in the ids of block_id, value and private_metadata: they must match a row.
+// payload is the part of an interaction that is read. Slack signed all of it, but but the ids in block_id, value and
+// private_metadata may come from another release or app, so they must match a row.
 type payload struct {
 	Type       string    `json:"type"`
 	AppID      string    `json:"api_app_id"`
@@ -172,7 +172,7 @@ func (p payload) tasks() []string {
 			BlockID string `json:"block_id"`
 		} `json:"blocks"`
 	}
-	_ = json.Unmarshal(p.Message.Attachments, &drawn) // of a card of ours it doesn't fail
+	_ = json.Unmarshal(p.Message.Attachments, &drawn) // it can't fail for a card of Ringi's
 	for _, a := range drawn {
 		for _, b := range a.Blocks {
 			add(b.BlockID)

@@ -27,8 +27,8 @@ func (h *Handler) review(ctx context.Context, c click, kind aggregate.CardType, 
 	})
 }
 
-// show opens a dialog for whoever may decide, and where readers are let in for members of the workspace who may only
-// read; to anybody else it tells v.
+// show opens a dialog for whoever may decide and, where readers is set, for members of the workspace who may only read.
+// Anybody else is told v.
 func (h *Handler) show(
 	ctx context.Context, c click, v verdict, readers bool, draw func() (slack.ModalViewRequest, error),
 ) {
@@ -113,8 +113,8 @@ func (h *Handler) turned(ctx context.Context, p payload, r card.Review, page int
 	return h.page(ctx, v.Of, r, v.Settings)
 }
 
-// reading reports whether whoever turns a page may read but not decide, now. Its error is why they may not read either:
-// a button of a message is pressed where the person sees it, but who left a channel may have its dialog open still.
+// reading reports whether whoever turns a page may, by now, read but not decide. Its error says why they may not read
+// either: somebody who has left a channel may still have its dialog open.
 func (h *Handler) reading(ctx context.Context, c click) (v verdict, readsOnly bool, err error) {
 	v = h.check(ctx, c, decision.MayRead)
 	if !mayRead(v.Err) {

@@ -10,7 +10,8 @@ import (
 )
 
 // seen is what people see of a message. Slack shows its blocks, and keeps its text, which an app may choose freely, for
-// notifications: the text counts only where there is nothing else, and previews of links where nobody wrote anything.
+// notifications: the text counts only where there are no blocks, and previews of links only where nobody wrote
+// anything.
 func (m message) seen() string {
 	var own, previews sight
 	own.block(decoded(m.Blocks))
@@ -70,21 +71,21 @@ func (s *sight) attachment(a map[string]any) {
 	}
 }
 
-// escaped is a text without Slack's escapes, which plain ones have, too.
+// escaped is a text without Slack's escapes; plain texts have them, too.
 func escaped(v any) string {
 	text, _ := v.(string)
 	return intake.Text(text)
 }
 
-// unread are what a person works with, and does not read.
+// unread are the types of elements that people press or fill in, and don't read.
 var unread = []string{"actions", "button", "call", "context_actions", "divider", "file", "input"}
 
-// parts are where blocks keep what they show, in its order.
+// parts are the members in which blocks keep what they show, in the order in which it is shown.
 var parts = []string{
 	"title", "subtitle", "text", "body", "fields", "elements", "child_blocks", "cards", "tasks", "details", "output",
 }
 
-// block reads a block, an object of one, or a list of them; also of kinds that are younger than this.
+// block reads a block, an object in a block, or a list of these, also of types that this code doesn't know.
 func (s *sight) block(v any) {
 	switch v := v.(type) {
 	case string:
@@ -118,7 +119,6 @@ func (s *sight) block(v any) {
 	}
 }
 
-// cells are a table's row.
 func cells(row any) (out []string) {
 	all, _ := row.([]any)
 	for _, cell := range all {

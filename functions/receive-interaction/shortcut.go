@@ -126,8 +126,8 @@ func (h *Handler) filled(ctx context.Context, p payload) (inbound.Response, erro
 	return problem(card.RequestTextBlock, out.note)
 }
 
-// filledOf handles it where the request is made of a message: what was sent is what is asked for, whatever stands in
-// the message. It returns what the dialog stays open for, empty when it closes.
+// filledOf handles a submission whose request is made of a message: what was sent is asked for, whatever the message
+// says. It returns why the dialog stays open, empty when it closes.
 func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspace string) card.AskNote {
 	var of card.RequestOf
 	err := json.Unmarshal([]byte(p.View.PrivateMetadata), &of)
@@ -140,7 +140,7 @@ func (h *Handler) filledOf(ctx context.Context, p payload, text, person, workspa
 		if out.note == card.NoteRepeated || out.ts == of.TS { // else its first message is there to see
 			h.note(ctx, of, p.User.ID, out.note, person)
 		}
-	case card.NoteElsewhere: // where Ringi can't post, it can't tell: the message in the person's direct messages does
+	case card.NoteElsewhere: // Ringi can't post there: the message in the person's direct messages tells them
 	default:
 		return out.note
 	}

@@ -20,14 +20,14 @@ import (
 	"ringi/shared/store"
 )
 
-// verdict is what became of a click, in Slack's words.
+// verdict says in Slack what became of a click.
 type verdict struct{ decision.Verdict }
 
 func (h *Handler) maker() decision.Maker {
 	return decision.Maker{Store: h.Rows, People: h.People, Results: h.Results, Now: h.Now}
 }
 
-// decide is decision.Maker's, and so is check.
+// decide makes a decision, as decision.Maker does.
 func (h *Handler) decide(ctx context.Context, c click, act decision.Act) verdict {
 	return verdict{h.maker().Decide(ctx, c.Click, act)}
 }
@@ -36,8 +36,8 @@ func (h *Handler) check(ctx context.Context, c click, act decision.Act) verdict 
 	return verdict{h.maker().Check(ctx, c.Click, act)}
 }
 
-// toldWithin is what a person's note may take where less of the answer's time is left, as after a stall: who isn't
-// told that nothing was saved takes it for saved.
+// toldWithin is the least time for telling a person, even when the answer's time is over: somebody who isn't told that
+// nothing was saved takes it for saved.
 const toldWithin = 500 * time.Millisecond
 
 // toTell is ctx with at least that much time.
@@ -48,8 +48,8 @@ func toTell(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, func() {}
 }
 
-// tell says to the person why nothing was decided, and has the card drawn anew: it
-// showed a button that it ought not to. Both are best effort: the answer to Slack comes next.
+// tell tells the person why nothing was decided, and has the card drawn anew, since it showed a button that has no use
+// any more. Both are best effort: the answer to Slack comes next.
 func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 	log := slog.With(c.Ref.Kind+"_id", c.Ref.ID, "user", c.User)
 	if c.home != "" { // it showed a button that is not to be pressed any more
@@ -64,7 +64,7 @@ func (h *Handler) tell(ctx context.Context, c click, v verdict) {
 		return
 	}
 	if v.Of != nil {
-		defer func() { // after the note, for which a table that does not answer leaves no time
+		defer func() { // last, since a table that does not answer would leave no time for the note
 			if err := h.Rows.Redraw(ctx, c.Ref); err != nil {
 				log.WarnContext(ctx, "redraw", "err", err)
 			}
@@ -121,7 +121,6 @@ func (h *Handler) openView(ctx context.Context, c click, view slack.ModalViewReq
 	return err
 }
 
-// text is the sentence for the person.
 func (v verdict) text() string {
 	say := card.Refused
 	if _, is := v.Of.(*conversation.Aggregate); is {
@@ -148,7 +147,7 @@ func (v verdict) inForm() (text string, ok bool) {
 	return "", false
 }
 
-// submitted answers a dialog without a field. What failed and may pass is shown in the dialog, which stays open; a
+// submitted answers a dialog without a field. After a failure that may pass, the dialog stays open and says so; a
 // refusal is told in the subject's thread.
 func (h *Handler) submitted(ctx context.Context, c click, v verdict) inbound.Response {
 	if text, ok := v.inForm(); ok {

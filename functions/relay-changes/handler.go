@@ -21,26 +21,24 @@ import (
 // batch would be repeated.
 const margin = 5 * time.Second
 
-// againAfter is when what a service failed at is tried once more: else its task would wait for the sweeper, a minute or
-// two.
+// againAfter is when a call that a service failed at is made once more. Without that its task would wait a minute or
+// two for the sweeper.
 const againAfter = time.Second
 
-// Store is what the relay reads.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
 }
 
-// Handler relays changes.
 type Handler struct {
 	Store   Store
 	Effects effect.Runner
 	Kinds   aggregate.Kinds
 }
 
-// Handle carries out what follows from a batch of the table's stream. The records of one task are looked at together:
-// effects come from the rows as they are now, not from the records. It gives records back while the card queue is down:
-// all from the first of the first task that could not be drawn. Runs are started and woken all the same. It also gives
-// back the records of tasks for which its time does not suffice. What a service failed at is tried again after the
+// Handle carries out what follows from a batch of the table's stream. The records of one task are handled together:
+// effects come from the rows as they are now, not from the records. While the card queue is down, Handle gives back all
+// records from the first of the first task that could not be drawn. Runs are started and woken all the same. It also
+// gives back the records of tasks that it has no time for. Tasks for which a service failed are tried again after the
 // others. A record that can't be handled is logged and counted, and the sweeper has its task within a minute.
 func (h *Handler) Handle(ctx context.Context, e events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	var out events.DynamoDBEventResponse

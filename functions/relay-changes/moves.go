@@ -10,7 +10,7 @@ import (
 	"ringi/shared/store"
 )
 
-// move is what has changed of one aggregate in a batch.
+// move says what changed of one aggregate in a batch.
 type move struct {
 	ref   aggregate.Ref
 	run   bool   // the head names another run than before

@@ -22,7 +22,6 @@ type Store interface {
 	DropWait(ctx context.Context, ref aggregate.Ref, w aggregate.Wait) error
 }
 
-// Handler parks runs.
 type Handler struct {
 	Store Store
 	Runs  effect.Runs
@@ -73,7 +72,7 @@ func (h *Handler) parked(a *task.Aggregate, in pipeline.Input) bool {
 	return a.Awaits(in.Gate) && a.Head.Run == in.Run
 }
 
-// approve stamps a gate in the system's name, as the settings asked when it opened.
+// approve stamps a gate as the system, as the settings wanted when it opened.
 func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.OpenGate) (*task.Aggregate, error) {
 	a, err := h.Store.Decide(ctx, in.Ref(), func(a *task.Aggregate) (aggregate.Change, error) {
 		if a.Head.Run != in.Run {
@@ -82,7 +81,7 @@ func (h *Handler) approve(ctx context.Context, in pipeline.Input, open task.Open
 		return a.Approve(open.ID, aggregate.System(), aggregate.Policy{}, h.Now())
 	})
 	var decided aggregate.ErrDecided
-	// decided or cancelled meanwhile: the token still must be answered
+	// decided or cancelled meanwhile: the token must be answered all the same
 	if errors.As(err, &decided) || errors.Is(err, aggregate.ErrSuperseded) {
 		return h.Store.Load(ctx, in.Ref())
 	}

@@ -26,7 +26,7 @@ type Slack interface {
 // slackWithin bounds each call to Slack.
 const slackWithin = 6 * time.Second
 
-// decision is one that a run makes.
+// decision is a decision on a task that a run makes.
 type decision = func(a *task.Aggregate, run int, now time.Time) (aggregate.Change, error)
 
 // commit makes a decision on the task as it was loaded, for its run, and returns the task after that commit. doing is
@@ -58,10 +58,9 @@ func (h *Handler) refuseRequester(ctx context.Context, a *task.Aggregate, by agg
 		})
 }
 
-// undecidable says which rule leaves nobody who could approve what is to be made next for the task under the settings
-// of now. It is empty where somebody could, and where nobody is asked: then at most a step's gate may open, which
-// execute-process opens for nobody, and a request that only reads needs no one. It returns errSilent when Slack can't
-// be asked.
+// undecidable names the rule by which nobody could approve, under the present settings, what is made next for the task.
+// It is empty where somebody could, and where the settings ask nobody about policy and steps: a step's gate may open
+// even then, but execute-process checks that itself. It returns errSilent when Slack can't be asked.
 func (h *Handler) undecidable(ctx context.Context, a *task.Aggregate) (aggregate.Rule, tenancy.Settings, error) {
 	settings, err := h.Store.Settings(ctx, a.Head.TenantID)
 	if err != nil {
@@ -134,7 +133,7 @@ func (h *Handler) accept(ctx context.Context, a *task.Aggregate, by aggregate.Ac
 	return after, nil
 }
 
-// within is commit of a decision that limits bound: where they don't allow it, it ends the request as refused.
+// within commits a decision that is subject to limits. Where they don't allow it, it ends the request as refused.
 func (h *Handler) within(
 	ctx context.Context, a *task.Aggregate, doing string, decide decision,
 ) (*task.Aggregate, error) {

@@ -15,7 +15,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Store is what resume-task reads and commits.
 type Store interface {
 	Load(ctx context.Context, ref aggregate.Ref) (*task.Aggregate, error)
 	Head(ctx context.Context, ref aggregate.Ref) (task.Head, error)
@@ -36,7 +35,6 @@ type Naming interface {
 	TenantAdmin(ctx context.Context) (string, error)
 }
 
-// Handler says where a run goes.
 type Handler struct {
 	Store  Store
 	Slack  Slack

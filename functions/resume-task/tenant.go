@@ -65,8 +65,8 @@ func (h *Handler) ensureTenant(ctx context.Context, a *task.Aggregate) (*task.Ag
 	return a, nil
 }
 
-// admin is a new tenant's first administrator, empty when nobody was named: who is named in the Slack secret, with whom
-// the console makes the tenant when somebody enters it first, else in the template's parameter.
+// admin is a new tenant's first administrator, empty when nobody is named. The Slack secret names them, as it does for
+// the console, or else the template's parameter.
 func (h *Handler) admin(ctx context.Context) string {
 	named, err := h.Secret.TenantAdmin(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (h *Handler) rename(ctx context.Context, t tenancy.Tenant) {
 	}
 }
 
-// noteDeployment notes which workspace is the deployment's own, before anything of any other is taken. While Slack
-// doesn't say, what was noted stays; after a failure a later request tries again.
+// noteDeployment notes which workspace is the deployment's own before any other's request is accepted. While Slack
+// doesn't say, the earlier note stays; after a failure a later request tries again.
 func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	own, err := whose.Tenant(ctx)
 	if err == nil && own != "" {
@@ -118,8 +118,9 @@ func (h *Handler) noteDeployment(ctx context.Context, whose installed.Home) {
 	}
 }
 
-// noteOrganization notes which organization (Enterprise Grid) the workspace is one of, as its own bot's token says: an
-// organization that removes the app names itself alone. After a failure a later request tries again.
+// noteOrganization notes which organization (Enterprise Grid) the workspace belongs to, as its own bot's token says:
+// the event by which an organization removes the app names only the organization. After a failure a later request tries
+// again.
 func (h *Handler) noteOrganization(ctx context.Context, t tenancy.Tenant) {
 	self, err := h.Slack.Self(ctx)
 	if err == nil && self.Team == t.TeamID {
@@ -138,7 +139,7 @@ func (h *Handler) name(ctx context.Context, team string) string {
 	ctx, cancel := context.WithTimeout(ctx, nameWithin)
 	defer cancel()
 	own, err := h.Slack.Team(ctx)
-	if err == nil && own != team { // a tenant of another installation: this token doesn't know its name
+	if err == nil && own != team { // another installation's tenant, whose name this token can't ask for
 		return team
 	}
 	var name string

@@ -24,7 +24,6 @@ import (
 // StateRound is where a team's loop goes for another round, or for the rest of one.
 const StateRound = "RunRound"
 
-// Handler plays rounds.
 type Handler struct {
 	Store  *contests.Store
 	Models round.Models
@@ -136,7 +135,8 @@ func (t *team) play(ctx context.Context) (aggregate.Next, error) {
 	return t.save(ctx, out)
 }
 
-// keeping are the models, each request kept as it is sent: the leader's, members', the evaluator's and the judge's.
+// keeping opens models of which every request is kept as it is sent: the leader's, members', the evaluator's and the
+// judge's.
 func (t *team) keeping() round.Models {
 	if t.Prompts == nil {
 		return t.Models
@@ -197,8 +197,8 @@ func fits(policy string) (problems []string) {
 	return problems
 }
 
-// may is asked before every call of a model: the contest and this run of it have to stand, and the team to have
-// something left of its part.
+// may is asked before every call of a model: the contest must still be open under this run, and the team must have
+// something left of its budget.
 func (t *team) may(ctx context.Context) error {
 	over, err := t.Store.Over(ctx, t.contest.Ref(), t.contest.Head.Run)
 	if err != nil {
@@ -217,7 +217,7 @@ func (t *team) may(ctx context.Context) error {
 	return nil
 }
 
-// save writes a scored round. A round that can't be written ends the team, as the last thing that can be tried.
+// save writes a scored round. If the round can't be written, save ends the team.
 func (t *team) save(ctx context.Context, out round.Outcome) (aggregate.Next, error) {
 	w, err := t.Store.SaveRound(ctx, t.work.Ref(), contests.Played{ScoredRound: out.ScoredRound, Once: true})
 	var unwritten *contest.DatabaseWriteError
@@ -252,7 +252,7 @@ func (t *team) end(
 	return finished(string(w.Team.Status)), nil
 }
 
-// why is what people are told of a round that ended its team.
+// why says to people how a round came to end its team.
 func why(e *round.Error) aggregate.Reason {
 	switch {
 	case e.Agent == round.Leader:

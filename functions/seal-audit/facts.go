@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store"
 )
 
-// facts keeps what new rows say for the numbers of their days. It returns the sequence number of the first record that
-// must come again, "" when none must: told twice, a row makes the same fact.
+// facts saves what new rows add to the numbers of their days. It returns the sequence number of the first record that
+// must come again, "" when none must: a row that comes twice makes the same fact.
 func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecord) string {
 	var all []daily.Fact
 	first := ""
@@ -20,7 +20,7 @@ func (h *Handler) facts(ctx context.Context, records []events.DynamoDBEventRecor
 		}
 		f, ok, err := h.Store.FactOf(item(r.Change.NewImage))
 		switch {
-		case err != nil: // it never will be one
+		case err != nil: // it will never be a fact
 			failed(ctx, "makes no fact", f.Tenant, err)
 		case ok:
 			if first == "" {
@@ -51,7 +51,7 @@ func (h *Handler) count(ctx context.Context, records []events.DynamoDBEventRecor
 			continue
 		}
 		c, ok, err := h.Store.CountedOf(item(r.Change.NewImage))
-		if err != nil { // it never will count
+		if err != nil { // it will never be counted
 			failed(ctx, "can't be counted", c.Tenant, err)
 			continue
 		}

@@ -25,11 +25,10 @@ import (
 const (
 	// margin of the invocation's time is kept to give back what was not sealed.
 	margin = 5 * time.Second
-	// maxEntries is how many rows a link seals: about 200 bytes each, of the 400 KB that a row of the table may have.
+	// maxEntries is how many rows a link seals. Each takes about 200 bytes, and a row of the table may have 400 KB.
 	maxEntries = 500
 )
 
-// Store is what the sealer reads and writes.
 type Store interface {
 	Chain(ctx context.Context, tenant string) (store.Chain, error)
 	Chains(ctx context.Context) iter.Seq2[store.Chain, error]
@@ -45,17 +44,15 @@ type Store interface {
 	RowsOfLog(ctx context.Context, tenant string, from, until time.Time) iter.Seq2[chain.Row, error]
 }
 
-// Signer signs a text.
 type Signer interface {
 	Sign(ctx context.Context, text []byte) ([]byte, error)
 }
 
-// Heads are kept where nobody can take them back.
+// Heads keeps the heads of chains where nobody can delete them.
 type Heads interface {
 	Keep(ctx context.Context, head chain.Head) error
 }
 
-// Handler seals.
 type Handler struct {
 	Store  Store
 	Signer Signer
@@ -66,8 +63,7 @@ type Handler struct {
 }
 
 // Handle seals a batch of the table's stream and counts it, or, asked by a schedule, puts heads away and seals what was
-// left out. It gives back the records from the first that could not be sealed; a row that is then sealed twice is as
-// good as one.
+// left out. It gives back the records from the first that could not be sealed; sealing a row twice does no harm.
 func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.DynamoDBEventResponse, error) {
 	ctx, cancel := sleep.Sparing(ctx, margin)
 	defer cancel()
@@ -87,7 +83,6 @@ func (h *Handler) Handle(ctx context.Context, event json.RawMessage) (events.Dyn
 	return out, nil
 }
 
-// seal appends rows to a tenant's chain.
 func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, late bool) error {
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		is, err := h.Store.Chain(ctx, tenant)
@@ -108,7 +103,7 @@ func (h *Handler) seal(ctx context.Context, tenant string, rows []chain.Row, lat
 	}
 }
 
-// salt is of one link alone.
+// salt makes a random value for one link.
 func salt() string {
 	b := make([]byte, 32)
 	rand.Read(b) // never fails

@@ -15,10 +15,11 @@ import (
 )
 
 const (
-	// settled is how long after its end a day is looked at: what was written in it has come through the stream by then.
+	// settled is how long after its end a day is checked: by then the stream has brought everything that was written in
+	// it.
 	settled = 10 * time.Minute
-	// window is how much of a log is looked at together, and sealedWithin how long after a row was written its link
-	// comes: the stream tries for an hour.
+	// window is the part of a log that is checked at once. sealedWithin is how long after a row its link may come: the
+	// stream tries for an hour.
 	window, sealedWithin = 6 * time.Hour, 2 * time.Hour
 	// checkEvery is the number of rows after which progress is noted: a window may have more rows than an invocation
 	// reads.
@@ -32,8 +33,8 @@ func (h *Handler) through() time.Time {
 	return h.Now().Add(-settled).UTC().Truncate(24 * time.Hour)
 }
 
-// late seals the rows of past days that no link seals: of days before the chain began, or whose records were given up.
-// They are called late, so that whoever checks the log sees them. It goes on by windows, each of which is noted.
+// late seals the rows of past days that no link seals: from before the chain began, or whose records were given up.
+// Their links say that they are late, for whoever checks the log. It works window by window and notes each.
 func (h *Handler) late(ctx context.Context, is store.Chain, through time.Time) error {
 	r := h.readings.of(is.Tenant)
 	if err := h.begin(ctx, r, is); err != nil {
@@ -53,7 +54,7 @@ func (h *Handler) late(ctx context.Context, is store.Chain, through time.Time) e
 	return nil
 }
 
-// lateIn is late for the rows of one window.
+// lateIn seals the late rows of one window.
 func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, until time.Time) error {
 	if err := h.read(ctx, r, tenant, until.Add(sealedWithin)); err != nil {
 		return err
@@ -92,7 +93,8 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 		if err := flush(); err != nil {
 			return err
 		}
-		// Another minute may have to go on from here; of the same moment more may follow.
+		// The next minute may have to continue from here. More rows of the same moment may follow, so the moment itself
+		// is read again.
 		if err := h.Store.ChainChecked(ctx, tenant, x.At); err != nil {
 			return err
 		}
@@ -103,7 +105,7 @@ func (h *Handler) lateIn(ctx context.Context, r *reading, tenant string, from, u
 	return h.Store.ChainChecked(ctx, tenant, until)
 }
 
-// reading is what a process has read of a tenant's links while it looks at rows of past days: the next minute goes on
+// reading is how far a process has read a tenant's links while it checks rows of past days. The next minute continues
 // from there.
 type reading struct {
 	keys keys
@@ -147,8 +149,8 @@ func (r *readings) forget(tenant string) {
 	delete(r.all, tenant)
 }
 
-// begin finds the first link that may seal a row from is.Checked on, unless that was read already. No link is older
-// than what it seals, but for what two clocks differ by, and links are in the order of their times, but for as much.
+// begin finds the first link that may seal a row from is.Checked on, unless it was read already. Apart from the drift
+// between two clocks, no link is older than what it seals, and links are in the order of their times.
 func (h *Handler) begin(ctx context.Context, r *reading, is store.Chain) error {
 	if r.next > 0 && !is.Checked.Before(r.from) {
 		return nil
@@ -172,7 +174,7 @@ func (h *Handler) begin(ctx context.Context, r *reading, is store.Chain) error {
 	return nil
 }
 
-// read reads links on, until one that was made after a time; zero: to the last.
+// read continues to read links, up to the first that was made after until; to the last if until is zero.
 func (h *Handler) read(ctx context.Context, r *reading, tenant string, until time.Time) error {
 	if !until.IsZero() && r.at.After(until) {
 		return nil
@@ -192,9 +194,9 @@ func (h *Handler) read(ctx context.Context, r *reading, tenant string, until tim
 	return nil
 }
 
-// keys are those of a day's rows, of which there may be many: of each there are eight bytes, of a hash that nobody can
-// know before. Were two alike by chance, a row could stay unsealed, which a check finds: of days with a million rows,
-// one in tens of millions.
+// keys is a set of rows' keys. A day may have many, so each is kept as eight bytes of a hash with a random seed. If two
+// were alike by chance, a row could stay unsealed, which a check finds: that happens on one of tens of millions of days
+// with a million rows.
 type keys struct {
 	seed maphash.Seed
 	of   map[uint64]struct{}

@@ -19,7 +19,6 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	Key    string `env:"CHAIN_KEY_ID" doc:"the key that signs the audit log's chain"`

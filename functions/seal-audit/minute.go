@@ -48,8 +48,8 @@ func (h *Handler) minute(ctx context.Context) error {
 	return nil
 }
 
-// lateOnes seals what was left out of these tenants' rows, of those first that were not looked at for longest. Each has
-// a share of the time: what it has no time for, the next minute does.
+// lateOnes seals the rows of these tenants that were left out, beginning with the tenant that was not checked for
+// longest. Each has a share of the time; the next minute continues.
 func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through time.Time) {
 	h.readings.trim()
 	slices.SortStableFunc(behind, func(a, b store.Chain) int { return a.Checked.Compare(b.Checked) })
@@ -76,8 +76,8 @@ func (h *Handler) lateOnes(ctx context.Context, behind []store.Chain, through ti
 	_ = all.Wait()
 }
 
-// share bounds ctx to one tenant's part of the time that is left, when so many tenants are checked lateAtOnce at a
-// time.
+// share bounds ctx to one tenant's part of the remaining time, where so many tenants are still to be checked,
+// lateAtOnce at a time.
 func share(ctx context.Context, tenants int) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {

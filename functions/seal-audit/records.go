@@ -16,7 +16,7 @@ import (
 	"ringi/shared/store"
 )
 
-// part is what a batch has of one tenant.
+// part is one tenant's rows in a batch.
 type part struct {
 	tenant string
 	first  string // sequence number of the first record, to give it back
@@ -56,8 +56,8 @@ func (h *Handler) records(
 	return out
 }
 
-// parts are the tenants of a batch in the order of their first records. What was changed or removed rings, and so does
-// a row of another time: whoever may write the table wrote that by hand.
+// parts are the tenants of a batch in the order of their first records. A row that was changed, removed or has another
+// date raises an alarm: somebody wrote the table by hand.
 func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 	var out []part
 	for _, r := range records {
@@ -84,7 +84,7 @@ func parts(ctx context.Context, records []events.DynamoDBEventRecord) []part {
 	return out
 }
 
-// tenantOf is whose audit row a record is of.
+// tenantOf is the tenant whose audit row changed.
 func tenantOf(r events.DynamoDBEventRecord) (string, bool) {
 	key := r.Change.Keys["PK"]
 	if key.DataType() != events.DataTypeString {
@@ -105,7 +105,7 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	}
 	row, err := store.SealedRow(item(image))
 	off := row.At.Sub(r.Change.ApproximateCreationDateTime.Time)
-	// The table tells the moment in whole seconds.
+	// The stream's times are whole seconds.
 	if note == "" && (off > chain.Drift || off < -chain.Drift-time.Second) {
 		note = chain.Misdated
 	}
@@ -113,7 +113,7 @@ func rowOf(r events.DynamoDBEventRecord) (chain.Row, error) {
 	return row, err
 }
 
-// item is an image as the table's client has it.
+// item converts an image to the form of the table's client.
 func item(image map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
 	out := map[string]types.AttributeValue{}
 	for name, v := range image {

@@ -19,20 +19,19 @@ import (
 )
 
 const (
-	// spare: no further task is begun when less than this is left of the time.
+	// spare is the least time that must be left for another task to be begun.
 	spare = 10 * time.Second
-	// atOnce is how many tasks of a shard are handled side by side, and mostKept how many of them are kept as they were
-	// read for their effects; those beyond are read once more, since the function has 512 MB.
+	// atOnce is how many tasks of a shard are handled side by side. mostKept is how many of them stay in memory until
+	// their effects; further ones are read again, since the function has 512 MB.
 	atOnce, mostKept = 16, 32
-	// besideWithin is what reading the aggregate beside may take of perTask, and failedWait how long an aggregate is
-	// put off at most that another or a service hindered.
+	// besideWithin is how much of perTask may go into reading the aggregate beside. failedWait is how long an aggregate
+	// is put off at most when another one, or a service, caused the failure.
 	besideWithin = 2 * time.Second
 	failedWait   = 5 * time.Minute
 	// perTask bounds what one task may take, so that it delays no other for long.
 	perTask = 8 * time.Second
 )
 
-// Store is what the sweeper reads and settles.
 type Store interface {
 	Due(ctx context.Context, shard int, now time.Time) iter.Seq2[aggregate.Ref, error]
 	Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, error)
@@ -51,13 +50,14 @@ type Handler struct {
 	Now     func() time.Time
 }
 
-// count is what one sweep handled, repaired and could not handle, and of that what it left alone.
+// count counts what one sweep handled, repaired and failed to handle, and which of the failures were services left
+// alone.
 type count struct{ swept, repairs, failed, left atomic.Int64 }
 
 // Handle looks at every task that is due, all shards side by side, until none is or its own time runs short; the next
-// minute goes on from there. What time alone decides comes first, of all tasks: it needs the table alone, and people
-// wait for it. Then come their effects. A task that can't be handled is put off and delays no other, neither does a
-// shard that can't be read, nor a service that does not answer: tasks that need it stay due.
+// minute goes on from there. Decisions of time come first, for all tasks: they need only the table, and people wait for
+// them. Effects follow. A task that can't be handled is put off. Neither that task, nor a shard that can't be read, nor
+// a service that does not answer delays other tasks; those that need the service stay due.
 func (h *Handler) Handle(ctx context.Context) error {
 	one := h.ofOneSweep()
 	var n count
@@ -74,7 +74,6 @@ func (h *Handler) Handle(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// shards does something for each shard, side by side.
 func shards(do func(shard int)) {
 	var all sync.WaitGroup
 	for shard := range store.Shards {
@@ -83,7 +82,6 @@ func shards(do func(shard int)) {
 	all.Wait()
 }
 
-// half has half of the time that is left of ctx.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	if deadline, ok := ctx.Deadline(); ok {
 		return context.WithTimeout(ctx, time.Until(deadline)/2)
@@ -91,8 +89,8 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithCancel(ctx)
 }
 
-// decideDue makes the decisions of time for what is due in a shard, and returns that whose effects are to be carried
-// out.
+// decideDue makes the decisions of time for what is due in a shard, and returns the aggregates whose effects are still
+// to be carried out.
 func (h *Handler) decideDue(ctx context.Context, shard int, n *count) (list []*found, err error) {
 	var all errgroup.Group
 	all.SetLimit(atOnce)
@@ -131,8 +129,8 @@ func (h *Handler) carryOut(ctx context.Context, list []*found, n *count) {
 	_ = all.Wait()
 }
 
-// count does one part of handling what was found, and puts off what failed. What needs a service that is left alone
-// stays due: nothing is known against it.
+// count does one part of handling an aggregate, and puts it off if that fails. One that needs a service which is left
+// alone stays due: the fault is not its own.
 func (h *Handler) count(
 	ctx context.Context, f *found, part func(context.Context, *found) (repairs int, err error), n *count,
 ) {

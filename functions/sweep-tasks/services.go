@@ -28,7 +28,7 @@ const (
 // errLeftAlone: a call was not made because its service failed again and again in this sweep.
 var errLeftAlone = errors.New("left alone for this sweep")
 
-// service is one that many heads need. Heads that were handled at the same time share what is known of it.
+// service is a service that many heads need. All heads of a sweep share what is known of it.
 type service struct {
 	name string
 
@@ -36,7 +36,7 @@ type service struct {
 	failures int // in a row
 }
 
-// call makes a call that answers within answerWithin, unless the service is left alone. What it refuses is an answer.
+// call makes a call of at most answerWithin, unless the service is left alone. A refusal counts as an answer.
 func (s *service) call(ctx context.Context, do func(context.Context) error) error {
 	if s.leftAlone() {
 		return fmt.Errorf("%s: %w", s.name, errLeftAlone)
@@ -44,7 +44,7 @@ func (s *service) call(ctx context.Context, do func(context.Context) error) erro
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	err := do(within)
-	if failed := unavailable(err); !failed || ctx.Err() == nil { // else the time of all calls for one head was over
+	if failed := unavailable(err); !failed || ctx.Err() == nil { // otherwise the head's own time was over
 		s.heard(ctx, failed)
 	}
 	return err
@@ -71,13 +71,13 @@ func (s *service) heard(ctx context.Context, failed bool) {
 	}
 }
 
-// unavailable reports whether an error is a service's and not that of the head which is handled.
+// unavailable reports whether an error is the service's fault and not the head's.
 func unavailable(err error) bool {
 	class := errorclass.Of(err)
 	return class == errorclass.Unavailable || class == errorclass.Unconfirmed
 }
 
-// ofOneSweep is the handler with services that are left alone once they failed.
+// ofOneSweep is the handler for one sweep: services that fail again and again in it are left alone.
 func (h *Handler) ofOneSweep() *Handler {
 	table := watched{Store: h.Store, effects: h.Effects.Store, reads: &service{name: "reads of the table"},
 		writes: &service{name: "writes of the table"}}
@@ -88,7 +88,7 @@ func (h *Handler) ofOneSweep() *Handler {
 	return &one
 }
 
-// watched is the table.
+// watched is the table as a service that may be left alone.
 type watched struct {
 	Store
 	effects       effect.Store

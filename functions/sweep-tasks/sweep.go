@@ -22,7 +22,8 @@ type found struct {
 }
 
 // decide makes the decisions that time alone makes. It reports how many of them another function should have made. A
-// decision that needs what is beside waits while that can't be read, which is an error once all else is done.
+// decision that needs the aggregate beside waits while that can't be read; the error is returned after everything else
+// is done.
 func (h *Handler) decide(ctx context.Context, f *found) (repairs int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, perTask)
 	defer cancel()
@@ -94,7 +95,7 @@ func (h *Handler) effects(ctx context.Context, f *found) (repairs int, err error
 	return repairs, nil // on a conflict the task has changed, which makes it due again
 }
 
-// ending is an aggregate that ought to end by a time.
+// ending is an aggregate that must end by a certain time.
 type ending interface{ Late(now time.Time) bool }
 
 // errUnread: what is beside an aggregate could not be read.

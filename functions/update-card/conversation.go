@@ -15,24 +15,22 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Said is where what stands beside a conversation is: what was said, and what its actions print.
+// Said reads a conversation's messages and the output of its actions, which are not among its own rows.
 type Said interface {
 	Message(ctx context.Context, tenant, id, key string) (conversation.Message, error)
 	Log(ctx context.Context, tenant, action string, limit int) ([]conversation.LogEntry, error)
 }
 
-// Payloads opens those that are too large for a row.
+// Payloads opens payloads that are too large for a row.
 type Payloads interface {
 	Open(ctx context.Context, ref aggregate.Ref, b aggregate.Blob) (json.RawMessage, error)
 }
 
-// conversationCards draws the cards of conversations.
 type conversationCards struct {
 	said    Said
 	results Payloads
 }
 
-// Place is the conversation's thread.
 func (conversationCards) Place(a aggregate.Aggregate) (Place, bool) {
 	s := conversationOf(a).Session
 	if s == nil {
@@ -48,14 +46,13 @@ func conversationOf(a aggregate.Aggregate) card.Conversation {
 	return card.Conversation{Aggregate: a.(*conversation.Aggregate)}
 }
 
-// Render draws one card.
 func (conversationCards) Render(
 	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time,
 ) card.Message {
 	return card.RenderConversation(conversationOf(a), c, s, now)
 }
 
-// Live has in it the last lines of what an action prints that executes: they come without a commit.
+// Live adds the last lines of a running action's output, which change without a commit.
 func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error) {
 	t := conversationOf(a)
 	x := t.Current()
@@ -69,8 +66,7 @@ func (k conversationCards) Live(ctx context.Context, a aggregate.Aggregate) (agg
 	return t, nil
 }
 
-// Opened has what the card shows beside its row. What is gone stays away: a card whose message was deleted shows
-// nothing.
+// Opened adds what the card shows beside its row. A card whose message was deleted shows nothing.
 func (k conversationCards) Opened(
 	ctx context.Context, a aggregate.Aggregate, c *aggregate.Card,
 ) (aggregate.Aggregate, error) {
@@ -110,7 +106,6 @@ func (k conversationCards) Opened(
 // Suggestions are none: who talks with an agent knows what they want.
 func (conversationCards) Suggestions(aggregate.Aggregate, string) []card.Suggestion { return nil }
 
-// Urgency is read off the rows.
 func (conversationCards) Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency {
 	if c.CardType != conversation.CardAction {
 		return settled
@@ -141,13 +136,13 @@ func (conversationCards) Status(a aggregate.Aggregate) (st slackapi.AgentStatus,
 	return slackapi.AgentActive, t.Session.Title
 }
 
-// withStatus is a kind whose thread shows what its agent does.
+// withStatus is a kind whose thread shows what an agent is doing.
 type withStatus interface {
 	Status(a aggregate.Aggregate) (st slackapi.AgentStatus, title string)
 }
 
 // status tells Slack what the agent does, as the rows say: each time, since another process may have told it something
-// else. That it can't be told hinders no card and no copy.
+// else. A failure keeps no card or copy from being drawn.
 func (d *drawing) status(ctx context.Context) {
 	k, ok := d.kind.(withStatus)
 	if !ok {
@@ -163,7 +158,7 @@ func (d *drawing) status(ctx context.Context) {
 	}
 }
 
-// withOutput is a kind of whose aggregates something changes without a commit.
+// withOutput is a kind whose cards show something that changes without a commit.
 type withOutput interface {
 	Live(ctx context.Context, a aggregate.Aggregate) (aggregate.Aggregate, error)
 }

@@ -28,7 +28,7 @@ type Store interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Rows keep which message shows which card.
+// Rows records which message shows which card.
 type Rows interface {
 	ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error)
 	PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error
@@ -43,12 +43,12 @@ type Rows interface {
 	) error
 }
 
-// Kind is how the cards of one kind of aggregates are drawn.
+// Kind draws the cards of one kind of aggregate.
 type Kind interface {
-	// Place is where the cards go. It reports false when the rows don't say, because they are of two commits.
+	// Place is where the cards go; false when the rows don't say, because they are from two commits.
 	Place(a aggregate.Aggregate) (Place, bool)
 	Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message
-	// Opened has in it what is fetched only for a card that is drawn anew.
+	// Opened adds what is fetched only for a card that is drawn anew.
 	Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error)
 	Urgency(a aggregate.Aggregate, c *aggregate.Card) urgency
 	// Suggestions are offered to a person beneath a card that was just posted; nil: none.
@@ -132,7 +132,6 @@ func (h *Handler) draw(ctx context.Context, ref aggregate.Ref) error {
 	return err
 }
 
-// show draws what is loaded.
 func (d *drawing) show(ctx context.Context) error {
 	ours, err := d.prepared(ctx)
 	if err != nil {
@@ -178,9 +177,8 @@ func (d *drawing) prepared(ctx context.Context) (ours bool, err error) {
 	return true, nil
 }
 
-// load reads what is drawn, and the head under which it is noted as shown: that from before the rows were read, as a
-// query may bring a head that is newer than the rows before it. What was committed meanwhile is drawn by a message of
-// its own.
+// load reads the aggregate to draw, and the head under which it will be noted as shown: the one from before the rows
+// were read, since a query may return a head that is newer than the rows. A later commit brings a message of its own.
 func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggregate, *aggregate.Head, error) {
 	before, err := h.Store.Head(ctx, ref)
 	if err != nil {
@@ -195,8 +193,8 @@ func (h *Handler) load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggreg
 	return a, &head, nil
 }
 
-// ours reports whether the deployment works for the workspace of the cards; nothing is sent to any other. For a task
-// that was accepted it does.
+// ours reports whether the deployment serves the workspace of the cards; nothing is sent to any other. It serves that
+// of every accepted task.
 func (h *Handler) ours(ctx context.Context, a aggregate.Aggregate, place Place) (bool, error) {
 	if place.Accepted {
 		return true, nil
@@ -220,8 +218,8 @@ func (h *Handler) shown(ctx context.Context, ref aggregate.Ref, head *aggregate.
 	return nil
 }
 
-// cards draws those of the task's cards that show something else. Whether they do is read off the rows: large
-// arguments never change, and are fetched only for a card that is drawn anew. It reports whether some were left out.
+// cards draws those of the task's cards that show something else. The rows alone tell: large arguments never change,
+// and are fetched only for a card that is drawn anew. It reports whether some were left out.
 func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	var rows []*aggregate.Card
 	rows, d.urgency = d.inOrder()
@@ -263,7 +261,7 @@ func (d *drawing) cards(ctx context.Context) (left bool, err error) {
 	return over.skipped > 0, behind
 }
 
-// card makes one message show its card. hash is of what it then shows.
+// card makes one message show its card, of which hash is the fingerprint.
 func (d *drawing) card(ctx context.Context, c *aggregate.Card, hash string) error {
 	opened, err := d.kind.Opened(ctx, d.a, c)
 	if err != nil {
@@ -331,8 +329,8 @@ func (d *drawing) update(ctx context.Context, c *aggregate.Card, m card.Message,
 	return nil
 }
 
-// failed decides what a call's failure means. A refusal of this channel or message for good is noted and told, and
-// the other cards go on; everything else ends this try. A refusal of the app as a whole is not noted on the card: an
+// failed decides what a call's failure means. A permanent refusal of this channel or message is noted and told, and the
+// other cards are drawn; any other failure ends this try. A refusal of the app as a whole is not noted on the card: an
 // alarm is raised, and the message is tried again until the token is valid.
 func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) error {
 	var refused slackapi.Refused
@@ -343,7 +341,7 @@ func (d *drawing) failed(ctx context.Context, c *aggregate.Card, err error) erro
 	if !refused.Permanent {
 		return err
 	}
-	if c.User == "" { // that a person left or refuses messages is no failure of Ringi's
+	if c.User == "" { // a person who left, or takes no messages, is no failure
 		metric.Count(metric.CardUnreachable, 1)
 		d.log(c).ErrorContext(ctx, "unreachable", "err", err)
 	}
@@ -373,5 +371,5 @@ func (d *drawing) log(c *aggregate.Card) *slog.Logger {
 	return slog.With(d.ref.Log(), "card", c.Key(), "rev", d.head.Rev)
 }
 
-// isOther reports whether the row is another's to write now.
+// isOther reports whether another invocation has claimed the row.
 func isOther(err error) bool { return errors.Is(err, store.ErrClaimed) }

@@ -26,7 +26,8 @@ const (
 	margin = 1500 * time.Millisecond
 	// maxBackoff is the longest wait after a failure for which Slack names no time.
 	maxBackoff = time.Minute
-	// mostReceives is the number of receives after which a message for copies begins anew; the queue's limit is 100.
+	// mostReceives is after how many receives a message for copies is sent again as a new one; the queue's limit is
+	// 100.
 	mostReceives = 50
 	// maxRetryAfter bounds what Slack may ask us to wait.
 	maxRetryAfter = time.Hour
@@ -43,7 +44,6 @@ type Queue interface {
 	) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
-// Handler draws cards.
 type Handler struct {
 	Store Store
 	Rows  Rows
@@ -62,7 +62,7 @@ type Handler struct {
 	Wait      func(ctx context.Context, d time.Duration) error
 }
 
-// slacksPace is the cause of a wait that is no failure.
+// slacksPace is the cause of waits that are no failures.
 const slacksPace = "Slack's pace"
 
 // later is an error that says how long a message has to wait.
@@ -121,9 +121,9 @@ func (h *Handler) record(ctx context.Context, r events.SQSMessage) (err error) {
 	return err
 }
 
-// anew sends a message for copies again that has waited for Slack's pace many times, in place of the one that was
-// received: the queue sets aside what it has handed out a hundred times, and nothing failed. Cards that wait so long
-// leave the queue for the sweeper, which knows nothing of their copies.
+// anew replaces a message for copies that has waited for Slack's pace many times by a new one: the queue sets aside
+// what it has handed out a hundred times, although nothing failed. Cards that wait so long are left to the sweeper,
+// which knows nothing of copies.
 func (h *Handler) anew(ctx context.Context, r events.SQSMessage, err error) bool {
 	var known later
 	n, _ := strconv.Atoi(r.Attributes["ApproximateReceiveCount"])

@@ -35,8 +35,8 @@ const (
 const (
 	// publishesKept is how many of them are left for tabs that people just opened.
 	publishesKept = 3
-	// homeTries is after how many receives a tab that can't be published stays as it is: others of the tenant wait
-	// behind it, and the next card that is drawn asks for it again.
+	// homeTries is after how many receives a tab that can't be published stays as it is: the tenant's other tabs wait
+	// behind it, and the next drawn card asks for it again.
 	homeTries = 5
 )
 
@@ -58,9 +58,8 @@ type Homes struct {
 	who   people.Requesters
 }
 
-// home publishes a person's Home tab. Slack's refusal of the person is noted and nothing else: they see it when they
-// open the tab again. A tab that was just opened is published once more, since who has one open is remembered for that
-// long.
+// home publishes a person's Home tab. If Slack refuses the person, that is only logged. A tab that was just opened is
+// published once more later, since the list of open tabs is remembered for that long.
 func (h *Handler) home(ctx context.Context, ref aggregate.Ref, after time.Time) error {
 	now := h.Now()
 	if wait := after.Sub(now); wait > 0 {
@@ -97,7 +96,7 @@ func (h *Handler) publishFor(ctx context.Context, ref aggregate.Ref, open store.
 	if !after.IsZero() {
 		kept = publishesKept
 	}
-	if err := h.mayPublish(ctx, open, kept, now); err != nil { // before all that is read for it
+	if err := h.mayPublish(ctx, open, kept, now); err != nil { // before anything is read for the tab
 		return err
 	}
 	view, err := h.homeView(ctx, ref, open, now)
@@ -154,7 +153,7 @@ func (h *Handler) homeView(
 	return card.HomeView(in.Summary(ctx, h.Homes.Slack), settings, locale, now), nil
 }
 
-// mayPublish takes one publication from Slack's pace while so many are left after it, or returns later.
+// mayPublish takes one publication from Slack's pace if more than kept are left, or returns later.
 func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now time.Time) error {
 	if h.Pace == nil {
 		return nil
@@ -170,7 +169,6 @@ func (h *Handler) mayPublish(ctx context.Context, open store.Home, kept int, now
 	return nil
 }
 
-// publish shows the tab.
 func (h *Handler) publish(ctx context.Context, open store.Home, view slack.HomeTabViewRequest) error {
 	err := h.Homes.Slack.PublishHome(ctx, open.User, view)
 	var refused slackapi.Refused

@@ -13,24 +13,24 @@ import (
 )
 
 const (
-	// mostHomes is how many people's Home tabs are kept up to date in a tenant; those beyond see theirs as they opened it.
+	// mostHomes is how many people's Home tabs are kept up to date in a tenant; others see the tab as it was when they
+	// opened it.
 	mostHomes = 100
-	// homesAtOnce is how many tabs are published in HomeEvery: about half of what Slack takes. Where more people look, all
-	// tabs follow less often: nothing waits for a tab, and the tabs share what draws with the cards.
+	// homesAtOnce is how many tabs are published in HomeEvery, about half of what Slack takes. Where more people look,
+	// all tabs are published less often: cards, which share the lanes, matter more.
 	homesAtOnce = 25
 )
 
-// openHomes is how many people of a tenant have a tab open, as it was read, and until when all of their tabs are asked
-// for.
+// openHomes says how many people of a tenant had a tab open when it was read, and until when their tabs are asked for.
 type openHomes struct {
 	people int
 	until  time.Time // it is believed
 	asked  time.Time
 }
 
-// homes asks for the Home tabs of those who have one open, after something of a task was drawn: by one message for all
-// of them in a stretch of time. How many they are is read once in a while: a tab that is opened meanwhile is published
-// again after it.
+// homes asks, after a card was drawn, for the Home tabs that people have open: by one message for all of them in a
+// stretch of time. How many are open is read now and then; a tab that is opened in between is published again by
+// itself.
 func (h *Handler) homes(ctx context.Context, tenant string) {
 	if h.Homes == nil {
 		return
@@ -52,8 +52,8 @@ func (h *Handler) homes(ctx context.Context, tenant string) {
 	h.Homes.asked(tenant, at)
 }
 
-// eachHome asks for the tab of each who has one open, now that the time of all has come. Done twice it asks for each
-// once. As for a tab, after some failures the next card that is drawn asks for all again.
+// eachHome asks for each open tab when the time for all has come. If it runs twice, each tab is asked for once. After
+// some failures it is left to the next card that is drawn.
 func (h *Handler) eachHome(ctx context.Context, tenant string, r events.SQSMessage) error {
 	after := effect.ReadAfter(r.Body)
 	if wait := after.Sub(h.Now()); wait > 0 {

@@ -27,7 +27,6 @@ func main() {
 	boot.Run(newHandler, func(h *Handler) any { return h.Handle })
 }
 
-// environment is what template.yaml sets for this function.
 type environment struct {
 	config.Table
 	config.Slack

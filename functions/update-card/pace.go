@@ -42,13 +42,13 @@ const (
 	// message would be received again and again, up to the queue's limit, and occupy invocations that others need: it
 	// is removed, and the sweeper, which runs each minute, asks for the cards at their turn.
 	longLine = time.Minute
-	// turnLasts is how long after its time a turn is valid: the tasks that the sweeper asks for in one minute are
-	// drawn within the next. A task whose turn is older reserves a new one.
+	// turnLasts is how long a turn stays valid after its time: the tasks that the sweeper asks for in one minute are
+	// drawn within the next. A task with an older turn reserves a new one.
 	turnLasts = 3 * time.Minute
 	// mostShort is how long a message waits for Slack's pace before it looks again: in the
 	// same task a gate may open meanwhile, whose message waits behind this one.
 	mostShort = 10 * time.Second
-	// mostHeld is that wait while Slack has refused calls for longer than a minute.
+	// mostHeld is how long a message waits when Slack has refused calls for more than a minute.
 	mostHeld = time.Minute
 )
 
@@ -137,8 +137,8 @@ func (d *drawing) isShort(method string, s short) error {
 	return s
 }
 
-// limited takes note of a call's outcome. It makes all invocations wait that call this method in this workspace, when
-// err is Slack's 429. Otherwise it returns err.
+// limited takes note of a call's outcome. If err is Slack's 429, all invocations that call this method in this
+// workspace wait. Otherwise it returns err.
 func (d *drawing) limited(ctx context.Context, method string, err error) error {
 	d.heard(ctx, err)
 	var limit slackapi.RateLimited
@@ -160,7 +160,7 @@ type leftover struct {
 	skipped int    // cards that only show progress: the task's next revision draws them, or the sweeper
 }
 
-// add takes note of a card that was not drawn, and reports whether that is so.
+// add takes note of a card that was not drawn for want of pace, and reports whether err says so.
 func (l *leftover) add(err error, u urgency) bool {
 	var s short
 	if !errors.As(err, &s) {
@@ -205,7 +205,6 @@ func (d *drawing) wait(ctx context.Context, s short) error {
 	return later{min(max(s.until.Sub(now), turn), mostShort), slacksPace}
 }
 
-// paceScale reads SLACK_PACE.
 func paceScale(text string) (float64, error) {
 	scale, err := strconv.ParseFloat(text, 64)
 	if err != nil || !(scale > 0) {

@@ -27,7 +27,7 @@ const (
 	lookAfter = 2 * time.Second
 	// lookAgain is how much longer it may take when Slack answered with an error of its own.
 	lookAgain = 3 * time.Second
-	// lookFor is how long such a search may take.
+	// lookFor bounds such a search.
 	lookFor = 3 * time.Second
 	// enough is how long a post may take: the call, the waits and the searches.
 	enough = slackTimeout + lookAfter + lookAgain + 5*time.Second
@@ -103,7 +103,7 @@ func wait(held aggregate.Card, now time.Time) error {
 // only if the row names another: else a later invocation finds and adopts it.
 func (d *drawing) keep(ctx context.Context, c *aggregate.Card, ts, hash string) error {
 	all := d.all()
-	if hash == "" { // it is to be drawn yet
+	if hash == "" { // the message is updated next
 		all = nil
 	}
 	err := d.Rows.PostedCard(ctx, d.ref, c.Key(), d.by, ts, c.Channel, hash, all)
@@ -156,18 +156,19 @@ func (d *drawing) look(
 	return errNotPosted
 }
 
-// findSoon is find for an invocation whose post had no answer: a Slack that hangs is to hold its lane no longer.
+// findSoon is find with a bound, for use after a post without an answer: a Slack that hangs must not hold its lane for
+// longer.
 func (d *drawing) findSoon(ctx context.Context, c *aggregate.Card) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	return d.find(ctx, c)
 }
 
-// errNotPosted is a post that Slack failed at; the next try comes soon, and later each time.
+// errNotPosted is a post at which Slack failed; the next try comes soon, and each later one after a longer wait.
 var errNotPosted = errors.New("slack failed at the post")
 
-// find looks for the card's messages in its thread. Where Slack does not permit
-// that, there are none to be found; it is counted.
+// find looks for the card's messages in its thread. Where Slack does not permit that, it finds none, and the refusal is
+// counted.
 func (d *drawing) find(ctx context.Context, c *aggregate.Card) ([]string, error) {
 	found, err := d.Slack.FindCards(ctx, c.Channel, d.place.Thread, d.about(c))
 	var refused slackapi.Refused

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// probeEvery is how often one drawing finds out whether a workspace's Slack answers again: the time of one call,
-	// after which a drawing gives up, so that such calls take one lane at the most.
+	// probeEvery is how often one drawing tries whether a workspace's Slack answers again. It is the time after which a
+	// call is given up, so that such calls take one lane at most.
 	probeEvery = slackTimeout
 	// silenceLasts is how long a workspace is taken to be silent when nobody finds out.
 	silenceLasts = 10 * time.Minute
 )
 
-// silence is an error that says that a workspace's Slack does not answer, and that another drawing finds out when it
-// does.
+// silence is the error that a workspace's Slack does not answer, and that another drawing is trying it.
 type silence struct{ since, until time.Time }
 
 func (e silence) Error() string {
@@ -36,8 +35,8 @@ func (e silence) again(now time.Time) time.Time {
 	return e.until
 }
 
-// reach is asked before Slack is called. It returns silence while the workspace's Slack does not answer, but for one
-// drawing in probeEvery: a call that hangs takes a lane, which all workspaces share.
+// reach is called before Slack is. While the workspace's Slack does not answer, it returns silence to all but one
+// drawing in probeEvery: a call that hangs takes a lane, and all workspaces share the lanes.
 func (h *Handler) reach(ctx context.Context, team string) (probes bool, err error) {
 	if h.Pace == nil {
 		return false, nil
@@ -93,9 +92,10 @@ func (d *drawing) heard(ctx context.Context, err error) {
 	d.silent, d.probes = slackapi.Silent(err), false
 }
 
-// leave returns what Handle does with a message while Slack does not answer: it takes its place in the workspace's
-// line. One that is farther back than a minute leaves the queue, and so does each after a minute's silence, since most
-// often an answer was merely lost: the sweeper asks for its cards when it is their turn.
+// leave returns what Handle does with a message while Slack does not answer: it joins the workspace's line. A message
+// whose turn is more than a minute off leaves the queue, and so does every message after a minute of silence; the
+// sweeper asks for the cards at their turn. During the first minute messages stay, since most often one answer was
+// merely lost.
 func (d *drawing) leave(ctx context.Context, s silence) error {
 	now := d.Now()
 	at, err := d.Pace.JoinLine(ctx, d.budget(methodUpdate, updates, updateWindow), 0, now)

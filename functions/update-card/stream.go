@@ -13,7 +13,7 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// replace makes a message show m. One that still grows, because whoever let it grow could not end that, is ended first.
+// replace makes a message show m. A streamed message that was never ended is ended first.
 func (d *drawing) replace(ctx context.Context, c *aggregate.Card, m card.Message) error {
 	err := d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
 	if slackapi.Code(err) != slackapi.CodeStreaming {
@@ -25,21 +25,22 @@ func (d *drawing) replace(ctx context.Context, c *aggregate.Card, m card.Message
 	return d.limited(ctx, methodUpdate, d.Slack.Update(ctx, c.Channel, c.MessageTS, m, d.about(c)))
 }
 
-// withLeftover is a kind of whose messages some grow with what may never be committed.
+// withLeftover is a kind that streams messages before their content is committed.
 type withLeftover interface {
 	Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string)
 }
 
-// Leftover is a message that grew with an answer which nobody makes any more.
+// Leftover is a message that was streamed for an answer which will never be committed.
 func (conversationCards) Leftover(a aggregate.Aggregate) (s *conversation.Stream, channel string) {
 	t := conversationOf(a)
 	return t.Leftover(), t.Session.Channel
 }
 
-// mayCome is how long a message may take to be there whose call's answer was lost.
+// mayCome is how long a message may take to appear when the answer to its call was lost.
 const mayCome = time.Minute
 
-// leftover deletes it, so that the thread shows what the rows say. What Slack refuses to delete stays.
+// leftover deletes such a message, so that the thread shows what the rows say. A message that Slack refuses to delete
+// stays.
 func (d *drawing) leftover(ctx context.Context) error {
 	k, ok := d.kind.(withLeftover)
 	if !ok {
@@ -75,7 +76,7 @@ func (d *drawing) leftover(ctx context.Context) error {
 	return d.Rows.DropNote(ctx, d.ref, s, s.Of)
 }
 
-// lost are the messages that may be the one of a call whose answer was lost.
+// lost returns the messages that a call whose answer was lost may have made.
 func (d *drawing) lost(ctx context.Context, s *conversation.Stream, channel string) (found []string, err error) {
 	all, err := d.Slack.FindStreams(ctx, channel, d.place.Thread, s.StartedAt)
 	var refused slackapi.Refused

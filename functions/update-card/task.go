@@ -17,10 +17,8 @@ type Results interface {
 	Opened(ctx context.Context, a *task.Aggregate, gate string) (*task.Aggregate, error)
 }
 
-// taskCards draws the cards of tasks.
 type taskCards struct{ results Results }
 
-// Place is the thread of the request.
 func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 	t := a.(*task.Aggregate)
 	if t.Request == nil {
@@ -30,12 +28,11 @@ func (taskCards) Place(a aggregate.Aggregate) (Place, bool) {
 		true
 }
 
-// Render draws one card.
 func (taskCards) Render(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, now time.Time) card.Message {
 	return card.RenderUnder(a.(*task.Aggregate), c, s, now)
 }
 
-// Opened has the large arguments of a step that waits. They never change.
+// Opened adds the large arguments of a step that waits. They never change.
 func (k taskCards) Opened(ctx context.Context, a aggregate.Aggregate, c *aggregate.Card) (aggregate.Aggregate, error) {
 	if c.CardType != task.CardStep {
 		return a, nil
@@ -55,7 +52,6 @@ func (taskCards) Suggestions(a aggregate.Aggregate, locale string) []card.Sugges
 	return card.Suggestions(locale)
 }
 
-// Urgency is read off the rows.
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	a := of.(*task.Aggregate)
 	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
@@ -105,8 +101,8 @@ const (
 	progress                // it shows progress, which a later card will show too: it may be left out
 )
 
-// inOrder are the cards as they are drawn: the most urgent first. A card that has no
-// message yet is as urgent as the most urgent one after it, so that a thread reads in order.
+// inOrder returns the cards in the order of drawing, the most urgent first. A card that has no message yet is as urgent
+// as the most urgent one after it, so that a thread reads in order.
 func (d *drawing) inOrder() ([]*aggregate.Card, map[string]urgency) {
 	cards := slices.SortedStableFunc(slices.Values(d.a.Common().Cards),
 		func(a, b *aggregate.Card) int { return a.CreatedAt.Compare(b.CreatedAt) })

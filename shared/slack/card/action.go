@@ -104,7 +104,7 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 		for i, arg := range p.Argv {
 			switch {
 			case arg == "":
-				// not as code, in which any sign may be an argument's
+				// outside of code, since inside it would look like the argument itself
 				parts = append(parts, fmt.Sprintf("%d. %s", i+1, d.w.EmptyCell))
 			case strings.Contains(arg, "\n") || units(arg) > maxInlineCode:
 				parts = append(append(parts, fmt.Sprintf("%d.", i+1)), d.written(arg)...)
@@ -129,13 +129,13 @@ func (d conversationDrawing) body(x *conversation.Action, most int) body {
 // tabs spells a tab as ⇥, since code is full of them. A ⇥ of the text itself is spelled as its number.
 var tabs = strings.NewReplacer("⇥", "⟨U+21E5⟩", "⟨U+0009⟩", "⇥ ")
 
-// written shows a text sign by sign in blocks of code: nothing in it is invisible.
+// written shows a text sign by sign in blocks of code, so that nothing in it is invisible.
 func (drawing) written(text string) []string {
 	fences, _ := fenced(unticked(tabs.Replace(legible.Spelled(text))), maxSection-200, everything)
 	return fences
 }
 
-// shown is the action once it was decided on: of a long one the beginning.
+// shown is an action that was decided on; of a long one it shows the beginning.
 func (d conversationDrawing) shown(x *conversation.Action, title, colour string) face {
 	b := d.body(x, 1)
 	f := face{text: title, colour: colour}.with(header(title),
@@ -172,7 +172,7 @@ func (d conversationDrawing) over(x *conversation.Action, title, colour string) 
 	return f.with(divider(), contextLine(d.approvedBy(x), timed(x.StartedAt, x.CompletedAt, d.texts.Took, d.texts.Ended)))
 }
 
-// withdrawn is an action that nobody executes, or goes on with.
+// withdrawn is an action that was rejected, cancelled or expired.
 func (d conversationDrawing) withdrawn(x *conversation.Action, title string) face {
 	w := d.w
 	ending, why := w.IsCancelled,

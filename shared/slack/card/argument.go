@@ -33,7 +33,7 @@ func flattened(shown map[string]any) []argument {
 	return out
 }
 
-// turn is an argument's position among the destinations; arguments that are none come after all of them.
+// turn is an argument's position among the destinations; other arguments come after them.
 func turn(name string) int {
 	if i := slices.Index(destinations, name); i >= 0 {
 		return i
@@ -114,7 +114,7 @@ func memberName(name string) string {
 	return scalar(name)
 }
 
-// inQuotes is a text between quotation marks that end where it does.
+// inQuotes puts a text between quotation marks, with those inside escaped.
 func inQuotes(s string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
@@ -123,7 +123,7 @@ func sorted[V any](m map[string]V) []string {
 	return slices.Sorted(maps.Keys(m))
 }
 
-// label is an argument's name for people: those of Ringi's tools have one of Ringi's.
+// label is an argument's name for people; the arguments of Ringi's own tools have translated names.
 func (d drawing) label(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return "*" + known + "*"
@@ -156,7 +156,7 @@ func asWritten(spelled string) string {
 	return bounded(s, units(s)+2)
 }
 
-// destinationLines are one line for each place that a call goes to.
+// destinationLines has one line for each place that a call goes to.
 func (d drawing) destinationLines(a argument) []string {
 	var out []string
 	for _, v := range a.values {

@@ -58,7 +58,7 @@ func (d drawing) arguments(call task.Step, b aggregate.Blob, most int) body {
 	return out
 }
 
-// leftOut are lines with a server's defaults for what it is not given.
+// leftOut shows a server's defaults for arguments that the call leaves out.
 func (d drawing) leftOut(call task.Step) []string {
 	v, _ := decoded(string(call.LeftOut))
 	defaults, _ := v.(map[string]any)

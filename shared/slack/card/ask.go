@@ -87,11 +87,11 @@ func requestField(n int) string {
 	return fmt.Sprint(RequestTextBlock, "_", n+1)
 }
 
-// Readable is a text as a dialog shows it, and as it is asked for then: what people don't see is in neither, and
-// nothing stands where nobody looks for it, behind many empty lines.
+// Readable is a text as a dialog shows it, and as the request then has it: invisible signs are dropped, and so are long
+// runs of empty lines, behind which nobody looks.
 func Readable(s string) string { return strings.TrimSpace(legible.Paragraphs(legible.Visible(s))) }
 
-// RequestTyped is the text of a request's fields, which value says.
+// RequestTyped joins the text of a request's fields; value returns that of one field.
 func RequestTyped(value func(block string) string) string {
 	var text strings.Builder
 	for n := range maxTexts {
@@ -100,7 +100,7 @@ func RequestTyped(value func(block string) string) string {
 	return Readable(text.String())
 }
 
-// cutTyped cuts off what one field takes, which Slack counts as browsers do.
+// cutTyped cuts off as much as one field takes. Slack counts in UTF-16, as browsers do.
 func cutTyped(text string) (part, rest string) {
 	units := 0
 	for at, r := range text {
@@ -114,8 +114,7 @@ func cutTyped(text string) (part, rest string) {
 // maxAsked is how much of a request its first message repeats; the task has all of it.
 const maxAsked = 2500
 
-// Asked is the message with which a request begins that no message of the person's asked for. The cards follow in its
-// thread.
+// Asked is the first message of a request that was made by a command or a dialog. The cards follow in its thread.
 func Asked(locale, user, text string) Message {
 	said := paragraph(text, maxAsked)
 	said = "> " + strings.ReplaceAll(said, "\n", "\n> ")
@@ -156,7 +155,7 @@ func (n AskNote) Told(locale, link string) string {
 	return text
 }
 
-// addressed reports whether a link is an address that may stand in one: those of Slack, and of the stand-in of Slack.
+// addressed reports whether a link may be shown: addresses of Slack, and of the local stand-in for Slack.
 func addressed(link string) bool {
 	return (strings.HasPrefix(link, "https://") || strings.HasPrefix(link, "http://127.0.0.1:") ||
 		strings.HasPrefix(link, "http://localhost:")) && !strings.ContainsAny(link, " <>|\n")

@@ -16,7 +16,7 @@ const (
 	grey   = "#888888" // cancelled, expired
 )
 
-// mrkdwn is a text in which nothing becomes a link or a mention that was not written as one.
+// mrkdwn is a text in which Slack turns nothing into a link or a mention by itself.
 func mrkdwn(text string) *slack.TextBlockObject {
 	return &slack.TextBlockObject{Type: slack.MarkdownType, Text: text, Verbatim: true}
 }
@@ -34,13 +34,13 @@ func emojiLabel(text string) *slack.TextBlockObject {
 func header(text string) slack.Block { return slack.NewHeaderBlock(emojiLabel(text)) }
 
 // Of a longer text Slack may show the beginning alone, with "see more" below it, unless its section says that it
-// expands. Nobody says how long; attachments were folded behind 700 characters or five line ends.
+// expands. Slack doesn't document the length; attachments were seen folded after 700 characters or five line ends.
 const (
 	shortText  = 200 // characters
 	shortLines = 4
 )
 
-// section is a text of which people see all without a click.
+// section is a text that people see whole without a click.
 func section(text string) slack.Block {
 	return slack.NewSectionBlock(mrkdwn(text), nil, nil,
 		slack.SectionBlockOptionExpand(units(text) > shortText || height(text) > shortLines))
@@ -75,7 +75,7 @@ func confirmed(b *slack.ButtonBlockElement, title, text, yes, no string) *slack.
 		Deny: label(no)})
 }
 
-// characters counts the texts of a block that a body has, as Slack does for the limit of a message.
+// characters counts the texts of a block as Slack does for the limit of a message.
 func characters(b slack.Block) int {
 	n := 0
 	switch b := b.(type) {

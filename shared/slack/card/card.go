@@ -19,8 +19,7 @@ import (
 	"ringi/shared/slack/slackapi/outgoing"
 )
 
-// Message is what a card is drawn as, and Suggestion a request that people may begin with. The aliases spare whoever
-// draws cards a second import.
+// Message is a drawn card, Suggestion a request that people may begin with. The aliases spare callers a second import.
 type (
 	Message    = outgoing.Message
 	Suggestion = outgoing.Suggestion

@@ -25,8 +25,8 @@ type OtherDraft struct {
 	Page   int    `json:"page"` // from 0: the best first
 	Team   string `json:"team"`
 	Hash   string `json:"hash"`
-	// ReadOnly leaves the button out, for people who may not pick; Alone says that it is since nobody could approve
-	// what they pick.
+	// ReadOnly leaves the button out, for people who may not pick. Alone says why: nobody could approve the draft if
+	// they picked it.
 	ReadOnly bool `json:"read_only,omitempty"`
 	Alone    bool `json:"alone,omitempty"`
 }
@@ -82,14 +82,15 @@ func OthersModal(
 	return modal(OthersCallback, w.title, submit, d.w.ReviewClose, metadata(o), blocks...), true
 }
 
-// PickReason is the reason for which the version is rejected that another draft takes the place of.
+// PickReason is the reason that is recorded when a version is rejected because another draft was picked.
 func PickReason(locale, team string) string {
 	return cut(fill(contestWords.In(locale).reason, "team", team), task.MaxReason)
 }
 
 func score(x float64) string { return fmt.Sprintf("%.2f", x) }
 
-// contested says whose draft a version is, how it came to be, and while it waits whether the task may cost no more.
+// contested says whose draft a version is and how it came to be, and, while it waits, whether the task's limit of cost
+// is reached.
 func (d drawing) contested(p *task.Prompt) []slack.Block {
 	note := d.made(p)
 	if p.CostLimit > 0 && d.a.IsOpen(p.ID) {
@@ -117,7 +118,7 @@ func (d drawing) made(p *task.Prompt) []slack.Block {
 	return nil
 }
 
-// picked says who put a version in the place of another, empty of a version that was generated.
+// picked says who picked this version in place of another; empty for a version that was generated.
 func (d drawing) picked(p *task.Prompt) string {
 	if p.Entry == nil || p.Author == "" {
 		return ""
@@ -126,8 +127,8 @@ func (d drawing) picked(p *task.Prompt) string {
 		"team", inline(p.Entry.TeamName, maxHeader), "score", score(p.Entry.Score))
 }
 
-// DraftedAlone says why a contest that is over did not draft a version; empty where nothing was drafted, as of a task
-// that was cancelled.
+// DraftedAlone says why Ringi drafted a version although there was a contest; empty where nothing was drafted, as for a
+// cancelled task.
 func DraftedAlone(p *task.Prompt, locale string) string { return strings.Join(drafted(p, locale), "") }
 
 func drafted(p *task.Prompt, locale string) []string {

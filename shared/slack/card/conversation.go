@@ -12,7 +12,7 @@ import (
 	"ringi/shared/domain/tenancy"
 )
 
-// Conversation is a conversation with what its cards show beside its rows.
+// Conversation has a conversation's rows and what its cards show beside them.
 type Conversation struct {
 	*conversation.Aggregate
 	Message *conversation.Message   // that the card shows; nil while it is not fetched
@@ -33,8 +33,8 @@ const (
 // TailLines is how many lines of an action's output its card shows.
 const TailLines = 10
 
-// RenderConversation draws a card of a conversation. What was said and what was fetched never change, so that whether a
-// card shows the same is told without them; the output of an action that executes does.
+// RenderConversation draws a card of a conversation. Messages and fetched payloads never change, so a card's
+// fingerprint is told without them; the output of a running action does change.
 func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, now time.Time) Message {
 	locale := t.locale(s)
 	d := drawingOf(t, s, locale, now)
@@ -50,7 +50,7 @@ func RenderConversation(t Conversation, c *aggregate.Card, s tenancy.Settings, n
 	return face{text: d.said(c.Subject)}.message()
 }
 
-// locale is the conversation's language, that of the settings where it has none.
+// locale is the conversation's language, or the settings' where it has none.
 func (t Conversation) locale(s tenancy.Settings) string {
 	if t.Session != nil && t.Session.Locale != "" {
 		return t.Session.Locale
@@ -110,7 +110,7 @@ func (d conversationDrawing) ended() face {
 	)
 }
 
-// read is the action's payload; false if it isn't there, or not of its type's form.
+// read returns the action's payload; false if it is missing or does not have the form of its type.
 func (d conversationDrawing) read(x *conversation.Action) (conversation.Payload, bool) {
 	text := []byte(x.Payload.JSON)
 	if len(text) == 0 {

@@ -13,7 +13,7 @@ import (
 )
 
 // Copy draws a copy in a person's direct messages: the card as it stands in its thread, with the same buttons, below a
-// line that says of what it is and leads there; or how the task ended. link may be empty.
+// line that names the task and links to the card; or it says how the task ended. link may be empty.
 func Copy(a *task.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) Message {
 	w := askWordsOf(s.Locale)
 	from := contextLine(fill(w.CopyFrom, "title", titleOf(a, w), "who", wordsOf(s.Locale).mention(a.Head.Requester)) +
@@ -51,7 +51,7 @@ func under(from slack.Block, m Message) Message {
 	return m
 }
 
-// below puts a line above what attachments have.
+// below puts a line above the blocks of the first attachment.
 func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
 	out := slices.Clone(in)
 	if len(out) > 0 {
@@ -60,7 +60,7 @@ func below(line slack.Block, in []slack.Attachment) []slack.Attachment {
 	return out
 }
 
-// outcomeOf says how a task ended to whom asked for it: what its newest card says, in short.
+// outcomeOf tells whoever asked for a task how it ended: in short, what its newest card says.
 func outcomeOf(a *task.Aggregate, s tenancy.Settings, link string, now time.Time) Message {
 	d := drawing{a: a, settings: s, w: wordsOf(s.Locale), now: now}
 	w := askWordsOf(s.Locale)

@@ -11,8 +11,9 @@ import (
 // units counts as Slack may count: in UTF-16, never less than in characters. Slack's reference
 // (https://docs.slack.dev/reference/block-kit/blocks/section-block, …/header-block and
 // …/composition-objects/text-object) says "characters" and not of what, nor whether before or after escaping; Slack's
-// SDK for Python (slack_sdk.models) counts code points. We count the most that can be meant, what is sent, escaped: a
-// kanji is one, most emoji are two, a joined family is eight. A text may so be cut earlier than Slack would refuse it.
+// SDK for Python (slack_sdk.models) counts code points. So the strictest reading counts here, UTF-16 after escaping: a
+// kanji is one, most emoji are two, a joined family is eight. A text may thus be cut earlier than Slack would refuse
+// it.
 func units(s string) int {
 	n := 0
 	for _, r := range s {

@@ -41,7 +41,7 @@ func (d drawing) outcome(f face) face {
 	return f.with(contextLine(d.ended()))
 }
 
-// notMade ends the heading of what a parked task has not got: it failed, or nobody may approve it.
+// notMade ends the heading of a version that a parked task lacks: its generation failed, or nobody could approve it.
 func (d drawing) notMade() string {
 	if d.a.Head.Undecidable() {
 		return d.w.IsHeld
@@ -49,7 +49,7 @@ func (d drawing) notMade() string {
 	return d.w.IsGenFailed
 }
 
-// notMadeAgain is notMade of the version after one that was rejected.
+// notMadeAgain is notMade for the version after a rejected one.
 func (d drawing) notMadeAgain() string {
 	if d.a.Head.Undecidable() {
 		return d.w.IsRegenerationHeld
@@ -70,8 +70,8 @@ func (d drawing) failedLayer() string {
 	return ""
 }
 
-// parked adds why a generation failed, and the button to try again or that there is none any more; neither where trying
-// again brings the same.
+// parked adds why a generation failed, and the button to try again or a note that no try is left. Where another try
+// would end alike, it adds neither.
 func (d drawing) parked(f face, what string) face {
 	w := d.w
 	f.colour = red

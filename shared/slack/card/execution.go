@@ -47,7 +47,7 @@ func (d drawing) execution() face {
 	return d.drawn(r, w.RunningHeader, navy).with(contextLine(progress...), d.actions(stop))
 }
 
-// drawn is what every state begins with: header, steps, divider.
+// drawn draws what every state begins with: header, steps, divider.
 func (d drawing) drawn(r attempt, title, colour string) face {
 	lines := d.stepList(r.steps, maxPages, longName,
 		func(s task.Step, name string) string { return d.progressLine(r, s, name) })
@@ -97,7 +97,7 @@ func beforeCall(why aggregate.Reason) bool {
 	return false
 }
 
-// status is a step's, by its id: two steps may call the same tool.
+// status is a step's status, looked up by its id, since two steps may call the same tool.
 func (r attempt) status(s task.Step) task.StepStatus {
 	if row := r.rows[s.StepID]; row != nil {
 		return row.Status
@@ -149,7 +149,7 @@ func timed(from, to *time.Time, with, without string) string {
 	return fill(with, "elapsed", seconds(to.Sub(*from)), "when", when(*to))
 }
 
-// seconds are whole ones, but for the first ten: there a tenth tells something.
+// seconds are rounded to whole ones; below ten, tenths are shown, too.
 func seconds(t time.Duration) string {
 	t = max(t, 0)
 	if tenths := t.Round(100 * time.Millisecond); tenths < 10*time.Second && tenths%time.Second != 0 {
@@ -193,7 +193,7 @@ func (d drawing) stopped(r attempt) []string {
 	return append(lines, d.each(r, task.StepUnknown, d.w.StoppedUnknown)...)
 }
 
-// each says a text of every step with a status.
+// each fills a text for every step with this status.
 func (d drawing) each(r attempt, status task.StepStatus, text string) []string {
 	var out []string
 	for _, s := range r.steps {

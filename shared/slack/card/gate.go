@@ -25,8 +25,7 @@ type version struct {
 	replaced string        // by the version after it, which a person picked: who and what
 }
 
-// versionOf is the row of a gate that is meant by its key or its id, with what it asks about over at most most
-// sections.
+// versionOf finds a gate's row by its key or its id, and draws what it asks about over at most most sections.
 func (d drawing) versionOf(kind aggregate.CardType, meant func(key, id string) bool, most int) (v version, ok bool) {
 	v.kind = kind
 	is := func(key, id string, n int, g aggregate.Gate) bool {
@@ -84,7 +83,7 @@ func (d drawing) asks(kind aggregate.CardType, key string) face {
 	return d.gate(v)
 }
 
-// gate draws what is generated, waits for a decision, and is decided.
+// gate draws a gate in any of its states: generated, waiting, decided.
 func (d drawing) gate(v version) face {
 	w, over := d.w, d.a.Head.Ended != nil
 	v.body = v.body.bounded()
@@ -151,7 +150,7 @@ func (d drawing) pending(v version) face {
 	return f
 }
 
-// otherDrafts is the button to them.
+// otherDrafts is the button that opens the other teams' drafts, if there are any.
 func (d drawing) otherDrafts(v version) []slack.BlockElement {
 	if v.others == 0 {
 		return nil

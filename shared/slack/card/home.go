@@ -39,8 +39,8 @@ type Mine struct {
 }
 
 // Slack's limits of a Home tab: 100 blocks and 250,000 bytes of JSON
-// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take little of them, and have room
-// kept.
+// (https://docs.slack.dev/reference/views/home-tab-views). Rows without buttons take few of them, and some are reserved
+// for those.
 const (
 	maxHomeBlocks = 100
 	maxHomeCards  = 70    // of them, for cards that are drawn whole
@@ -48,8 +48,8 @@ const (
 	maxHomeRows   = 20    // of what waits without being drawn whole
 )
 
-// HomeView is a person's Home tab of the app: what waits for their decision with its buttons, as on its card, as far as
-// there is room for all of it; the rest in lines that lead to the cards; and what the person asked for.
+// HomeView is a person's Home tab of the app. It shows what waits for their decision as on the cards, with buttons, as
+// far as there is room; the rest as lines that link to the cards; and what the person asked for.
 func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slack.HomeTabViewRequest {
 	w, own := askWordsOf(locale), s
 	own.Locale = locale
@@ -86,8 +86,8 @@ func HomeView(in Summary, s tenancy.Settings, locale string, now time.Time) slac
 		Blocks: slack.Blocks{BlockSet: blocks[:min(len(blocks), maxHomeBlocks)]}}
 }
 
-// onHome is the card of what waits as blocks of the Home tab, with where it is from; whole: they show all of what is
-// asked.
+// onHome draws a waiting card as blocks of the Home tab, with its origin. whole reports whether they show all of what
+// is asked.
 func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, whole bool) {
 	if texts, is := x.Of.(*conversation.Aggregate); is {
 		return conversationOnHome(x, texts, s, now), true
@@ -112,7 +112,7 @@ func onHome(x Waits, s tenancy.Settings, now time.Time) (blocks []slack.Block, w
 	return append(blocks, m.Attachments[0].Blocks.BlockSet...), true
 }
 
-// restOf are the lines of what waits and isn't drawn whole.
+// restOf shows the lines of what waits and is not drawn whole.
 func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	var out []slack.Block
 	if len(lines) > 0 {
@@ -128,8 +128,8 @@ func (w *askWords) restOf(lines []string, in Summary) []slack.Block {
 	return out
 }
 
-// waitingTitle is the heading of what waits for a person. Where not all was looked at, what was found is not all there
-// is.
+// waitingTitle is the heading above what waits for a person. Where not everything was looked at, it says that there may
+// be more.
 func (w *askWords) waitingTitle(in Summary) string {
 	switch n := len(in.Waiting); {
 	case in.Looked == 0:
@@ -141,7 +141,7 @@ func (w *askWords) waitingTitle(in Summary) string {
 	}
 }
 
-// nothing says that nothing was found that waits for a person.
+// nothing says that nothing waits for a person, or that nothing was found.
 func (w *askWords) nothing(in Summary) string {
 	if in.Looked > 0 {
 		return fill(w.HomeNoneOf, "n", in.Looked)
@@ -165,7 +165,7 @@ func rows(lines []string) (out []slack.Block) {
 	return out
 }
 
-// List is the same as text, for a command's answer.
+// List is the Home tab as text, for a command's answer.
 func List(locale string, in Summary) string {
 	w := askWordsOf(locale)
 	lines := []string{"*" + w.waitingTitle(in) + "*"}

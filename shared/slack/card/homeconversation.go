@@ -15,8 +15,8 @@ type OpenConversation struct {
 	Link    string
 }
 
-// conversationOnHome is what an agent wants to do as blocks of the Home tab: its card, or where that does not show all
-// of it, what it is in short, with the button that does.
+// conversationOnHome draws an agent's waiting action as blocks of the Home tab: its card or, where that does not show
+// all of it, a short form with the button that opens the whole.
 func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings, now time.Time) []slack.Block {
 	in := *of.Session
 	in.Locale = s.Locale // a tab is in its reader's language
@@ -35,7 +35,7 @@ func conversationOnHome(x Waits, of *conversation.Aggregate, s tenancy.Settings,
 	return append(blocks, d.pendingAction(waits).blocks...)
 }
 
-// inShort is an action that waits, without what it does: no button to approve what isn't shown.
+// inShort shows a waiting action without its payload, and so without a button to approve it.
 func (d conversationDrawing) inShort(x *conversation.Action) face {
 	review := button(d.w.Review, OpenActionReview, x.ActionID, slack.StylePrimary)
 	reject := button(d.w.Reject, RejectAction, x.ActionID+"/"+x.Payload.Hash(), slack.StyleDanger)

@@ -57,7 +57,7 @@ func literal(planned any, members map[string]any, tool string) (shown map[string
 	return shown, hidden
 }
 
-// revealed is a value of which planned is what people planned there, if they planned anything.
+// revealed is a value with personal data masked, except where it is what people had planned.
 func revealed(planned any, had bool, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -111,7 +111,8 @@ func fromResult(v any) any {
 	return mask.Scalar(v)
 }
 
-// destinations are the arguments of Ringi's own tools that say where a call goes; the catalog's, in one order.
+// destinations are the arguments of Ringi's own tools that say where a call goes, in the order in which cards show
+// them.
 var destinations = []string{"recipient", "spreadsheet_id", "sheet"}
 
 // destination reports whether an argument says where a call goes: because its name says

@@ -67,7 +67,7 @@ func hasWord(s, word string) bool {
 const maxEmojiName = 100
 
 // namesEmoji reports whether what follows a colon would make an emoji of it: a name in letters of any script, since
-// people name their own, and another colon. Numbers are none, but for two that are: 10:30:00 is a time.
+// people name their own, and another colon. Numbers make none, except the few below: 10:30:00 is a time.
 func namesEmoji(s string) bool {
 	name, letters := s, false
 	for n := 0; ; n++ {

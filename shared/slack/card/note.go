@@ -39,15 +39,15 @@ func (w *words) surface() refused.Surface {
 	return refused.Surface{Locale: w.Locale, Marks: slackMarks{w}}
 }
 
-// Surface says to people in Slack what became of their clicks.
+// Surface phrases refusals and notes for people in Slack.
 func Surface(locale string) refused.Surface { return wordsOf(locale).surface() }
 
-// Note is refusal.Surface's in mrkdwn, and so are those below.
+// Note is the sentence about an error, in mrkdwn.
 func Note(locale string, err error) string {
 	return told(locale, func(s refused.Surface) string { return s.Note(err) })
 }
 
-// Refused is Note that also names the people who may, when a rule refused.
+// Refused is Note that, when a rule refused, also names the people who may.
 func Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	return told(set.Locale, func(s refused.Surface) string { return s.Refused(err, set, o, askers...) })
 }
@@ -74,8 +74,7 @@ func Unreachable(locale, channel, refusal string) string {
 	return fill(w.Unreachable, "channel", name, "code", or(inline(refusal, maxTool), w.None))
 }
 
-// Sentence says what happened and what people can do now; see reason.Sentence. The
-// detail can't format, link or mention.
+// Sentence says what happened and what people can do now; see ended.Sentence. The detail can't format, link or mention.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
 	return ended.Sentence(locale, r, inline(detail, maxDetail))
 }

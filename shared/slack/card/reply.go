@@ -7,8 +7,8 @@ import (
 	"ringi/shared/domain/task"
 )
 
-// reply is the answer to a message that became no task: the model's sentence if there
-// is one, then ours in the same language. It is plain mrkdwn without an attachment.
+// reply is the answer to a message that became no task: the model's sentence if there is one, then Ringi's in the same
+// language. It is plain mrkdwn without an attachment.
 func (d drawing) reply() string {
 	if c := d.a.Choice; c != nil && c.As == task.AsReason {
 		return d.became(c)
@@ -22,8 +22,8 @@ func (d drawing) reply() string {
 	return d.w.sentence(why, "")
 }
 
-// languageOf is the language of a sentence, told by its letters, or if they don't tell, the
-// workspace's. A model answers in the language of the request.
+// languageOf is the language of a sentence, judged by its letters; the workspace's where they don't tell. A model
+// answers in the language of the request.
 func languageOf(said, workspace string) string {
 	has := func(scripts ...*unicode.RangeTable) bool {
 		return strings.ContainsFunc(said, func(r rune) bool { return unicode.In(r, scripts...) })

@@ -31,7 +31,7 @@ type Review struct {
 	ReadOnly bool `json:"read_only,omitempty"`
 }
 
-// A page of a dialog holds this much at most: a view takes 100 blocks, and nobody says how many characters.
+// A page of a dialog holds this much at most: a view takes 100 blocks, and Slack doesn't document how many characters.
 const (
 	maxPageBlocks = 80
 	maxPage       = 10000
@@ -65,7 +65,7 @@ func ActionReviewModal(t Conversation, r Review, s tenancy.Settings) (view slack
 	return d.reviewed(fill(d.texts.Header, "n", x.Number), whole, r, open, ActionReviewCallback), true
 }
 
-// reviewed is the page r.Page of all that is asked about, which waits if it is open.
+// reviewed is the page r.Page of all that is asked about. open reports whether the gate still waits.
 func (d drawing) reviewed(title string, whole body, r Review, open bool, callback string) slack.ModalViewRequest {
 	w, all := d.w, paginated(whole.blocks)
 	r.Page = max(0, min(r.Page, len(all)-1))

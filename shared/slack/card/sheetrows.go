@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// sheetTool writes rows of which only the members that its columns name become cells.
+// sheetTool writes rows. Only the members that its columns name become cells.
 const sheetTool = "write_rows_to_google_sheet"
 
 // sheetRows are rows as they will be in the sheet: the columns in their order under their titles.
@@ -66,7 +66,7 @@ func (t *table) sheetRow(row map[string]any, keys []string) []string {
 	return cells
 }
 
-// columnsOf are the keys and titles of columns, none unless every one has both.
+// columnsOf returns the keys and titles of columns; none unless every column has both.
 func columnsOf(v any) (keys, titles []string) {
 	list, _ := v.([]any)
 	for _, c := range list {

@@ -51,8 +51,8 @@ func stepName(w *words, s task.Step) string {
 	return or(name, w.Untitled)
 }
 
-// stepList draws one line per step. Many steps fill several sections, at most most; names of at most widest characters
-// give way before steps do, and what does not fit in the end is counted.
+// stepList draws one line per step. Many steps fill several sections, at most most; names, of at most widest
+// characters, are shortened before steps are left out, and steps that don't fit are counted.
 func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.Step, name string) string) body {
 	if len(steps) == 0 {
 		return body{blocks: sectioned(d.w.None)}
@@ -79,7 +79,7 @@ func (d drawing) stepList(steps []task.Step, most, widest int, line func(s task.
 	return b
 }
 
-// paged fills up to most sections with whole lines; left lines did not fit and are counted in the last one.
+// paged fills up to most sections with whole lines. left counts the lines that did not fit; the last section says so.
 func (d drawing) paged(lines []string, most int) (pages []string, left int) {
 	room := maxSection - units(d.w.MoreSteps) - 10 // for the count, on any page
 	page := []string{}

@@ -6,13 +6,13 @@ import (
 	"ringi/shared/words/legible"
 )
 
-// unlinked takes Markdown's links with a label apart, of both forms. What is code to us need not be to Markdown: a
-// fence after a backslash, or within other code, is none.
+// unlinked breaks Markdown's links with a label, of both forms. It also changes what looks like code here: Markdown may
+// see no code in it, as after a backslash or within other code.
 var unlinked = strings.NewReplacer("](", "] (", "][", "] [", "]:", "] :", "://", ": //")
 
 // Streamed is the beginning of an agent's words as Slack shows them while there is more to come: as Markdown, which its
-// streaming takes. It calls nobody, nothing in it is a link, of which Slack would fetch a preview while a model still
-// writes, and what is shown stays as the text grows.
+// streaming takes. It mentions nobody, has no links, for which Slack would fetch previews while a model still writes,
+// and what is shown stays as the text grows.
 func Streamed(text string) string {
 	pieces := strings.Split(text, "```")
 	for i, p := range pieces {

@@ -16,7 +16,7 @@ type TeamEnd struct {
 	Detail string // a sentence about what went wrong; may be empty
 }
 
-// In says it to people, in one line. What a detail says more exactly is not said twice.
+// In says it to people, in one line. A detail replaces the general sentence.
 func (e TeamEnd) In(locale string) string {
 	w := endWords.In(locale)
 	why := w.reasons[cmp.Or(e.Reason, contest.ReasonOf(e.Exit))]
@@ -43,7 +43,7 @@ func (e TeamEnd) short() bool {
 type endTexts struct {
 	exits   map[contest.ExitReason]string
 	reasons map[aggregate.Reason]string
-	// cancelled is of a team that had a draft when its contest was cancelled.
+	// cancelled is for a team that had a draft when its contest was cancelled.
 	cancelled string
 }
 

@@ -23,12 +23,12 @@ const (
 	maxHeader  = 150
 	maxReason  = 1500 // a rejection's reason: 1,000 characters, some of them escaped
 	maxDetail  = 300
-	maxTool    = 64  // of what stands where a tool or a type does; a tool that people stamp is shown whole
-	maxID      = 200 // our ids have 26; twice this, escaped as JSON, fits private_metadata
+	maxTool    = 64  // of a tool's or a type's name; a tool that people stamp is shown whole
+	maxID      = 200 // Ringi's ids have 26; twice this, escaped as JSON, fits private_metadata
 )
 
-// maxLines is how many lines a section has, and maxBodyLines how many a card asks people
-// about: what stands below more of them is not looked at. 60 steps and their heading fit one.
+// maxLines is how many lines a section has, and maxBodyLines how many a card asks people about: people don't look
+// further down. 60 steps and their heading fit one.
 const (
 	maxLines     = 80
 	maxBodyLines = 3 * maxLines
@@ -70,7 +70,7 @@ func plain(s string, limit int) string {
 // stands the id; links with a false label and words that call everybody don't work.
 func paragraph(s string, limit int) string { return cut(prepared(beginning(s, limit)), limit) }
 
-// prepared is paragraph before it is cut. Nothing is struck out: models would read it as it stands.
+// prepared is paragraph before it is cut. Nothing is shown struck out, since models would read it as plain text.
 func prepared(s string) string {
 	s = strings.ReplaceAll(strings.TrimSpace(legible.Paragraphs(clean(s))), "~", "～")
 	return people(breakMentions(escape(s)))
@@ -95,8 +95,8 @@ func beginning(s string, limit int) string {
 	return legible.FirstBytes(s, (2*limit+64)*utf8.UTFMax)
 }
 
-// clean drops characters that can't be seen or that reorder their surroundings, and makes spaces
-// of letters that are drawn empty. A text with nothing visible becomes empty.
+// clean drops characters that can't be seen or that reorder their surroundings, and replaces letters that are drawn
+// empty by spaces. A text with nothing visible becomes empty.
 func clean(s string) string {
 	s = legible.Visible(s)
 	if !legible.Text(s) {

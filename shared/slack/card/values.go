@@ -88,7 +88,7 @@ func (d drawing) values(members map[string]any) []Value {
 	return out
 }
 
-// argumentName is an argument's name without marks: those of Ringi's tools have one of Ringi's.
+// argumentName is an argument's name without marks; the arguments of Ringi's own tools have translated names.
 func (d drawing) argumentName(path string) string {
 	if known, ok := d.w.ArgumentNames[path]; ok && !d.foreign {
 		return known
@@ -96,8 +96,8 @@ func (d drawing) argumentName(path string) string {
 	return path
 }
 
-// Prose is a text of several lines that people or models wrote, as people see it on any surface: what shows nothing is
-// left away, and no mark of Ringi's can be imitated.
+// Prose is a text of several lines that people or models wrote, as people see it on any surface: invisible signs are
+// dropped, and no mark of Ringi's can be imitated.
 func Prose(s string) string { return strings.TrimSpace(legible.Paragraphs(clean(s))) }
 
 // OneLine is Prose in one line.

@@ -60,7 +60,7 @@ func emptyCounted(text string) string {
 	return strings.Join(out, "\n")
 }
 
-// folded are the lines of an escaped text, those over limit units in several, which say so.
+// folded returns the lines of an escaped text. A line over limit units becomes several, with a mark where it goes on.
 func folded(text string, limit int) []string {
 	var out []string
 	for line := range strings.SplitSeq(text, "\n") {

@@ -27,7 +27,7 @@ func (b body) with(more body) body {
 	return body{append(b.blocks[:len(b.blocks):len(b.blocks)], more.blocks...), b.cut || more.cut}
 }
 
-// add is with for a body that is being made row by row: nobody else has its blocks.
+// add is with in place, for a body that is made row by row and whose blocks nobody else has.
 func (b *body) add(more body) {
 	b.blocks, b.cut = append(b.blocks, more.blocks...), b.cut || more.cut
 }
@@ -44,7 +44,6 @@ func (b body) bounded() body {
 	return b
 }
 
-// height is how many lines a text has.
 func height(s string) int { return strings.Count(s, "\n") + 1 }
 
 // blockHeight is how many lines a block has, if it is a section or a table; a cell has one.
@@ -60,7 +59,6 @@ func blockHeight(b slack.Block) int {
 	return 0
 }
 
-// sectioned are sections of mrkdwn.
 func sectioned(parts ...string) []slack.Block {
 	out := make([]slack.Block, len(parts))
 	for i, p := range parts {
@@ -74,7 +72,7 @@ func (d drawing) prose(text string, most int) body {
 	return d.sections(pages(prepared(text), maxSection), most)
 }
 
-// lined are lines of Ringi's over at most most sections; the last one counts those that did not fit.
+// lined shows lines over at most most sections; the last section counts the lines that did not fit.
 func (d drawing) lined(lines []string, most int) body {
 	pages, left := d.paged(lines, most)
 	return body{sectioned(pages...), left > 0}
@@ -93,8 +91,8 @@ func (d drawing) sections(parts []string, most int) body {
 	return b
 }
 
-// maxPolicy is how many bytes a policy may have. A card shows no more, but folds what shows nothing, and the row has
-// all of it.
+// maxPolicy is how many bytes a policy may have. A card can't show more visible text, but it folds blanks, so a row
+// could have far more bytes.
 const maxPolicy = 32 << 10
 
 // PromptFits reports whether a card can show all of a policy; a longer one is not accepted from the model.

@@ -85,7 +85,7 @@ type words struct {
 	ModalSubmitStep, ModalTextStep, ModalPlaceholderStep             string
 
 	StepDoneBefore string
-	Unreachable    string // a note that only one person sees; what became of clicks is said by package refusal
+	Unreachable    string // a note that only one person sees; package refused says what became of clicks
 }
 
 // gateWords are the texts of one kind of what waits for a decision.

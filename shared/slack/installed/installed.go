@@ -24,7 +24,7 @@ type Rows interface {
 	Integrations(ctx context.Context, tenant string) ([]tenancy.Integration, error)
 }
 
-// Home answers for one deployment.
+// Home knows the workspaces of one deployment.
 type Home struct {
 	Slack Slack
 	Rows  Rows
@@ -47,7 +47,7 @@ func (h Home) Tenant(ctx context.Context) (string, error) {
 	return aggregate.TenantID(team), nil
 }
 
-// Own reports whether a tenant is the deployment's own workspace. Its errors are Tenant's.
+// Own reports whether a tenant is the deployment's own workspace. It returns the errors of Tenant.
 func (h Home) Own(ctx context.Context, tenant string) (bool, error) {
 	own, err := h.Tenant(ctx)
 	return err == nil && (own == "" || own == tenant), err

@@ -15,7 +15,7 @@ const (
 	namedFor = 10 * time.Minute
 	// mostAsked is how many names one page asks Slack for; users.info may be called about 100 times a minute (Tier 4).
 	mostAsked = 20
-	// namingTime bounds the asking: who has no name by then is shown by id, and asked about by the next page.
+	// namingTime bounds the asking: people without a name by then are shown by id, and the next page asks again.
 	namingTime = 2 * time.Second
 	atOnce     = 8
 )
@@ -25,7 +25,7 @@ type Names struct {
 	known remember.Answers[place, string]
 }
 
-// Of are the names of people by their ids. Whom Slack doesn't name, or not in time, has the id as the name.
+// Of returns the names of people by their ids. A person whom Slack doesn't name in time has the id as the name.
 func (n *Names) Of(ctx context.Context, slack Users, team string, now time.Time, ids ...string) map[string]string {
 	out := map[string]string{}
 	var ask []string

@@ -10,8 +10,8 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Once is a directory for one piece of work about few people in many places: it asks Slack for each thing once, and
-// keeps the answers, errors too. Use it for seconds, not longer.
+// Once is a directory for one piece of work that asks about the same few people again and again: it asks Slack for each
+// thing once, and keeps the answers, errors too. Use it for seconds, not longer.
 func Once(d Directory) Directory { return &asked{from: d, of: map[string]func() (any, error){}} }
 
 type asked struct {
@@ -20,7 +20,7 @@ type asked struct {
 	of   map[string]func() (any, error)
 }
 
-// once is what ask said when it was called for a key first.
+// once returns what ask returned when it was first called for a key.
 func once[V any](a *asked, key string, ask func() (V, error)) (V, error) {
 	a.mu.Lock()
 	said := a.of[key]

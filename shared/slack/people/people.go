@@ -18,7 +18,6 @@ import (
 	"ringi/shared/slack/slackapi"
 )
 
-// Users looks people up in Slack.
 type Users interface {
 	User(ctx context.Context, id string) (slackapi.User, error)
 }
@@ -113,11 +112,10 @@ func (p *People) alone(ctx context.Context, w Want, o aggregate.Origin, s tenanc
 	return false, err
 }
 
-// belongs adds to a person the workspace that Slack says they are of, which is ours for all of an organization's people
-// who are in ours, and whether they are a guest. A click doesn't say it: it names an organization, the person's home,
-// or nothing. Slack tells an app nothing of people whom it can't see; those are of no workspace of Ringi's, and who has
-// left is of none any more. Where Slack has no such method, which is never slack.com, they are of the workspace
-// unasked.
+// belongs fills in which workspace Slack says a person belongs to, and whether they are a guest. People of an
+// organization who are also in our workspace belong to it. A click doesn't tell: it names an organization, the person's
+// home workspace, or nothing. People whom the app can't see, and those who have left, belong to no workspace. Where
+// Slack lacks the method, which slack.com never does, they belong to the workspace unasked.
 func belongs(ctx context.Context, user func(context.Context, string) (slackapi.User, error), by *aggregate.Actor, unasked, ours string) error {
 	u, err := user(ctx, by.ID)
 	switch code := slackapi.Code(err); {
@@ -147,8 +145,8 @@ func (p *People) approvers(ctx context.Context, team, id string, a tenancy.Appro
 	return p.asking.listed(ctx, p.Slack, team, a, p.Now())
 }
 
-// Reads reports whether somebody who may not decide may go on reading what was asked for there: what they asked for
-// themselves, or a channel's that they are in still. It returns errorclass.ErrUnverified when Slack can't be asked.
+// Reads reports whether somebody who may not decide may go on reading what was asked for there: their own request, or
+// one of a channel that they are still in. It returns errorclass.ErrUnverified when Slack can't be asked.
 func (p *People) Reads(ctx context.Context, w Want, o aggregate.Origin) (bool, error) {
 	if o.User == w.User {
 		return true, nil

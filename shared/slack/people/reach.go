@@ -60,8 +60,8 @@ func (p *People) Sight(ctx context.Context, team, user string) (Reach, error) {
 	return r, err
 }
 
-// Reach is a person's, under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be asked; what
-// it did not say, the Reach lacks.
+// Reach returns a person's Reach under a tenant's settings. It returns errorclass.ErrUnverified when Slack can't be
+// asked; the Reach then lacks what Slack did not say.
 func (p *People) Reach(ctx context.Context, team, user string, s tenancy.Settings) (Reach, error) {
 	r, err := p.Sight(ctx, team, user)
 	r.policy = s.Policy(team)

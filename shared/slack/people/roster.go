@@ -21,7 +21,7 @@ import (
 // times a minute (Tier 2). The others are chosen by their id.
 const MaxListed = 5000
 
-// Why nobody may choose them as approvers.
+// Why people or groups can't be chosen as approvers.
 const (
 	RuleBot      tenancy.Rule = "bot"
 	RuleGone     tenancy.Rule = "gone"
@@ -79,8 +79,8 @@ func list(ctx context.Context, slack Listing, team string) (Members, error) {
 	return m, nil
 }
 
-// Refused are the rules that forbid to choose these people and user groups, by their ids; those who may be chosen are
-// not in it. Who is not among the listed ones is asked about. It returns errorclass.ErrUnverified when Slack can't say.
+// Refused returns, by id, the rules that forbid choosing these people and user groups; those who may be chosen are not
+// in it. Slack is asked about people who are not listed. It returns errorclass.ErrUnverified when Slack can't say.
 func (m Members) Refused(ctx context.Context, slack Users, users, groups []string) (map[string]tenancy.Rule, error) {
 	out := map[string]tenancy.Rule{}
 	for _, id := range users {
@@ -122,7 +122,7 @@ func (m Members) Rule(u slackapi.User) tenancy.Rule {
 	return ""
 }
 
-// Person is a listed one.
+// Person finds a listed person by id.
 func (m Members) Person(id string) (slackapi.User, bool) {
 	i := slices.IndexFunc(m.People, func(u slackapi.User) bool { return u.ID == id })
 	if i < 0 {
@@ -131,7 +131,7 @@ func (m Members) Person(id string) (slackapi.User, bool) {
 	return m.People[i], true
 }
 
-// Group is a listed one.
+// Group finds a listed user group by id.
 func (m Members) Group(id string) (slackapi.Group, bool) {
 	i := slices.IndexFunc(m.Groups, func(g slackapi.Group) bool { return g.ID == id })
 	if i < 0 {

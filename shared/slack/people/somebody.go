@@ -14,18 +14,18 @@ import (
 )
 
 const (
-	// mostLooked bounds how many listed people are looked up for one of whom Slack says that they are a member: a list
-	// is saved with members alone, so that so many who have left are not to be expected. It bounds a channel's, too.
+	// mostLooked bounds how many people of a list, or of a channel, are looked up until one is found to be a member.
+	// Lists are saved with members only, so that many who have left are not expected.
 	mostLooked = 20
 	// mostMembers is how many of a channel's members are asked for, in one call.
 	mostMembers = 100
 )
 
-// Somebody returns nil if there is somebody who may approve what all these people ask for together there, and else
-// aggregate.ErrNotAllowed: with RuleSelf where only they themselves could, who may not, with RuleNobody where the list
-// has nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where nobody can be found to be a
-// member. It is for what is begun; who may decide is asked again at the click. It returns errorclass.ErrUnverified when
-// Slack can't be asked about a list.
+// Somebody returns nil if somebody may approve what these people together ask for there. Otherwise it returns
+// aggregate.ErrNotAllowed: with RuleSelf where only they themselves could and may not, with RuleNobody where the list
+// has nobody, with RuleNotMember where the channel has nobody else, with RuleUnlisted where Slack can't list the
+// members. It is asked when something begins; who may decide is asked again at the click. It returns
+// errorclass.ErrUnverified when Slack can't be asked about a list.
 func (q *Requesters) Somebody(
 	ctx context.Context, slack Groups, o aggregate.Origin, s tenancy.Settings, now time.Time, askers ...string,
 ) error {
@@ -59,11 +59,10 @@ func (q *Requesters) Somebody(
 	return aggregate.ErrNotAllowed{Rule: aggregate.RuleNobody}
 }
 
-// inChannel is Somebody where the members of a channel approve. Whoever joins a channel may, so that it has nobody only
-// where Slack says so: what Slack doesn't say, or can't say within the bounds, is no refusal. A group direct message is
-// told from a channel by the scope alone that the app does not have: a mention there names no type, and its id may
-// begin like a channel's (https://docs.slack.dev/reference/events/app_mention). No listing of a person's channels shows
-// it to memberOf.
+// inChannel is Somebody where the members of a channel approve. It refuses only where Slack says that nobody can: what
+// Slack doesn't say, or not within the bounds, is no refusal. A group direct message differs from a channel only by the
+// scope that the app lacks: a mention there names no type, and its id may begin like a channel's
+// (https://docs.slack.dev/reference/events/app_mention). No listing of a person's channels shows it to memberOf.
 func (q *Requesters) inChannel(
 	ctx context.Context, slack Groups, p aggregate.Policy, o aggregate.Origin, now time.Time, askers []string,
 ) error {

@@ -45,7 +45,7 @@ type Person struct {
 // ErrRefused is a sign-in that is not to be believed, or that Slack refused; another try by the person may succeed.
 var ErrRefused = errors.New("the sign-in was refused")
 
-// Address is where a browser is sent to sign in, and what Slack sends it back with: state to us, nonce in the token.
+// Address is where a browser is sent to sign in. Slack sends it back with state, and puts nonce into the token.
 func (s *Slack) Address(ctx context.Context, redirect, state, nonce string) (string, error) {
 	id, _, api, err := s.App.Client(ctx)
 	if err != nil {
@@ -106,8 +106,8 @@ func (a *audience) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(a))
 }
 
-// claimsOf reads a token's claims. Its signature proves nothing more: it came from Slack itself over TLS, to a call
-// with our client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
+// claimsOf reads a token's claims. Its signature need not be checked: the token came from Slack itself over TLS, in
+// answer to a call with the client's secret (OpenID Connect Core 1.0, 3.1.3.7, number 6).
 func claimsOf(token string) (claims, error) {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

@@ -24,14 +24,14 @@ type Keys interface {
 	Refused(ctx context.Context) bool
 }
 
-// CodeNoToken is our own code: no token could be read, so nothing was sent.
+// CodeNoToken is a code of Ringi's: no token could be read, so nothing was sent.
 const CodeNoToken = "no_token"
 
 // noToken is the refusal of every call until the bot's token has been pasted into the secret.
 func noToken() Refused { return Refused{Code: CodeNoToken, App: true} }
 
-// untold is the error of a call that was not sent because nobody knew with which token. Where finding the token took a
-// call to Slack, what became of that says what to do.
+// untold is the error of a call that was not sent because its token could not be found. If finding the token took a
+// call to Slack, that call's error says what to do.
 func untold(err error) error {
 	var limited RateLimited
 	var refused Refused

@@ -26,13 +26,12 @@ const mostSelves = 100
 
 type forTenant struct{}
 
-// For says whose workspace the calls made under a context are about: its bot makes them. Without it the deployment's
-// own does.
+// For names the tenant whose bot makes the calls under a context. Without it the deployment's own bot does.
 func For(ctx context.Context, tenant string) context.Context {
 	return context.WithValue(ctx, forTenant{}, tenant)
 }
 
-// Tenant is whose workspace calls are about; empty: the deployment's own.
+// Tenant is the tenant whose bot makes calls; empty for the deployment's own.
 func Tenant(ctx context.Context) string {
 	tenant, _ := ctx.Value(forTenant{}).(string)
 	return tenant

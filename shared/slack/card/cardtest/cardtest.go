@@ -90,8 +90,8 @@ func (p *problems) all(found []blockkit.Problem) {
 
 func (p problems) err() error { return errors.Join(p...) }
 
-// decode reads v as it is sent, in so many bytes. In JSON a byte that is no UTF-8 is written as an escape, which
-// a replacement character that somebody wrote is not.
+// decode reads v as it is sent, and returns its size in bytes. A byte that is no UTF-8 is sent as the escape of a
+// replacement character, while one that somebody wrote is sent as it is.
 func (p *problems) decode(v, sent any) (size int) {
 	b, err := json.Marshal(v)
 	if err == nil {
@@ -106,8 +106,8 @@ func (p *problems) decode(v, sent any) (size int) {
 	return len(b)
 }
 
-// ours refuses what Slack allows and nothing of Ringi's has: other types than kinds, something
-// beside a section, and what is pressed or filled in without an action_id.
+// ours refuses what Slack allows but Ringi never sends: other types than kinds, an accessory beside a section, and
+// buttons or inputs without an action_id.
 func (p *problems) ours(at string, v any, kinds []string) {
 	switch v := v.(type) {
 	case []any:
