@@ -56,7 +56,7 @@ func With(keys Keys, timeout time.Duration) *Client {
 	return &Client{api: slack.New("", slack.OptionHTTPClient(b)), keys: keys, files: httpClient(timeout)}
 }
 
-// bearer adds the token and the address to slack-go's requests, which are made without them.
+// bearer adds the token and the address to slack-go's requests.
 type bearer struct {
 	keys Keys
 	http *http.Client

@@ -10,7 +10,7 @@ import (
 // pageOfUsers is how many people are asked for at once: Slack takes up to 1,000, and may answer with fewer.
 const pageOfUsers = 1000
 
-// slackbot is Slack's own bot, which users.list names as if it were a person.
+// slackbot is Slack's own bot, which users.list reports as a person.
 const slackbot = "USLACKBOT"
 
 // Users lists the people and bots of the workspace, those whose accounts were deactivated too. It asks for the next
@@ -36,7 +36,7 @@ type Group struct {
 	Name     string
 	Handle   string
 	Count    int  // of its members
-	Disabled bool // nobody can mention it, and it has no members
+	Disabled bool // then nobody can mention it, and it has no members
 }
 
 // Usergroups lists the workspace's user groups, disabled ones too.

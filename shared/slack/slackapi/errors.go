@@ -30,7 +30,7 @@ type Refused struct {
 
 func (e Refused) Error() string { return "slack: refused: " + e.Code }
 
-// Unknown says that Slack may or may not have done the call: the answer was lost, or says so itself.
+// Unknown says that Slack may or may not have done the call: the answer was lost, or says that it is not known.
 type Unknown struct {
 	Cause string
 	// Over: Slack itself answered, so the request is no longer under way. When a gateway
@@ -50,8 +50,8 @@ const (
 	CodeThreadNotFound  = "thread_not_found"
 	CodeMissingScope    = "missing_scope"
 	codeTokenType       = "not_allowed_token_type"
-	CodeStreaming       = "streaming_state_conflict"       // a message that grows can't be updated
-	CodeNotStreaming    = "message_not_in_streaming_state" // it can't grow any more
+	CodeStreaming       = "streaming_state_conflict"       // a message that is being streamed can't be updated
+	CodeNotStreaming    = "message_not_in_streaming_state" // its stream has ended
 	CodeBlockMismatch   = "block_mismatch"                 // what a message shows can't be replaced by that
 	CodeUserNotFound    = "user_not_found"
 	CodeUserNotVisible  = "user_not_visible"

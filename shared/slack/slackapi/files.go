@@ -18,10 +18,10 @@ type File struct {
 	Body       []byte
 }
 
-// ErrFile is a file that can't be read, whoever asks: it is not there any more, is elsewhere, or larger than it may be.
+// ErrFile is a file that can't be read, whoever asks: it was deleted, is not kept by Slack, or is too large.
 var ErrFile = errors.New("the file can't be read")
 
-// fileHosts are where Slack keeps files. The token goes nowhere else.
+// fileHosts are the hosts on which Slack keeps files. The token is sent to no other.
 var fileHosts = []string{"files.slack.com", "files.slack-gov.com"}
 
 // File reads a file of at most so many bytes. It returns ErrFile for one that can't be read, else the errors of any

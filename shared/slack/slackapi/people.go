@@ -19,7 +19,7 @@ type User struct {
 	Name  string // as the workspace shows it
 	Bot   bool
 	Gone  bool // the account was deactivated
-	Guest bool // a restricted account, or a stranger whose channels the app shares none of
+	Guest bool // a restricted account, or a stranger who shares no channel with the app
 	// Teams are the workspaces of a person of an organization that has several.
 	Teams []string
 	// Language is the first part of the locale that the person chose in Slack, such as ja.
@@ -48,8 +48,8 @@ func userOf(u *slack.User) User {
 	}
 }
 
-// shown is a name as people see it, on one line: people choose their names themselves, and a sign that nobody sees
-// would make one look like another's, or turn what stands beside it around. It is empty for a name that shows nothing.
+// shown is a name as people see it, on one line: people choose their names themselves, and an invisible sign could make
+// one look like another's, or reverse the text beside it. It is empty for a name that shows nothing.
 func shown(name string) string {
 	name = strings.Join(strings.Fields(legible.Visible(name)), " ")
 	if !legible.Text(name) {
@@ -65,7 +65,7 @@ type Self struct {
 	Enterprise string // the organization (Enterprise Grid) of its workspace, empty without one
 }
 
-// Self is whom the token belongs to; Slack is asked once for each token
+// Self is the bot to which the token belongs; Slack is asked once for each token
 // (https://docs.slack.dev/reference/methods/auth.test).
 func (c *Client) Self(ctx context.Context) (Self, error) {
 	self, err := c.whoami(ctx)
@@ -104,10 +104,9 @@ type Channel struct {
 	Name string // without #
 }
 
-// Channels lists the channels of these types that a person is a member of: all public
-// ones, and those others that our bot is in too. It asks for the next page only when it is
-// wanted. An error ends the list. Slack has no call for one membership, and lists a channel's
-// members in an order of its own: a person's channels are few where a channel's members are many.
+// Channels lists the channels of these types that a person is a member of: all public ones, and those others that the
+// bot is in, too. It asks for the next page only when it is wanted. An error ends the list. Slack has no call for one
+// membership; a person's channels are looked through, since they are fewer than a channel's members.
 func (c *Client) Channels(ctx context.Context, user string, types ...string) iter.Seq2[Channel, error] {
 	params := slack.GetConversationsForUserParameters{UserID: user, Types: types, Limit: pageOfChannels,
 		ExcludeArchived: true}
@@ -121,7 +120,7 @@ func (c *Client) Channels(ctx context.Context, user string, types ...string) ite
 	})
 }
 
-// Members are so many of a channel's members at most, bots too; more reports whether it has others.
+// Members returns at most so many of a channel's members, bots too; more reports whether there are others.
 func (c *Client) Members(ctx context.Context, channel string, most int) (ids []string, more bool, err error) {
 	in := slack.GetUsersInConversationParameters{ChannelID: channel, Limit: most}
 	ids, cursor, err := c.api.GetUsersInConversationContext(ctx, &in)

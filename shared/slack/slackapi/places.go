@@ -22,10 +22,10 @@ func (c *Client) Link(ctx context.Context, channel, ts, thread string) string {
 	return link
 }
 
-// Reaches reports whether our bot may post where a person is: a channel that it is a member of, or that person's direct
-// messages with it. When Slack doesn't say, it is true: a post then tells.
+// Reaches reports whether the bot may post where a person is: in a channel that it is a member of, or in the person's
+// direct messages with it. When Slack doesn't say, it is true, and posting will tell.
 func (c *Client) Reaches(ctx context.Context, channel, user string) (bool, error) {
-	if strings.HasPrefix(channel, "D") { // of two people, of which our bot need not be one
+	if strings.HasPrefix(channel, "D") { // the bot need not be one of the two
 		own, err := c.OpenDM(ctx, user)
 		return err != nil || own == channel, err
 	}

@@ -11,7 +11,7 @@ import (
 // MaxStreamed is how long the Markdown of one streaming call may be, in characters.
 const MaxStreamed = 12000
 
-// StartStream begins a message that grows, as an answer in a thread to user, and returns its timestamp
+// StartStream begins to stream a message, as an answer to user in a thread, and returns its timestamp
 // (https://docs.slack.dev/reference/methods/chat.startStream). After Unknown it may be there: FindStreams.
 func (c *Client) StartStream(ctx context.Context, channel, thread, team, user, markdown string) (ts string, err error) {
 	_, ts, err = c.api.StartStreamContext(ctx, channel,
@@ -26,13 +26,14 @@ func (c *Client) StartStream(ctx context.Context, channel, thread, team, user, m
 	return ts, nil
 }
 
-// AppendStream adds text to a message that grows.
+// AppendStream adds text to a message that is being streamed.
 func (c *Client) AppendStream(ctx context.Context, channel, ts, markdown string) error {
 	_, _, err := c.api.AppendStreamContext(ctx, channel, ts, slack.MsgOptionMarkdownText(markdown))
 	return outcome("chat.appendStream", err)
 }
 
-// StopStream ends a message's growing: until then Slack neither updates nor deletes it. One that grows no more is fine.
+// StopStream ends the streaming of a message: until then Slack neither updates nor deletes it. A stream that has ended
+// is no error.
 func (c *Client) StopStream(ctx context.Context, channel, ts string) error {
 	_, _, err := c.api.StopStreamContext(ctx, channel, ts)
 	if err = outcome("chat.stopStream", err); Code(err) == CodeNotStreaming {
@@ -41,11 +42,11 @@ func (c *Client) StopStream(ctx context.Context, channel, ts string) error {
 	return err
 }
 
-// skew is by how much Slack's clock may be behind ours.
+// skew is how far Slack's clock may be behind.
 const skew = 5 * time.Second
 
 // FindStreams returns the timestamps of Ringi's own messages in a thread that were begun since a time and show no card
-// yet: those that grow, or once did.
+// yet: those that are or were streamed.
 func (c *Client) FindStreams(ctx context.Context, channel, thread string, since time.Time) ([]string, error) {
 	since = since.Add(-skew)
 	oldest := fmt.Sprintf("%d.%06d", since.Unix(), since.Nanosecond()/1000)

@@ -59,10 +59,10 @@ type Keys interface {
 type Edge struct {
 	Keys   Keys
 	Now    func() time.Time
-	Within time.Duration // bounds an answer; 0: as Slack does
+	Within time.Duration // bounds an answer; 0: answerWithin
 }
 
-// answerWithin is ours of the 3 s that Slack waits for an answer.
+// answerWithin is how much of the 3 s that Slack waits for an answer is used.
 const answerWithin = 2700 * time.Millisecond
 
 // FromOurs refuses, with 403, what another app sent. A body that names no app is not refused.
@@ -77,8 +77,8 @@ func (e Edge) FromOurs(app string) error {
 // Serve answers a request: 413 when it is too large, 400 when it can't be decoded, 401 when Slack did not sign it, 503
 // when the signing secret is not known, else what answer returns. Every error that is not a Refusal, and every panic,
 // is a 500 without details. Each 5xx is counted for the alarm that rolls a new version back, because for Lambda such an
-// invocation succeeded. Requests from before the signing secret was pasted are not counted. What answer does ends in
-// time.
+// invocation succeeded. 503s for want of a signing secret are not counted. The context of answer ends in time for
+// Slack.
 func (e Edge) Serve(
 	ctx context.Context, r Request, answer func(ctx context.Context, body []byte) (Response, error),
 ) Response {
@@ -166,7 +166,7 @@ func OK() Response { return Response{StatusCode: http.StatusOK} }
 // JSON is an answer with a body.
 func JSON(status int, v any) Response {
 	b, err := json.Marshal(v)
-	if err != nil { // only of what this project writes: strings and maps of them
+	if err != nil { // impossible for what this project writes: strings and maps of them
 		return Response{StatusCode: http.StatusInternalServerError}
 	}
 	return Response{StatusCode: status, Headers: map[string]string{"content-type": "application/json"}, Body: string(b)}

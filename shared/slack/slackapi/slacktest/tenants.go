@@ -52,7 +52,7 @@ func (s *Slack) ByTenant(t testing.TB) (*slackapi.Client, func() []string) {
 	}
 }
 
-// named are tokens that name whom they are for.
+// named gives tokens that name the tenant they are for.
 type named struct{ address string }
 
 func (n named) Bot(ctx context.Context) (token, address string, err error) {
