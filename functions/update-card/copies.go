@@ -21,16 +21,17 @@ import (
 // mostCopies is how many people get a gate's card directly; the others are counted on the card.
 const mostCopies = 20
 
-// withCopies is a kind, of subjects that people decide on, whose cards go to approvers in direct messages, too.
+// withCopies is a kind that people decide on, whose cards also go to approvers in direct messages.
 type withCopies interface {
 	// Outcome makes the copy that tells its requester how it ended, nil where none is due.
 	Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card
 	// Copy draws one. It reports false where a copy stays as it is.
-	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message, ok bool)
+	Copy(a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time) (m card.Message,
+		ok bool)
 }
 
-// copied reports whether the copies of cards need drawing, as far as the rows say: some are missing, or show something else
-// than the cards do.
+// copied reports whether copies of cards need drawing, as far as the rows say: some are missing, or differ from their
+// cards.
 func (d *drawing) copied(ctx context.Context) bool {
 	k, ok := d.kind.(withCopies)
 	if !ok {
@@ -45,8 +46,8 @@ func (d *drawing) copied(ctx context.Context) bool {
 	})
 }
 
-// stale is the hash of what a copy ought to show, and reports whether it shows something else. Where a person can't be
-// written to, nothing does.
+// stale returns the hash of what a copy should show, and reports whether it shows something else. A copy for a person
+// who can't be written to is never stale.
 func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (hash string, stale bool) {
 	if c.State == aggregate.CardUnreachable {
 		return "", false
@@ -56,12 +57,15 @@ func (d *drawing) stale(ctx context.Context, k withCopies, c *aggregate.Card) (h
 	return hash, ok && (c.State != aggregate.CardPosted || c.Hash != hash)
 }
 
-func (d *drawing) copy(ctx context.Context, k withCopies, a aggregate.Aggregate, c *aggregate.Card) (card.Message, bool) {
+func (d *drawing) copy(
+	ctx context.Context, k withCopies, a aggregate.Aggregate, c *aggregate.Card,
+) (card.Message, bool) {
 	of := a.(decision.Subject)
 	at, thread := of.Beginning()
 	at = cmp.Or(at, thread)
 	cards := a.Common().Cards
-	if i := slices.IndexFunc(cards, func(x *aggregate.Card) bool { return x.Subject == c.Subject && x.MessageTS != "" }); i >= 0 {
+	if i := slices.IndexFunc(cards,
+		func(x *aggregate.Card) bool { return x.Subject == c.Subject && x.MessageTS != "" }); i >= 0 {
 		at = cards[i].MessageTS
 	}
 	link, from := "", of.Origin()
@@ -71,16 +75,16 @@ func (d *drawing) copy(ctx context.Context, k withCopies, a aggregate.Aggregate,
 	return k.Copy(a, c, d.settings, link, d.Now())
 }
 
-// toCopy is the gate whose card approvers are to get, and that none got yet.
+// toCopy is the open gate whose card approvers should get and none has got yet.
 func (d *drawing) toCopy() (aggregate.Question, bool) {
 	q, waits := d.a.(decision.Subject).Asks()
 	s := d.settings
-	listed := s.ApprovalCopies != tenancy.CopiesNone && s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
-	return q, waits && listed && len(d.a.Common().CopiesOf(q.Key)) == 0
+	listed := s.Approvers.Mode == aggregate.ApproversList && len(s.Approvers.Users)+len(s.Approvers.Usergroups) > 0
+	return q, waits && listed && s.ApprovalCopies != tenancy.CopiesNone && len(d.a.Common().CopiesOf(q.Key)) == 0
 }
 
-// copies draws the copies of cards: those of what waits now are made, those that were made before follow their cards. One
-// person who can't be written to hinders none of the others.
+// copies draws copies of cards: it makes those of the gate that waits now, and updates earlier ones. A person who can't
+// be written to keeps nobody else from getting theirs.
 func (h *Handler) copies(ctx context.Context, ref aggregate.Ref) error {
 	ctx = slackapi.For(ctx, ref.Tenant)
 	a, head, err := h.load(ctx, ref)
@@ -116,7 +120,7 @@ func (d *drawing) showCopies(ctx context.Context, k withCopies) error {
 	if ours, err := d.prepared(ctx); err != nil || !ours {
 		return err
 	}
-	if _, err := d.Slack.Team(ctx); err != nil { // without it no link is known, and copies would change to and fro
+	if _, err := d.Slack.Team(ctx); err != nil { // without it no link is known, and each drawing would change the copies
 		return err
 	}
 	if err := d.makeCopies(ctx, k); err != nil {
@@ -156,7 +160,7 @@ func (d *drawing) drawCopy(ctx context.Context, k withCopies, c *aggregate.Card,
 	return d.post(ctx, c, m, hash)
 }
 
-// makeCopies makes the rows of those copies that are missing, all of a gate's at once, and adds them to what is drawn.
+// makeCopies makes the rows of missing copies, all of a gate's at once, and adds them to what is drawn.
 func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	var rows []*aggregate.Card
 	if q, waits := d.toCopy(); waits {
@@ -165,7 +169,8 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 			return fmt.Errorf("who gets a copy: %w", err)
 		}
 		for _, user := range users[:min(len(users), mostCopies)] {
-			rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user, Others: max(0, len(users)-mostCopies)})
+			rows = append(rows, &aggregate.Card{CardType: q.Kind, Subject: q.Key, User: user,
+				Others: max(0, len(users)-mostCopies)})
 		}
 	}
 	if c := k.Outcome(d.a, d.Now()); c != nil {
@@ -190,15 +195,15 @@ func (d *drawing) makeCopies(ctx context.Context, k withCopies) error {
 	return nil
 }
 
-// approvers are the listed people who may stamp a gate, by the same rule as a click, in the order of the list. Whoever asked
-// in direct messages has the card there.
+// approvers returns the listed people who may stamp a gate, by the same rule as a click, in the order of the list.
+// Whoever asked in direct messages is left out: they have the card there.
 func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string, error) {
 	all := slices.Clone(d.settings.Approvers.Users)
 	for _, group := range d.settings.Approvers.Usergroups {
 		members, err := d.Slack.UsergroupMembers(ctx, group)
 		switch slackapi.Code(err) {
 		case slackapi.CodeUnknownMethod:
-		case slackapi.CodeNoSuchGroup: // whoever is listed otherwise gets a copy all the same
+		case slackapi.CodeNoSuchGroup: // other listed people get their copies all the same
 			slog.WarnContext(ctx, "a listed user group is gone", "group", group)
 		default:
 			if err != nil {
@@ -210,12 +215,13 @@ func (d *drawing) approvers(ctx context.Context, q aggregate.Question) ([]string
 	var out []string
 	of := d.a.(decision.Subject)
 	origin := of.Origin()
-	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all, AllowSelf: d.settings.AllowSelfApproval}
+	policy := aggregate.Policy{Team: origin.Team, Mode: d.settings.Approvers.Mode, Approvers: all,
+		AllowSelf: d.settings.AllowSelfApproval}
 	for _, user := range all {
 		if slices.Contains(out, user) || user == origin.User && origin.ChannelType == "im" {
 			continue
 		}
-		if len(out) >= mostCopies { // how many more there are is counted, and who they are need not be known
+		if len(out) >= mostCopies { // further people are only counted
 			out = append(out, user)
 			continue
 		}
@@ -242,7 +248,7 @@ func (d *drawing) askForCopies(ctx context.Context) error {
 	return nil
 }
 
-// directory is what copies ask Slack.
+// directory is what copies need of Slack.
 type directory interface {
 	people.Users
 	UsergroupMembers(ctx context.Context, group string) ([]string, error)

@@ -52,6 +52,37 @@ func (taskCards) Suggestions(a aggregate.Aggregate, locale string) []card.Sugges
 	return card.Suggestions(locale)
 }
 
+// outcomeWithin is how long after a task's end its requester is told; a task that is drawn again later is no news.
+const outcomeWithin = 24 * time.Hour
+
+// outcome is the subject of the message that says how a task ended.
+const outcome = "OUTCOME"
+
+// Outcome is due to the requester of a task that ended, unless they ended it themselves or asked in direct messages,
+// where they see the card anyway.
+func (taskCards) Outcome(a aggregate.Aggregate, now time.Time) *aggregate.Card {
+	t := a.(*task.Aggregate)
+	e, to := t.Head.Ended, t.Head.Requester
+	if e == nil || now.Sub(e.At) >= outcomeWithin || t.Task == nil || len(t.CopiesOf(outcome)) > 0 {
+		return nil
+	}
+	if to == "" || to == e.By || t.Request.ChannelType == "im" {
+		return nil
+	}
+	return &aggregate.Card{CardType: task.CardOutcome, Subject: outcome, User: to}
+}
+
+// Copy draws a copy of a card. The message about a task's end stays as it is while a retried task has not ended again.
+func (taskCards) Copy(
+	a aggregate.Aggregate, c *aggregate.Card, s tenancy.Settings, link string, now time.Time,
+) (card.Message, bool) {
+	t := a.(*task.Aggregate)
+	if c.CardType == task.CardOutcome && t.Head.Ended == nil {
+		return card.Message{}, false
+	}
+	return card.Copy(t, c, s, link, now), true
+}
+
 func (taskCards) Urgency(of aggregate.Aggregate, c *aggregate.Card) urgency {
 	a := of.(*task.Aggregate)
 	if a.Head.Parked != nil && a.Head.Ended == nil && a.Newest(c.CardType, c.Subject) { // it has a button to try again
