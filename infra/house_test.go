@@ -34,7 +34,7 @@ var apart = map[string][]string{
 var helpers = map[string]bool{
 	"slack/card/cardtest": true, "slack/slackapi/slacktest": true, "store/storetest": true,
 	"domain/tenancy/tenancytest": false, "decide/pipeline/pipelinetest": false, "model/modeltest": false, "runtime/expect": false,
-	"runtime/metric/metrictest": false, "store/contests/conteststest": false,
+	"runtime/metric/metrictest": false, "words/language/languagetest": false, "store/contests/conteststest": false,
 }
 
 // height is how far above the ground a package's area stands, counted from 1; 0 when it is in none.

@@ -3,6 +3,7 @@ package demo
 import (
 	"strings"
 
+	"ringi/shared/words/language"
 	"ringi/shared/words/lazy"
 )
 
@@ -13,7 +14,8 @@ func (r *reading) follow(policy string) {
 		r.followMessage(policy)
 		return
 	}
-	for _, t := range spoken() {
+	for _, locale := range language.All {
+		t := *spoken(locale)
 		for line := range strings.SplitSeq(policy, "\n") {
 			r.line(t, line)
 		}
@@ -24,8 +26,8 @@ func (r *reading) follow(policy string) {
 	}
 	if m := toldForm().FindStringSubmatch(policy); m != nil {
 		r.recipients, r.copied = nil, false
-		for _, t := range spoken() {
-			r.copied = r.copied || has(m[0], t.Requester)
+		for _, locale := range language.All {
+			r.copied = r.copied || has(m[0], spoken(locale).Requester)
 		}
 		for _, id := range idForm().FindAllStringSubmatch(m[0], -1) {
 			r.tell(id[1] + id[2])

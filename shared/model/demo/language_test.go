@@ -1,7 +1,6 @@
 package demo
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -11,6 +10,7 @@ import (
 
 	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
+	"ringi/shared/words/language/languagetest"
 )
 
 func hasJapanese(text string) bool {
@@ -53,7 +53,7 @@ func TestEnglishWordsAreEnglish(t *testing.T) {
 			}
 		}
 	}
-	walk(reflect.ValueOf(spoken()["en"]))
+	walk(reflect.ValueOf(*spoken("en")))
 	if said < 100 {
 		t.Errorf("only %d texts", said)
 	}
@@ -107,34 +107,11 @@ func TestEnglishIsAnsweredInEnglish(t *testing.T) {
 
 // A word that one language lacks is only missed when the demo wants to say it.
 func TestEachLanguageHasAllWords(t *testing.T) {
+	languagetest.Whole[words](t, files, "words")
 	for _, locale := range language.All {
-		w := words{Locale: locale}
-		d := json.NewDecoder(bytes.NewReader(expect.Value(files.ReadFile("words/" + locale + ".json"))(t)))
-		d.DisallowUnknownFields()
-		expect.NoError(t, d.Decode(&w))
-		var walk func(at string, v reflect.Value)
-		walk = func(at string, v reflect.Value) {
-			switch v.Kind() {
-			case reflect.Struct:
-				for i := range v.NumField() {
-					walk(at+"."+v.Type().Field(i).Name, v.Field(i))
-				}
-			case reflect.Map:
-				for _, key := range reflect.Indirect(reflect.ValueOf(spoken()["ja"])).FieldByName(at[1:]).MapKeys() {
-					if said := v.MapIndex(key); !said.IsValid() || said.IsZero() {
-						t.Errorf("%s%s has no %s", locale, at, key)
-					}
-				}
-			default:
-				if v.IsZero() {
-					t.Errorf("%s%s is missing", locale, at)
-				}
-			}
-		}
-		walk("", reflect.ValueOf(w))
 		for _, l := range allLists() {
 			for form := range l.Demo.Words[locale].Forms {
-				if w.List[form] == "" {
+				if spoken(locale).List[form] == "" {
 					t.Errorf("%s has a form %q in %s, and the demo has none of that name", l.Name, form, locale)
 				}
 			}

@@ -59,9 +59,9 @@ func read(in input) (reading, error) {
 	}
 	bare := anyForm().ReplaceAllString(in.Message, " ")
 	text := strings.TrimSpace(spaceForm().ReplaceAllString(bare, " "))
-	r := reading{now: now, text: text, words: spoken()["ja"], priority: priorityOf(strings.ToLower(text))}
+	r := reading{now: now, text: text, words: *spoken("ja"), priority: priorityOf(strings.ToLower(text))}
 	if English(text, in.Locale) {
-		r.words = spoken()["en"]
+		r.words = *spoken("en")
 	}
 	r.humanCheck = has(strings.ToLower(in.Message), "demo: human check", "demo:human check")
 	rest, said, closed := quotations(bare)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ringi/shared/words/language"
 )
 
 // What a policy promises is what its steps bring: with a sheet all of its columns, without one only counts.
@@ -49,7 +51,8 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 
 // A column's title follows from what its list is of: the same member has another title, or its own name, elsewhere.
 func TestAColumnIsTitledByItsTopic(t *testing.T) {
-	for _, w := range spoken() {
+	for _, locale := range language.All {
+		w := spoken(locale)
 		for of := attendance; of < lists+topic(len(allLists())); of++ {
 			for _, key := range columnsOf(of) {
 				if w.title(of, key) == key {

@@ -2,10 +2,8 @@ package demo
 
 import (
 	"embed"
-	"encoding/json"
 	"strconv"
 	"strings"
-	"sync"
 
 	"ringi/shared/words/language"
 )
@@ -59,17 +57,8 @@ func (s step) of(about string) step {
 	return s
 }
 
-// spoken are the words of each language that the demo speaks. A test reads all files.
-var spoken = sync.OnceValue(func() map[string]words {
-	all := map[string]words{}
-	for _, locale := range language.All {
-		file, _ := files.ReadFile("words/" + locale + ".json")
-		w := words{Locale: locale}
-		_ = json.Unmarshal(file, &w)
-		all[locale] = w
-	}
-	return all
-})
+// spoken are the words of a language.
+var spoken = language.Read[words](files, "words")
 
 func (t words) month(m month) string {
 	return strings.NewReplacer("{year}", strconv.Itoa(m.year()), "{month}", strconv.Itoa(int(m.name())), "{name}", m.name().String()).Replace(t.Month)

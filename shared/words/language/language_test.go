@@ -1,15 +1,44 @@
-package language
+package language_test
 
-import "testing"
+import (
+	"embed"
+	"testing"
+
+	"ringi/shared/words/language"
+	"ringi/shared/words/language/languagetest"
+)
 
 func TestEveryLanguageHasItsOwn(t *testing.T) {
-	said := InEach("はい", "yes")
-	if len(said) != len(All) {
-		t.Fatalf("%d languages, %d texts", len(All), len(said))
+	said := language.InEach("はい", "yes")
+	if len(said) != len(language.All) {
+		t.Fatalf("%d languages, %d texts", len(language.All), len(said))
 	}
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "": "はい", "fr": "はい"} {
 		if got := said.In(locale); got != want {
 			t.Errorf("%q: %s", locale, got)
 		}
 	}
+}
+
+//go:embed testdata
+var files embed.FS
+
+func TestWordsAreReadByLanguage(t *testing.T) {
+	type words struct {
+		Yes  string
+		More map[string]string
+	}
+	languagetest.Whole[words](t, files, "testdata/whole")
+	in := language.Read[words](files, "testdata/whole")
+	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "fr": "はい"} {
+		if got := in(locale); got.Yes != want || got != in(locale) {
+			t.Errorf("%q: %+v", locale, got)
+		}
+	}
+	defer func() {
+		if recover() == nil {
+			t.Error("a file that is not there is read")
+		}
+	}()
+	language.Read[words](files, "testdata/none")("en")
 }
