@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/ended"
 )
@@ -96,11 +97,14 @@ func (w Words) said(member string, v any) string {
 		}
 		return strings.Join(texts, ", ")
 	case string:
-		if text, ok := w.values[member][v]; ok {
+		if text, ok := w.Values[member][v]; ok {
+			return text
+		}
+		if text, ok := agent.Called(w.Locale)[agent.ActionType(v)]; ok && member == "type" {
 			return text
 		}
 		if member == "reason" {
-			if text, ok := ended.Known(w.locale, v); ok {
+			if text, ok := ended.Known(w.Locale, v); ok {
 				return text
 			}
 		}

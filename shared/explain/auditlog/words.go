@@ -1,12 +1,12 @@
 package auditlog
 
 import (
+	"embed"
 	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
 
-	"ringi/shared/domain/agent"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
@@ -18,50 +18,57 @@ const columns = 10
 
 // Words are the texts of one language.
 type Words struct {
-	Columns   [columns]string
-	Ringi     string // who acts when nobody does
-	actions   map[aggregate.Action]string
-	resources map[string]string
-	fields    map[string]string
-	values    map[string]map[string]string // of members that hold a code, by member
-	locale    string
-	held      string // what was done where nobody may approve what comes next
-	name      func(id string) string
+	*texts
+	settings map[string]string // their names
+	name     func(id string) string
 }
 
-// WordsIn are the texts of a locale, with those that settings and agents' actions have elsewhere.
+// texts are those of a language's file.
+type texts struct {
+	Locale    string
+	Columns   [columns]string
+	Ringi     string // who acts when nobody does
+	Held      string // what was done where nobody may approve what comes next
+	Actions   map[aggregate.Action]string
+	Resources map[string]string
+	Fields    map[string]string
+	Values    map[string]map[string]string // of members that hold a code, by member
+}
+
+//go:embed texts
+var files embed.FS
+
+var textsIn = language.Read[texts](files, "texts")
+
+// WordsIn are the texts of a locale.
 func WordsIn(locale string) Words {
-	w := language.InEach(japanese, english).In(locale)()
+	w := Words{texts: textsIn(locale), settings: map[string]string{}}
 	for _, f := range new(tenancy.Settings).Fields() {
-		w.fields[f.Name] = f.LogName(w.locale)
-	}
-	w.values["type"] = map[string]string{}
-	for typ, name := range agent.Called(w.locale) {
-		w.values["type"][string(typ)] = name
+		w.settings[f.Name] = f.LogName(w.Locale)
 	}
 	return w
 }
 
 // Actions are all that have words, in their words' order.
 func (w Words) Actions() []aggregate.Action {
-	return slices.SortedFunc(maps.Keys(w.actions), func(a, b aggregate.Action) int { return strings.Compare(w.actions[a], w.actions[b]) })
+	return slices.SortedFunc(maps.Keys(w.texts.Actions), func(a, b aggregate.Action) int { return strings.Compare(w.texts.Actions[a], w.texts.Actions[b]) })
 }
 
 // Action says what was done. An action of a later release is its name.
-func (w Words) Action(a aggregate.Action) string { return or(w.actions[a], string(a)) }
+func (w Words) Action(a aggregate.Action) string { return or(w.texts.Actions[a], string(a)) }
 
 // Did is Action of an entry: what was not begun has not failed.
 func (w Words) Did(x aggregate.AuditEntry) string {
 	var about struct{ Reason aggregate.Reason }
 	_ = json.Unmarshal([]byte(x.Details), &about)
 	if x.Action == task.AuditGenerationFailed && about.Reason == task.ReasonNobodyApproves {
-		return w.held
+		return w.Held
 	}
 	return w.Action(x.Action)
 }
 
 // Resource says what it was done to.
-func (w Words) Resource(typ string) string { return or(w.resources[typ], typ) }
+func (w Words) Resource(typ string) string { return or(w.Resources[typ], typ) }
 
 // Subject says which one it was done to, where its name stands in the entry: an integration or a tool. It is empty for others.
 func (w Words) Subject(x aggregate.AuditEntry) string {
@@ -83,7 +90,7 @@ func (w Words) Subject(x aggregate.AuditEntry) string {
 var vendors = map[string]string{"google": "Google", "slack": "Slack"}
 
 // Field says what a member of an entry's details is about.
-func (w Words) Field(name string) string { return or(w.fields[name], name) }
+func (w Words) Field(name string) string { return or(or(w.settings[name], w.Fields[name]), name) }
 
 func or(text, name string) string {
 	if text == "" {

@@ -3,6 +3,7 @@
 package ended
 
 import (
+	"embed"
 	"strings"
 
 	"ringi/shared/domain/aggregate"
@@ -13,29 +14,32 @@ import (
 
 // goOn is what people do to go on, as the middle and as the beginning of a sentence, and where it can be one of several buttons;
 // undone is what was not done about a message.
-type goOn struct{ again, press, button, undone string }
+type goOn struct{ Again, Press, Button, Undone string }
 
 // words are the texts of one language. {detail} in a sentence is where its detail stands, {again}, {press} and {button} where
 // people are told how to go on: a task's card has buttons for it, in a conversation they write. {undone} is what was not done: a
 // conversation has begun.
 type words struct {
-	detail, seconds string
-	spent           string // what was spent, and the limit
-	atMost          string // a limit of tasks
-	people          string // whom a policy mentions, and the limit
-	step            string
-	task, talk, log goOn
-	sentences       map[aggregate.Reason]string
+	Detail, Seconds string
+	Spent           string // what was spent, and the limit
+	AtMost          string // a limit of tasks
+	People          string // whom a policy mentions, and the limit
+	Step            string
+	Task, Talk, Log goOn
+	Sentences       map[aggregate.Reason]string
 }
 
-func wordsOf(locale string) words { return language.InEach(japanese, english).In(locale)() }
+//go:embed texts
+var files embed.FS
+
+var wordsOf = language.Read[words](files, "texts")
 
 // Sentence is a reason in words. Its detail (a tool, a step, seconds for a timeout) is
 // put in brackets, one that is said in sentences on a line before; it may be empty. A
 // reason that is not known is said to be our own fault, a locale that is not is Japanese.
 func Sentence(locale string, r aggregate.Reason, detail string) string {
 	w := wordsOf(locale)
-	return w.sentence(w.task, r, detail)
+	return w.sentence(w.Task, r, detail)
 }
 
 // InTalk is Sentence where people talk with an agent.
@@ -44,13 +48,13 @@ func InTalk(locale string, r aggregate.Reason, detail string) string {
 	if text, own := conversation.Unanswered(locale, r); own {
 		return text + w.inBrackets(r, detail)
 	}
-	return w.sentence(w.talk, r, detail)
+	return w.sentence(w.Talk, r, detail)
 }
 
 func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
-	text, ok := w.sentences[r]
+	text, ok := w.Sentences[r]
 	if !ok {
-		text = w.sentences[task.ReasonRunFailed]
+		text = w.Sentences[task.ReasonRunFailed]
 	}
 	if strings.ContainsAny(detail, "。()") || strings.HasSuffix(detail, ".") {
 		return detail + "\n" + how.put(text, "")
@@ -59,14 +63,14 @@ func (w words) sentence(how goOn, r aggregate.Reason, detail string) string {
 }
 
 func (how goOn) put(text, detail string) string {
-	return put(text, "detail", detail, "again", how.again, "press", how.press, "button", how.button, "undone", how.undone)
+	return put(text, "detail", detail, "again", how.Again, "press", how.Press, "button", how.Button, "undone", how.Undone)
 }
 
 // Known is the sentence of a code without its detail, where there is nothing to press. It reports false for what is no code of Ringi's, such as a person's own words.
 func Known(locale string, code string) (sentence string, known bool) {
 	w := wordsOf(locale)
-	text, known := w.sentences[aggregate.Reason(code)]
-	return w.log.put(text, ""), known
+	text, known := w.Sentences[aggregate.Reason(code)]
+	return w.Log.put(text, ""), known
 }
 
 // Detail is a reason's detail in brackets: seconds for a timeout, what there was and the limit for costs and people.
@@ -80,17 +84,17 @@ func (w words) inBrackets(r aggregate.Reason, detail string) string {
 	case detail == "":
 		return ""
 	case r == task.ReasonTimeout && strings.Trim(detail, "0123456789") == "":
-		return put(w.seconds, "detail", detail)
+		return put(w.Seconds, "detail", detail)
 	case r == task.ReasonStepsNotDone:
-		return put(w.detail, "detail", put(w.step, "step", detail))
+		return put(w.Detail, "detail", put(w.Step, "step", detail))
 	case (r == task.ReasonCostLimit || r == task.ReasonDayBudget || r == task.ReasonMonthBudget) && sums:
-		return put(w.spent, "spent", spent, "limit", limit)
+		return put(w.Spent, "spent", spent, "limit", limit)
 	case r == task.ReasonOpenPerson || r == task.ReasonOpenTenant || r == task.ReasonHourPerson || r == task.ReasonHourTenant:
-		return put(w.atMost, "n", detail)
+		return put(w.AtMost, "n", detail)
 	case r == task.ReasonTooManyPeople && sums:
-		return put(w.people, "n", spent, "limit", limit)
+		return put(w.People, "n", spent, "limit", limit)
 	}
-	return put(w.detail, "detail", detail)
+	return put(w.Detail, "detail", detail)
 }
 
 // put puts values in the places of a text. A value is never searched for places.

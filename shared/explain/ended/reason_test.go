@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/words/language"
+	"ringi/shared/words/language/languagetest"
 )
 
 func TestEveryReasonHasItsOwnSentence(t *testing.T) {
@@ -14,7 +15,7 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 		w, seen := wordsOf(locale), map[string]aggregate.Reason{}
 		for _, r := range task.Reasons {
 			text := Sentence(locale, r, "")
-			if w.sentences[r] == "" || text == "" || strings.Contains(text, "{") {
+			if w.Sentences[r] == "" || text == "" || strings.Contains(text, "{") {
 				t.Errorf("%s: no sentence for %s: %q", locale, r, text)
 			}
 			if other, ok := seen[text]; ok {
@@ -22,13 +23,13 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 			}
 			seen[text] = r
 		}
-		if len(w.sentences) != len(task.Reasons) {
-			t.Errorf("%s: %d sentences, the domain has %d reasons", locale, len(w.sentences), len(task.Reasons))
+		if len(w.Sentences) != len(task.Reasons) {
+			t.Errorf("%s: %d sentences, the domain has %d reasons", locale, len(w.Sentences), len(task.Reasons))
 		}
 	}
-	ja, en := japanese(), english()
-	for r, text := range ja.sentences {
-		if strings.Contains(text, "{detail}") != strings.Contains(en.sentences[r], "{detail}") {
+	ja, en := wordsOf("ja"), wordsOf("en")
+	for r, text := range ja.Sentences {
+		if strings.Contains(text, "{detail}") != strings.Contains(en.Sentences[r], "{detail}") {
 			t.Errorf("%s has a detail in one language only", r)
 		}
 	}
@@ -100,3 +101,5 @@ func TestInAConversationPeopleAreToldToWrite(t *testing.T) {
 		t.Errorf("looked at %d sentences", models)
 	}
 }
+
+func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }

@@ -1,6 +1,7 @@
 package failedcall
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 	"time"
@@ -8,18 +9,29 @@ import (
 	"ringi/shared/words/language"
 )
 
+//go:embed texts
+var files embed.FS
+
+// words are the texts of one language.
+type words struct {
+	Providers map[Provider]string
+	Problems  map[Problem]string
+}
+
+var wordsOf = language.Read[words](files, "texts")
+
 // Sentence says to people what went wrong and what they can do, in their language.
 func Sentence(locale string, p Problem, args ...any) string {
-	text, ok := language.InEach(japanese, english).In(locale)[p]
+	w := wordsOf(locale)
+	text, ok := w.Problems[p]
 	if !ok {
 		return string(p)
 	}
-	names := language.InEach(japaneseProviders, englishProviders).In(locale)
 	named := make([]any, len(args))
 	for i, a := range args {
 		named[i] = a
 		if provider, ok := a.(Provider); ok {
-			named[i] = provider.name(names)
+			named[i] = provider.name(w.Providers)
 		}
 	}
 	return fmt.Sprintf(text, named...)

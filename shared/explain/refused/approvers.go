@@ -16,13 +16,13 @@ const maxNamed = 10
 func (s Surface) WhoDecides(set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	w, who, own := wordsOf(s.Locale), s.Approvers(set, o), s.own(o, askers)
 	switch {
-	case who == w.nobody || set.AllowSelfApproval || own == "":
+	case who == w.Nobody || set.AllowSelfApproval || own == "":
 	case nobodyElse(set, o, askers):
-		return fill(w.nobodyElse, "who", own)
+		return fill(w.NobodyElse, "who", own)
 	default:
-		who += fill(w.notRequester, "who", own)
+		who += fill(w.NotRequester, "who", own)
 	}
-	return fill(w.canDecide, "who", who)
+	return fill(w.CanDecide, "who", who)
 }
 
 // own names the people who asked.
@@ -63,14 +63,14 @@ func (s Surface) Approvers(set tenancy.Settings, o aggregate.Origin) string {
 		if who := s.listed(set.Approvers); who != "" {
 			return who
 		}
-		return w.nobody
+		return w.Nobody
 	case o.ChannelType == "im" && o.User != "":
 		return s.Marks.Person(o.User)
 	}
 	if name := s.Marks.Channel(o.Channel); name != "" {
-		return fill(w.members, "channel", name)
+		return fill(w.Members, "channel", name)
 	}
-	return w.membersOfIt
+	return w.MembersOfIt
 }
 
 // Either names a person beside those who may decide; where there is nobody who may, the person alone.
@@ -78,7 +78,7 @@ func (s Surface) Either(user, who string) string {
 	switch {
 	case user == "" || who == s.Marks.Person(user):
 		return who
-	case who == wordsOf(s.Locale).nobody:
+	case who == wordsOf(s.Locale).Nobody:
 		return s.Marks.Person(user)
 	}
 	return s.Marks.Person(user) + " / " + who
@@ -94,7 +94,7 @@ func (s Surface) listed(a tenancy.Approvers) string {
 		names = append(names, s.Marks.Group(id))
 	}
 	if rest := len(names) - maxNamed; rest > 0 {
-		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).andOthers, "n", rest)
+		return strings.Join(names[:maxNamed], " ") + " " + fill(wordsOf(s.Locale).AndOthers, "n", rest)
 	}
 	return strings.Join(names, " ")
 }

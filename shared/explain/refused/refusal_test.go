@@ -17,6 +17,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/words/language"
+	"ringi/shared/words/language/languagetest"
 )
 
 // page is a surface that is not Slack.
@@ -115,21 +116,21 @@ var place = regexp.MustCompile(`\{[a-z]+\}`)
 func TestBothLanguagesSayEverything(t *testing.T) {
 	all := func(w *words) map[string]string {
 		texts := map[string]string{
-			"unsaved": w.unsaved, "direct": w.direct, "reason": w.reason, "canDecide": w.canDecide, "may": w.may, "nobody": w.nobody, "nobodyElse": w.nobodyElse, "ownRequest": w.ownRequest, "members": w.members,
-			"membersOfIt": w.membersOfIt, "notRequester": w.notRequester, "andOthers": w.andOthers, "cancelAccepted": w.cancelAccepted, "reasonNotTaken": w.reasonNotTaken,
+			"unsaved": w.Unsaved, "direct": w.Direct, "reason": w.Reason, "canDecide": w.CanDecide, "may": w.May, "nobody": w.Nobody, "nobodyElse": w.NobodyElse, "ownRequest": w.OwnRequest, "members": w.Members,
+			"membersOfIt": w.MembersOfIt, "notRequester": w.NotRequester, "andOthers": w.AndOthers, "cancelAccepted": w.CancelAccepted, "reasonNotTaken": w.ReasonNotTaken,
 		}
-		for k, v := range w.notes {
+		for k, v := range w.Notes {
 			texts["note "+string(k)] = v
 		}
-		for k, v := range w.rules {
+		for k, v := range w.Rules {
 			texts["rule "+string(k)] = v
 		}
-		for k, v := range w.decided {
+		for k, v := range w.Decided {
 			texts["decided "+string(k)] = v
 		}
 		return texts
 	}
-	ja, en := all(japanese()), all(english())
+	ja, en := all(wordsOf("ja")), all(wordsOf("en"))
 	if diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))); diff != "" {
 		t.Errorf("texts differ (-ja +en)\n%s", diff)
 	}
@@ -146,7 +147,9 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 			t.Errorf("no sentence for %s", r)
 		}
 	}
-	if len(japanese().rules) != len(aggregate.Rules) {
-		t.Errorf("%d rules, the domain has %d", len(japanese().rules), len(aggregate.Rules))
+	if len(wordsOf("ja").Rules) != len(aggregate.Rules) {
+		t.Errorf("%d rules, the domain has %d", len(wordsOf("ja").Rules), len(aggregate.Rules))
 	}
 }
+
+func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }

@@ -3,6 +3,7 @@
 package refused
 
 import (
+	"embed"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,17 +40,17 @@ const (
 
 // words are the texts of one language. {names} in braces are places for values.
 type words struct {
-	notes   map[errorclass.Class]string // unsaved for a class that is not there
-	unsaved string
-	direct  string // who decides in a direct message, to anybody else
-	reason  string // the note on a reason that won't do
-	rules   map[aggregate.Rule]string
-	decided map[state]string
+	Notes   map[errorclass.Class]string // unsaved for a class that is not there
+	Unsaved string
+	Direct  string // who decides in a direct message, to anybody else
+	Reason  string // the note on a reason that won't do
+	Rules   map[aggregate.Rule]string
+	Decided map[state]string
 
-	ownRequest string // RuleSelf where there is no other approver to ask
+	OwnRequest string // RuleSelf where there is no other approver to ask
 
-	canDecide, may, nobody, nobodyElse, members, membersOfIt, notRequester, andOthers string
-	cancelAccepted, reasonNotTaken                                                    string
+	CanDecide, May, Nobody, NobodyElse, Members, MembersOfIt, NotRequester, AndOthers string
+	CancelAccepted, ReasonNotTaken                                                    string
 }
 
 // state is how a gate or a task stands when a person decides too late.
@@ -69,13 +70,16 @@ const (
 	otherwise    state = "otherwise"
 )
 
-func wordsOf(locale string) *words { return language.InEach(japanese, english).In(locale)() }
+//go:embed texts
+var files embed.FS
+
+var wordsOf = language.Read[words](files, "texts")
 
 // Note is the text for the person alone: who decided and when, or why it was refused, and what to do. It follows from
 // the error's class; any other error is shown as "could not be saved".
 func (s Surface) Note(err error) string {
 	w, class := wordsOf(s.Locale), errorclass.Of(err)
-	text, ok := w.notes[class]
+	text, ok := w.Notes[class]
 	switch class {
 	case errorclass.Decided:
 		decided, _ := errors.AsType[aggregate.ErrDecided](err)
@@ -84,13 +88,13 @@ func (s Surface) Note(err error) string {
 		old, _ := errors.AsType[aggregate.ErrNotLatest](err)
 		return fill(text, "latest", old.Latest)
 	case errorclass.NotAllowed:
-		if rule := w.rules[ruleOf(err)]; rule != "" {
+		if rule := w.Rules[ruleOf(err)]; rule != "" {
 			return rule
 		}
 	case errorclass.Field:
 		field, _ := errors.AsType[aggregate.ErrField](err)
 		if field.Field == "rejection_reason" {
-			return fill(w.reason, "max", task.MaxReason)
+			return fill(w.Reason, "max", task.MaxReason)
 		}
 		return fill(text, "field", s.Marks.Text(field.Field, maxName), "limit", s.Marks.Text(field.Limit, maxDetail))
 	case errorclass.Stopped:
@@ -105,7 +109,7 @@ func (s Surface) Note(err error) string {
 		return fill(text, "max", task.MaxRetries)
 	}
 	if !ok {
-		return w.unsaved
+		return w.Unsaved
 	}
 	return text
 }
@@ -120,7 +124,7 @@ func (s Surface) decided(e aggregate.ErrDecided) string {
 	if e.Reason != "" {
 		why = s.sentence(e.Reason, "")
 	}
-	return fill(wordsOf(s.Locale).decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At), "why", why)
+	return fill(wordsOf(s.Locale).Decided[stateOf(e)], "who", s.Marks.Person(e.By), "when", s.Marks.Time(e.At), "why", why)
 }
 
 func stateOf(e aggregate.ErrDecided) state {
@@ -155,15 +159,15 @@ func (s Surface) CancelledBefore(by string, at time.Time) string {
 }
 
 // CancelAccepted is the note after a task was cancelled where its card is not to be seen.
-func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).cancelAccepted }
+func (s Surface) CancelAccepted() string { return wordsOf(s.Locale).CancelAccepted }
 
 // ReasonNotTaken is what whoever gave a reason for rejecting is told beside why nothing was rejected.
-func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).reasonNotTaken }
+func (s Surface) ReasonNotTaken() string { return wordsOf(s.Locale).ReasonNotTaken }
 
 // Why is Note that sends nobody to another approver where the settings leave none.
 func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	if ruleOf(err) == aggregate.RuleSelf && nobodyElse(set, o, askers) {
-		return wordsOf(s.Locale).ownRequest
+		return wordsOf(s.Locale).OwnRequest
 	}
 	return s.Note(err)
 }
@@ -172,14 +176,14 @@ func (s Surface) Why(err error, set tenancy.Settings, o aggregate.Origin, askers
 func (s Surface) Refused(err error, set tenancy.Settings, o aggregate.Origin, askers ...string) string {
 	text := s.Why(err, set, o, askers...)
 	if ruleOf(err) == aggregate.RuleNotMember && o.ChannelType == "im" { // which nobody can join
-		return wordsOf(s.Locale).direct
+		return wordsOf(s.Locale).Direct
 	}
 	switch ruleOf(err) {
 	case aggregate.RuleGuest, aggregate.RuleNotMember, aggregate.RuleNotListed, aggregate.RuleSelf:
 		return text + "\n" + s.WhoDecides(set, o, askers...)
 	case aggregate.RuleNotParty:
 		who := s.Either(o.User, s.Approvers(set, o))
-		return text + "\n" + fill(wordsOf(s.Locale).may, "who", who)
+		return text + "\n" + fill(wordsOf(s.Locale).May, "who", who)
 	}
 	return text
 }
