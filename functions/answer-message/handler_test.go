@@ -308,9 +308,7 @@ func testFiles(t *testing.T, w *world) {
 			t.Errorf("noted again: %+v", m)
 		}
 		said := string(expect.Value(json.Marshal(w.vendor.requests[i+1].Messages))(t))
-		if strings.Contains(said, "it was changed after") != (now == "two") {
-			t.Errorf("the file has %q now: %s", now, said)
-		}
+		expect.Is(t, strings.Contains(said, "it was changed after"), now == "two", "the file has %q now: %s", now, said)
 	}
 }
 

@@ -98,9 +98,7 @@ func testFoldedBeside(t *testing.T, w *world) {
 		before := len(w.vendor.requests)
 		expect.Value(w.handle())(t)
 		told := string(expect.Value(json.Marshal(w.vendor.requests[before:]))(t)) // the second time it is summed up
-		if strings.Count(told, "what came meanwhile") != 1 {
-			t.Errorf("answer %d: the model is told the message %d times", i, strings.Count(told, "what came meanwhile"))
-		}
+		expect.Is(t, strings.Count(told, "what came meanwhile"), 1, "answer %d: the model is told the message (times)", i)
 	}
 }
 

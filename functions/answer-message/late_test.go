@@ -133,9 +133,7 @@ func testLateAndRefused(t *testing.T, w *world) {
 		return a.GiveUp(a.Head.Run, conversation.ReasonRunFailed, time.Now())
 	}))(t)
 	w.says(w.later(120), "go on")
-	if told := w.told(); strings.Count(told, "invoice 17") != 1 {
-		t.Errorf("told %s", told)
-	}
+	expect.Is(t, strings.Count(w.told(), "invoice 17"), 1, "told")
 }
 
 // blind is a store in which messages with a word can't be read.

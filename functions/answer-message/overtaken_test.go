@@ -82,15 +82,11 @@ func TestAnAnswerThatIsTooLongToBeKept(t *testing.T) {
 	if got := w.said(); got.Content != wordsIn("en").long || got.Reason != reasonTooLong || len(w.load().Inbox) != 0 || len(w.vendor.requests) != 1 {
 		t.Errorf("said %.100q because of %q after %d calls; %d messages wait", got.Content, got.Reason, len(w.vendor.requests), len(w.load().Inbox))
 	}
-	if a := w.load(); a.Session.Status != conversation.Open {
-		t.Errorf("the agent counts as %s", a.Session.Status)
-	}
+	expect.Is(t, w.load().Session.Status, conversation.Open, "the agent counts")
 	w.costs("too long", 150_000)
 	w.vendor.says.Text = "short"
 	w.tell("1775034001.000100", "U1", "shorter, please")
 	w.wake()
 	expect.Value(w.handle())(t)
-	if got := w.said(); got.Content != "short" {
-		t.Errorf("then it said %.100q", got.Content)
-	}
+	expect.Is(t, w.said().Content, "short", "then it said")
 }

@@ -108,9 +108,7 @@ func testGrows(t *testing.T, g *stage) {
 		t.Errorf("%+v", m)
 	}
 	g.taken(m.TS)
-	if calls := strings.Join(g.slack.Calls(), " "); calls != "chat.startStream chat.appendStream chat.stopStream" {
-		t.Error(calls)
-	}
+	expect.Is(t, strings.Join(g.slack.Calls(), " "), "chat.startStream chat.appendStream chat.stopStream")
 }
 
 func testShort(t *testing.T, g *stage) {
@@ -130,9 +128,7 @@ func testTriedAgain(t *testing.T, g *stage) {
 	g.vendor.err = nil
 	expect.Value(g.handle())(t)
 	g.taken(g.shows("words").TS)
-	if n := len(g.slack.Calls("chat.startStream")); n != 1 {
-		t.Errorf("%d streams began", n)
-	}
+	expect.Is(t, len(g.slack.Calls("chat.startStream")), 1, "streams began")
 }
 
 func testLostStart(t *testing.T, g *stage) {
@@ -164,9 +160,7 @@ func testNoStreams(t *testing.T, g *stage) {
 	if a := g.load(); a.Stream != nil || a.Cards[0].State != aggregate.CardNone || len(g.slack.Thread(t, g.channel, g.thread)) != 0 {
 		t.Errorf("%+v %+v", a.Stream, a.Cards[0])
 	}
-	if calls := g.slack.Calls(); len(calls) != 0 {
-		t.Errorf("%q", calls)
-	}
+	expect.Is(t, len(g.slack.Calls()), 0)
 }
 
 func testStopped(t *testing.T, g *stage) {
@@ -179,9 +173,7 @@ func testStopped(t *testing.T, g *stage) {
 		t.Fatal(err)
 	}
 	g.taken(g.shows("words").TS)
-	if m := g.said(); m.Reason != conversation.ReasonStopped {
-		t.Errorf("%+v", m)
-	}
+	expect.Is(t, g.said().Reason, conversation.ReasonStopped)
 }
 
 // recorded waits until the row names the message.

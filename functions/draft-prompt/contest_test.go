@@ -103,9 +103,7 @@ func TestAContestMayCostWhatTheDayLeaves(t *testing.T) {
 	h, _ := contested(w)
 	expect.Value(h.Handle(t.Context(), w.In()))(t)
 	o := ordered(t, w.Load().Prompt())
-	if o.Budget != aggregate.USD(0.1) {
-		t.Errorf("%s of the 0.10 that are left", o.Budget)
-	}
+	expect.Is(t, o.Budget, aggregate.USD(0.1), "of the 0.10 that are left")
 	expect.Same(t, w.Load().Task.Title, o.Title)
 }
 
@@ -141,16 +139,12 @@ func TestARequestThatIsTooLongForTeamsIsDraftedWithoutThem(t *testing.T) {
 	w.Ref = ref
 	w.Extracted()
 	h, _ := contested(w)
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitPromptApproval {
-		t.Errorf("%+v, parked %+v", next, w.Load().Head.Parked)
-	}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitPromptApproval, "parked")
 	a := w.Load()
 	if x := a.Prompt().Contest; !x.Over() || x.As != task.ContestTooLong {
 		t.Errorf("the version does not say why: %+v", x)
 	}
-	if said := card.DraftedAlone(a.Prompt(), "ja"); !strings.Contains(said, "依頼が長い") {
-		t.Errorf("the card says %s", said)
-	}
+	expect.Has(t, card.DraftedAlone(a.Prompt(), "ja"), "依頼が長い", "the card says")
 }
 
 // played begins the contest that the version asks for, has each team submit a text, "" meaning that it failed, and tells the task.
@@ -223,9 +217,7 @@ func TestAContestsFileThatCantBeUsedIsNamedAndTriedAgain(t *testing.T) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryGeneration(pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
-	if next := expect.Value(h.Handle(t.Context(), w.In()))(t); next.State != task.StateAwaitContest {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, expect.Value(h.Handle(t.Context(), w.In()))(t).State, task.StateAwaitContest)
 }
 
 func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
@@ -239,7 +231,5 @@ func TestAPickIsNoRemarkThatTheNextVersionHasToFollow(t *testing.T) {
 	for _, v := range inputOf(tenancy.DefaultSettings(), a, model.Bounds{}).Earlier {
 		reasons = append(reasons, v.Reason)
 	}
-	if got := strings.Join(reasons, ", "); got != "9月にして, DM も送って" {
-		t.Errorf("the model is told to follow: %s", got)
-	}
+	expect.Is(t, strings.Join(reasons, ", "), "9月にして, DM も送って", "the model is told to follow")
 }

@@ -81,9 +81,7 @@ func testDrafts(t *testing.T, server *pipelinetest.Server) {
 		}
 		handle(t, w, g)
 		for _, want := range []string{`"forbidden":["send_slack_dm"]`, `"constraints":[{"tool":"list_employees","departments":["営業部"]}]`} {
-			if asked := strings.Join(strings.Fields(g.Asked[0]), ""); !strings.Contains(asked, want) {
-				t.Errorf("%s is not in %s", want, asked)
-			}
+			expect.Has(t, strings.Join(strings.Fields(g.Asked[0]), ""), want, "is not")
 		}
 	})
 }
@@ -126,9 +124,7 @@ func testVersions(t *testing.T, server *pipelinetest.Server) {
 			reject(w)
 			w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 		}
-		if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
-			t.Errorf("%+v", next)
-		}
+		expect.Is(t, handle(t, w, slow).State, task.StateDraftPrompt)
 		if p := w.Load().Prompt(); p.Version != 2 || p.Status != aggregate.Generating || p.Content != "" {
 			t.Errorf("version %d is %s: %q", p.Version, p.Status, p.Content)
 		}
@@ -147,9 +143,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 				reject(w)
 				w.Decide(func(a *task.Aggregate) (aggregate.Change, error) { return a.BeginPrompt(a.Head.Run, w.Now()) })
 			}
-			if next := handle(t, w, slow); next.State != task.StateDraftPrompt {
-				t.Errorf("%+v", next)
-			}
+			expect.Is(t, handle(t, w, slow).State, task.StateDraftPrompt)
 			if h := w.Load().Head; h.Parked != nil || h.PausedUntil != nil {
 				t.Errorf("parked %+v, paused until %v", h.Parked, h.PausedUntil)
 			}
@@ -173,9 +167,7 @@ func testInterruptions(t *testing.T, server *pipelinetest.Server) {
 	t.Run("a model that refuses parks the version, and another try goes on with it", func(t *testing.T) {
 		w := server.World(t)
 		w.Extracted()
-		if next := handle(t, w, &modeltest.Demo{Err: &model.Error{Kind: model.Refused}}); next.State != task.StateFail {
-			t.Errorf("%+v", next)
-		}
+		expect.Is(t, handle(t, w, &modeltest.Demo{Err: &model.Error{Kind: model.Refused}}).State, task.StateFail)
 		if p := w.Load().Head.Parked; p == nil || p.Layer != task.L2 || p.Sentence != task.ReasonModelRefused {
 			t.Errorf("%+v", p)
 		}

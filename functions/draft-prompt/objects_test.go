@@ -17,6 +17,7 @@ import (
 	"ringi/shared/explain/errorclass"
 	"ringi/shared/model/contestfiles"
 	"ringi/shared/model/teamconfig"
+	"ringi/shared/runtime/expect"
 )
 
 func TestFilesOfABucketAreRead(t *testing.T) {
@@ -58,9 +59,7 @@ func TestAFileThatIsOutOfReachIsNoFileThatIsWrong(t *testing.T) {
 	var status int
 	var code string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path != "/files/contests/configs/contest.toml" {
-			t.Errorf("asked for %s", r.URL.Path)
-		}
+		expect.Is(t, r.URL.Path, "/files/contests/configs/contest.toml", "asked for")
 		w.WriteHeader(status)
 		fmt.Fprintf(w, "<Error><Code>%s</Code><Message>User: arn:aws:sts::1:role</Message></Error>", code)
 	}))

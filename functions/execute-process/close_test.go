@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // givenUp is an execution whose run was given up while its session works.
@@ -86,8 +87,6 @@ func TestSessionsAreClosedAndPaid(t *testing.T) {
 		m.retry(e)
 		m.run()
 		m.ends(task.ExecutionFailed, task.ReasonCostLimit)
-		if n := len(m.agents.Sessions()); n != 1 {
-			t.Errorf("%d sessions", n)
-		}
+		expect.Is(t, len(m.agents.Sessions()), 1, "sessions")
 	})
 }

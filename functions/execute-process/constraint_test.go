@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"strings"
 	"testing"
 	"time"
 
@@ -53,9 +52,7 @@ func (w *world) constrain(name string, constraints aggregate.JSON) {
 func (w *world) breaks(name tenancy.Constraint, steps ...task.StepStatus) *task.Execution {
 	w.T.Helper()
 	e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint, steps...)
-	if !strings.Contains(e.ErrorDetail, "の制約 "+string(name)) {
-		w.T.Errorf("the sentence %q does not name %s", e.ErrorDetail, name)
-	}
+	expect.Has(w.T, e.ErrorDetail, "の制約 "+string(name), "the sentence does not name %s", name)
 	return e
 }
 
@@ -103,9 +100,7 @@ func testTooManyRows(t *testing.T, w *world) {
 func testListedDestination(t *testing.T, w *world) {
 	w.constrain(writing, `{"spreadsheet_ids":["`+vendors.Sheet+`"]}`)
 	w.approved(w.lone(1), w.follow(2))
-	if next := w.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFinish)
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(2)
 }
@@ -164,9 +159,7 @@ func testConstraintAfterCrash(t *testing.T, w *world) {
 	w.Claim("dead")
 	w.later(2 * time.Minute)
 	began := time.Now()
-	if next := w.run(); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFail)
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s to say so", took)
 	}
@@ -187,9 +180,7 @@ func testUnreadable(t *testing.T, w *world) {
 	w.h.Store = unreadablePermission{w.h.Store}
 	w.approved(w.lone(1))
 	w.run()
-	if e := w.ends(task.ExecutionFailed, task.ReasonToolConstraint); !strings.Contains(e.ErrorDetail, "constraints.tabs") {
-		t.Errorf("%q", e.ErrorDetail)
-	}
+	expect.Has(t, w.ends(task.ExecutionFailed, task.ReasonToolConstraint).ErrorDetail, "constraints.tabs")
 	w.written(0)
 }
 
@@ -201,10 +192,6 @@ func testNullArgument(t *testing.T, w *world) {
 	)
 	w.run()
 	e := w.ends(task.ExecutionFailed, task.ReasonBadArguments, task.StepCompleted)
-	if !strings.Contains(e.ErrorDetail, "ステップ1の結果 (departments.0.above) に値がない") {
-		t.Errorf("the sentence is %q", e.ErrorDetail)
-	}
-	if n := w.vendors.Calls(listing); n != 0 {
-		t.Errorf("%d lists were read", n)
-	}
+	expect.Has(t, e.ErrorDetail, "ステップ1の結果 (departments.0.above) に値がない", "the sentence")
+	expect.Is(t, w.vendors.Calls(listing), 0, "lists were read")
 }

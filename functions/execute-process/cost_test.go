@@ -55,12 +55,8 @@ func TestAnExecutionUnderALimitOfCosts(t *testing.T) {
 		w.limited(3)
 		w.approved(w.read(1), w.write(2))
 		w.tools.before = func(tool.Call) { w.spend("1", 3.5) }
-		if next := w.run(); next.State != task.StateFail {
-			t.Errorf("%+v", next)
-		}
-		if e := w.ends(task.ExecutionFailed, task.ReasonCostLimit, task.StepCompleted); e.ErrorDetail != "3.50/3.00" {
-			t.Errorf("said %q", e.ErrorDetail)
-		}
+		expect.Is(t, w.run().State, task.StateFail)
+		expect.Is(t, w.ends(task.ExecutionFailed, task.ReasonCostLimit, task.StepCompleted).ErrorDetail, "3.50/3.00")
 	})
 	t.Run("work that is done needs no model to say so", func(t *testing.T) {
 		w := newWorld(t, server)

@@ -54,9 +54,7 @@ func TestExecuteUnderFaults(t *testing.T) {
 func testCancelled(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
 	w.tools.before = func(tool.Call) { w.Cancel() }
-	if next := w.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFinish)
 	e := w.ends(task.ExecutionCancelled, "", task.StepCompleted)
 	if len(e.Results) != 1 || e.Results[0].Status != task.StepCompleted {
 		t.Errorf("the call that was out is not in the results: %+v", e.Results)
@@ -164,9 +162,7 @@ func testBucketDownAMoment(t *testing.T, w *world) {
 	w.Transport.DropCalls("PUT", 7) // more than the client tries at once
 	w.run()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	if n := w.vendors.Calls(listing); n != 1 {
-		t.Errorf("listed %d times", n)
-	}
+	expect.Is(t, w.vendors.Calls(listing), 1, "listed (times)")
 }
 
 func testBucketHangs(t *testing.T, w *world) {
@@ -277,9 +273,7 @@ func testTwoAtOnce(t *testing.T, w *world) {
 	both.Wait()
 	w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	w.written(1)
-	if n := w.vendors.Calls(listing); n != 1 {
-		t.Errorf("%d calls listed", n)
-	}
+	expect.Is(t, w.vendors.Calls(listing), 1, "calls listed")
 }
 
 func testDied(t *testing.T, w *world) {
@@ -328,13 +322,9 @@ func testDiesEachTime(t *testing.T, w *world) {
 		w.Claim(aggregate.NewID())
 		w.later(2 * time.Minute)
 	}
-	if next := w.run(); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonInterruptedRead, task.StepFailed)
-	if n := w.vendors.Calls(listing); n != 0 {
-		t.Errorf("called %d times more", n)
-	}
+	expect.Is(t, w.vendors.Calls(listing), 0, "called (times) more")
 }
 
 // alwaysMoved answers every commit with ErrMoved.
@@ -376,9 +366,7 @@ func testLateWrite(t *testing.T, w *world) {
 		w.later(2 * time.Minute)
 		another := *w.h
 		another.Tools = w.tools.Tools
-		if next, err := another.Handle(t.Context(), w.In()); err != nil || next.State != task.StateFail {
-			t.Errorf("%+v, %v", next, err)
-		}
+		expect.Is(t, expect.Value(another.Handle(t.Context(), w.In()))(t).State, task.StateFail)
 		e := w.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
 		w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 			return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.h.Now())

@@ -46,9 +46,7 @@ func TestExecute(t *testing.T) {
 
 func testCompletes(t *testing.T, w *world) {
 	w.approved(w.read(1), w.write(2))
-	if next := w.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFinish)
 	e := w.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	if e.Summary == "" {
 		t.Errorf("summary %q", e.Summary)
@@ -57,9 +55,7 @@ func testCompletes(t *testing.T, w *world) {
 		t.Errorf("the list of employees is not in the bucket: %+v", e.Results)
 	}
 	w.written(1)
-	if rows := w.vendors.Rows("ringi-demo-sheet", "名簿"); len(rows) != 43 {
-		t.Errorf("%d rows in the sheet, want a title and 42", len(rows))
-	}
+	expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "名簿")), 43, "rows in the sheet, want a title and 42")
 }
 
 func testGate(t *testing.T, w *world) {
@@ -100,9 +96,7 @@ func testGateOfNobody(t *testing.T, w *world) {
 	w.Decide(func(a *task.Aggregate) (aggregate.Change, error) {
 		return a.RetryExecution(e.ID, pipelinetest.Approver(), pipelinetest.Policy(), w.Now())
 	})
-	if next := w.run(); next.State != task.StateAwaitStepApproval {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateAwaitStepApproval)
 	w.written(0)
 }
 
@@ -129,9 +123,7 @@ func testNotAllowed(t *testing.T, w *world) {
 	w.approved(w.lone(1))
 	w.tools.before = func(tool.Call) { t.Error("it was called") }
 	expect.Value(w.Store.SaveToolPermission(t.Context(), tenancy.ToolPermission{TenantID: w.Ref.Tenant, ToolName: writing, Constraints: "{}"}, aggregate.System(), w.Now()))(t)
-	if next := w.run(); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, w.run().State, task.StateFail)
 	w.ends(task.ExecutionFailed, task.ReasonToolNotAllowed)
 }
 
@@ -235,8 +227,6 @@ func testNoWords(t *testing.T, w *world) {
 		w.h.Open = open
 		w.approved(w.read(1))
 		w.run()
-		if e := w.ends(task.ExecutionCompleted, "", task.StepCompleted); !strings.Contains(e.Summary, listing) {
-			t.Errorf("%s: summary %q", name, e.Summary)
-		}
+		expect.Has(t, w.ends(task.ExecutionCompleted, "", task.StepCompleted).Summary, listing, "%s: summary", name)
 	}
 }

@@ -57,9 +57,7 @@ func TestASessionGoesThroughTheSteps(t *testing.T) {
 func testSessionCompletes(t *testing.T, m *sessionWorld) {
 	m.agents.Thinks, m.agents.Twice, m.agents.Page = 2, true, 3
 	m.approved(m.read(1), m.write(2))
-	if next := m.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, m.run().State, task.StateFinish)
 	e := m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	m.written(1)
 	x := m.session()
@@ -86,9 +84,7 @@ func testSessionCompletes(t *testing.T, m *sessionWorld) {
 func testLeavesSteps(t *testing.T, m *sessionWorld) {
 	m.does(asks(listing, string(m.read(1).ToolInput)), ends)
 	m.approved(m.read(1), m.write(2), m.lone(3))
-	if next := m.run(); next.State != task.StateFail {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, m.run().State, task.StateFail)
 	if e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone, task.StepCompleted); e.ErrorDetail != "2, 3" {
 		t.Errorf("left undone: %s", e.ErrorDetail)
 	}
@@ -114,9 +110,7 @@ func testDoneAnyway(t *testing.T, m *sessionWorld) {
 	m.does(asks(writing, string(m.lone(1).ToolInput)), agents.Act{Stop: "retries_exhausted"})
 	m.approved(m.lone(1))
 	m.run()
-	if e := m.ends(task.ExecutionCompleted, "", task.StepCompleted); !strings.Contains(e.Summary, "完了したステップ") {
-		t.Errorf("summary %q", e.Summary)
-	}
+	expect.Has(t, m.ends(task.ExecutionCompleted, "", task.StepCompleted).Summary, "完了したステップ", "summary")
 }
 
 func testSessionGate(t *testing.T, m *sessionWorld) {
@@ -133,9 +127,7 @@ func testSessionGate(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
 	m.written(1)
-	if n := len(m.session().Answers); n != 2 {
-		t.Errorf("%d answers", n)
-	}
+	expect.Is(t, len(m.session().Answers), 2, "answers")
 }
 
 func testSessionToolFails(t *testing.T, m *sessionWorld) {
@@ -164,12 +156,8 @@ func testSessionRetry(t *testing.T, m *sessionWorld) {
 	if len(all) != 2 || len(all[1].Answers) != 1 || !strings.Contains(all[1].Messages[0], `"done": true`) {
 		t.Errorf("%d sessions", len(all))
 	}
-	if n := m.vendors.Calls(listing); n != 1 {
-		t.Errorf("listed %d times", n)
-	}
-	if n := m.agents.Made(agents.MakeAgent); n != 1 {
-		t.Errorf("%d agents were made", n)
-	}
+	expect.Is(t, m.vendors.Calls(listing), 1, "listed (times)")
+	expect.Is(t, m.agents.Made(agents.MakeAgent), 1, "agents were made")
 }
 
 func testSessionCancel(t *testing.T, m *sessionWorld) {
@@ -181,9 +169,7 @@ func testSessionCancel(t *testing.T, m *sessionWorld) {
 			m.Cancel()
 		}
 	}
-	if next := m.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, m.run().State, task.StateFinish)
 	e := m.ends(task.ExecutionCancelled, "")
 	if n := m.session().Interrupts; n != 1 || !e.SessionClosed {
 		t.Errorf("%d interrupts, closed %v", n, e.SessionClosed)
@@ -201,12 +187,8 @@ func testSessionCancelInPause(t *testing.T, m *sessionWorld) {
 		m.later(time.Minute)
 	}
 	m.Cancel()
-	if next := m.run(); next.State != task.StateFinish {
-		t.Errorf("%+v", next)
-	}
-	if n := m.session().Interrupts; n != 1 {
-		t.Errorf("%d interrupts", n)
-	}
+	expect.Is(t, m.run().State, task.StateFinish)
+	expect.Is(t, m.session().Interrupts, 1, "interrupts")
 }
 
 func testSessionTimeUp(t *testing.T, m *sessionWorld) {
@@ -221,9 +203,7 @@ func testSessionTimeUp(t *testing.T, m *sessionWorld) {
 	}
 	m.through()
 	m.ends(task.ExecutionFailed, task.ReasonTimeout)
-	if n := m.session().Interrupts; n != 1 {
-		t.Errorf("%d interrupts", n)
-	}
+	expect.Is(t, m.session().Interrupts, 1, "interrupts")
 }
 
 func testUnpriced(t *testing.T, m *sessionWorld) {
@@ -233,24 +213,16 @@ func testUnpriced(t *testing.T, m *sessionWorld) {
 	expect.Value(m.Store.SaveSettings(t.Context(), m.Ref.Tenant, settings, pipelinetest.Approver(), m.Now()))(t)
 	m.approved(m.lone(1))
 	m.run()
-	if e := m.ends(task.ExecutionFailed, task.ReasonModelUnpriced); e.ErrorDetail != "claude-unheard-of" {
-		t.Errorf("it says %q", e.ErrorDetail)
-	}
-	if n := len(m.agents.Sessions()); n != 0 {
-		t.Errorf("%d sessions", n)
-	}
+	expect.Is(t, m.ends(task.ExecutionFailed, task.ReasonModelUnpriced).ErrorDetail, "claude-unheard-of", "it says")
+	expect.Is(t, len(m.agents.Sessions()), 0, "sessions")
 }
 
 func testOtherVendor(t *testing.T, m *sessionWorld) {
 	m.h.Model = "gpt-5.4"
 	m.approved(m.lone(1))
 	m.run()
-	if e := m.ends(task.ExecutionFailed, task.ReasonSessionModel); e.ErrorDetail != "gpt-5.4" {
-		t.Errorf("it says %q", e.ErrorDetail)
-	}
-	if n := len(m.agents.Sessions()); n != 0 {
-		t.Errorf("%d sessions", n)
-	}
+	expect.Is(t, m.ends(task.ExecutionFailed, task.ReasonSessionModel).ErrorDetail, "gpt-5.4", "it says")
+	expect.Is(t, len(m.agents.Sessions()), 0, "sessions")
 }
 
 func testNoKey(t *testing.T, m *sessionWorld) {
@@ -258,9 +230,7 @@ func testNoKey(t *testing.T, m *sessionWorld) {
 	m.h.Sessions = managed.New(managed.Config{HTTP: http.DefaultClient, Key: func(context.Context) (string, error) { return "", nil }})
 	m.approved(m.lone(1))
 	m.run()
-	if e := m.ends(task.ExecutionFailed, task.ReasonModelKey); e.ErrorDetail != "anthropic" {
-		t.Errorf("it says %q", e.ErrorDetail)
-	}
+	expect.Is(t, m.ends(task.ExecutionFailed, task.ReasonModelKey).ErrorDetail, "anthropic", "it says")
 }
 
 func testBusy(t *testing.T, m *sessionWorld) {
@@ -290,9 +260,7 @@ func testAgentGone(t *testing.T, m *sessionWorld) {
 	m.approved(m.lone(1))
 	m.run()
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if n := m.agents.Made(agents.MakeAgent); n != 2 {
-		t.Errorf("%d agents were made", n)
-	}
+	expect.Is(t, m.agents.Made(agents.MakeAgent), 2, "agents were made")
 }
 
 func testBudget(t *testing.T, m *sessionWorld) {
@@ -336,9 +304,7 @@ func testTwoAtASession(t *testing.T, m *sessionWorld) {
 			return
 		}
 		if met[op] = true; m.Load().Head.Ended == nil {
-			if next := m.run(); next.State != task.StatePause {
-				t.Errorf("during %s another goes to %+v", op, next)
-			}
+			expect.Is(t, m.run().State, task.StatePause, "during %s another goes", op)
 		}
 	}
 	m.run()

@@ -107,27 +107,19 @@ func testBooks(t *testing.T, m *meeting) {
 	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`), m.book(2))
 	m.run()
 	e := m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	if n := len(m.rooms.Bookings()); n != 1 {
-		t.Errorf("%d bookings", n)
-	}
-	if got := string(e.Results[1].Result.JSON); !strings.Contains(got, `"booking_id":1`) {
-		t.Errorf("the result is %s", got)
-	}
+	expect.Is(t, len(m.rooms.Bookings()), 1, "bookings")
+	expect.Has(t, string(e.Results[1].Result.JSON), `"booking_id":1`, "the result")
 }
 
 func testBooksWhatWasFound(t *testing.T, m *meeting) {
 	m.approved(m.planned(1, "rooms.list_rooms", `{`+at+`}`),
 		m.planned(2, booking, `{"room_id":{"$ref":"step-1.result.rooms.0.id"},`+at+`,"title":"定例"}`))
-	if next := m.run(); next.State != task.StateAwaitStepApproval {
-		t.Errorf("%+v", next)
-	}
+	expect.Is(t, m.run().State, task.StateAwaitStepApproval)
 	a := m.Load()
 	if g := a.GateOf(a.Execution(), 2); g == nil || !strings.Contains(string(g.Arguments.JSON), `"room_id":"fuji"`) {
 		t.Errorf("the gate shows %+v", g)
 	}
-	if n := len(m.rooms.Bookings()); n != 0 {
-		t.Errorf("%d bookings", n)
-	}
+	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 
 func testServerChanged(t *testing.T, m *meeting) {
@@ -141,9 +133,7 @@ func testServerChanged(t *testing.T, m *meeting) {
 	if p := m.permission(booking); p.ChangedAt == nil {
 		t.Error("the tool is still on")
 	}
-	if n := len(m.rooms.Bookings()); n != 0 {
-		t.Errorf("%d bookings", n)
-	}
+	expect.Is(t, len(m.rooms.Bookings()), 0, "bookings")
 }
 
 func testForbidden(t *testing.T, m *meeting) {
@@ -194,9 +184,7 @@ func TestAServersWriteIsNeverMadeTwice(t *testing.T) {
 	})
 	m.run()
 	m.ends(task.ExecutionFailed, task.ReasonToolUnknown, task.StepUnknown)
-	if n := len(m.rooms.Bookings()); n != 1 {
-		t.Errorf("%d bookings", n)
-	}
+	expect.Is(t, len(m.rooms.Bookings()), 1, "bookings")
 }
 
 type toolsFunc func(ctx context.Context, c tool.Call) (json.RawMessage, error)

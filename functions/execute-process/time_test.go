@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool"
 )
 
@@ -54,9 +55,7 @@ func (s *slow) Run(ctx context.Context, c tool.Call) (json.RawMessage, error) {
 // whole asserts that each of n calls had all of its tool's timeout, but for what a claim takes.
 func (s *slow) whole(t *testing.T, n int, timeout time.Duration) {
 	t.Helper()
-	if len(s.had) != n {
-		t.Errorf("%d calls, want %d", len(s.had), n)
-	}
+	expect.Is(t, len(s.had), n, "calls")
 	for i, had := range s.had {
 		if had < timeout-2*claimWithin {
 			t.Errorf("call %d had %s of its %s", i+1, had, timeout)

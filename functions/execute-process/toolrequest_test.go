@@ -47,9 +47,7 @@ func testOtherArguments(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	e := m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	if e.ErrorDetail != "1" {
-		t.Errorf("left undone: %s", e.ErrorDetail)
-	}
+	expect.Is(t, e.ErrorDetail, "1", "left undone")
 	m.written(0)
 }
 
@@ -81,12 +79,8 @@ func testOwnArguments(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted)
-	if n := m.vendors.Calls(listing); n != 1 {
-		t.Errorf("listed %d times", n)
-	}
-	if got := m.Load().Steps[0].Arguments.JSON; !strings.Contains(string(got), "営業部") {
-		t.Errorf("called with %s", got)
-	}
+	expect.Is(t, m.vendors.Calls(listing), 1, "listed (times)")
+	expect.Has(t, string(m.Load().Steps[0].Arguments.JSON), "営業部", "called with")
 }
 
 func testBuiltOn(t *testing.T, m *sessionWorld) {
@@ -95,9 +89,7 @@ func testBuiltOn(t *testing.T, m *sessionWorld) {
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	m.ends(task.ExecutionFailed, task.ReasonStepsNotDone)
-	if n := m.vendors.Calls(listing); n != 0 {
-		t.Errorf("listed %d times", n)
-	}
+	expect.Is(t, m.vendors.Calls(listing), 0, "listed (times)")
 }
 
 func testAtOnce(t *testing.T, m *sessionWorld) {
@@ -123,9 +115,7 @@ func TestASessionCallsAServersTools(t *testing.T) {
 	m.run()
 	m.denied(1, task.DeniedArguments)
 	m.ends(task.ExecutionCompleted, "", task.StepCompleted, task.StepCompleted)
-	if n := len(meeting.rooms.Bookings()); n != 1 {
-		t.Errorf("%d bookings", n)
-	}
+	expect.Is(t, len(meeting.rooms.Bookings()), 1, "bookings")
 }
 
 func TestEveryDenialSaysWhatToDo(t *testing.T) {
@@ -134,7 +124,5 @@ func TestEveryDenialSaysWhatToDo(t *testing.T) {
 			t.Errorf("nothing is said of %s", d)
 		}
 	}
-	if len(denials) != len(task.Denials) {
-		t.Errorf("%d sentences for %d denials", len(denials), len(task.Denials))
-	}
+	expect.Is(t, len(denials), len(task.Denials), "sentences for denials")
 }

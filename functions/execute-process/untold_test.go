@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/runtime/expect"
 )
 
 // With the approval of steps switched off, nobody has seen their card before they run.
@@ -32,9 +33,7 @@ func TestAMessageThatNobodyHasSeenWaits(t *testing.T) {
 			s := tenancy.DefaultSettings()
 			s.PromptApprovalRequired, s.ProcessApprovalRequired, s.AutoApproveTools = tt.policy, tt.steps, true
 			w.Approved(s, w.read(1), w.step(2, "send_slack_dm", aggregate.Write, tt.args))
-			if next := w.run(); (next.State == task.StateAwaitStepApproval) != tt.waits {
-				t.Errorf("%+v, waits: want %v", next, tt.waits)
-			}
+			expect.Is(t, w.run().State == task.StateAwaitStepApproval, tt.waits, "waits")
 		})
 	}
 }

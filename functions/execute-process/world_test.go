@@ -186,9 +186,7 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 		w.T.Fatalf("%d steps have begun, want %d", len(got), len(steps))
 	}
 	for i, s := range got {
-		if s.Status != steps[i] {
-			w.T.Errorf("step %d is %s, want %s", i+1, s.Status, steps[i])
-		}
+		expect.Is(w.T, s.Status, steps[i], "step %d", i+1)
 	}
 	return e
 }
@@ -196,7 +194,5 @@ func (w *world) ends(status task.ExecutionStatus, why aggregate.Reason, steps ..
 // written asserts how many calls wrote.
 func (w *world) written(calls int) {
 	w.T.Helper()
-	if n := w.vendors.Calls(writing); n != calls {
-		w.T.Errorf("%d calls wrote, want %d", n, calls)
-	}
+	expect.Is(w.T, w.vendors.Calls(writing), calls, "calls wrote")
 }

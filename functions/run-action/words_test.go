@@ -102,9 +102,7 @@ func TestAnEndIsLoggedOnce(t *testing.T) {
 	w.Sandbox = nil
 	log := logged(t, func() { expect.Value(w.handle())(t) })
 	for _, part := range []string{`"event":"action_completed"`, `"sessionId":"` + w.ref.ID, `"agentId":"codex"`, `"actionId":"` + w.action().ActionID, `"errorCode":"sandbox_off"`, `"errorMessage":"`} {
-		if strings.Count(log, part) != 1 {
-			t.Errorf("%s stands %d times in %s", part, strings.Count(log, part), log)
-		}
+		expect.Is(t, strings.Count(log, part), 1, "%s stands times in %s", part, log)
 	}
 }
 

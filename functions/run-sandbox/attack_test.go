@@ -256,9 +256,7 @@ func TestAnEarlierActionLeavesNothing(t *testing.T) {
 		}
 		first := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do echo x > $d/%s && echo left; done; setsid sleep 300 &`, places, name)))
 		expect.NoError(t, first.err)
-		if !strings.Contains(first.text(), "left") {
-			t.Errorf("%s", first.text())
-		}
+		expect.Has(t, first.text(), "left")
 		second := run(t, l, newStore(t).order(fmt.Sprintf(`for d in %s; do ls $d/%s 2>/dev/null && echo GOT it; done; grep -l 'sleep.[3]00' /proc/*/cmdline 2>/dev/null; echo tried`, places, name)))
 		none(t, second)
 		if strings.Contains(second.text(), "/cmdline") {
@@ -294,12 +292,8 @@ func TestALinkLeadsNobodyOut(t *testing.T) {
 		s.archive = in.Bytes()
 		o := s.order("cat l")
 		o.Workspace = s.URL + "/workspace"
-		if got := run(t, l, o); !errors.Is(got.err, isolated.ErrCannot) {
-			t.Errorf("got %+v, %v", got.end, got.err)
-		}
-		if text, err := os.ReadFile(secret); err != nil || string(text) != "of the host" {
-			t.Errorf("it was changed to %q, %v", text, err)
-		}
+		expect.Fails(t, run(t, l, o).err, isolated.ErrCannot)
+		expect.Is(t, string(expect.Value(os.ReadFile(secret))(t)), "of the host", "it was changed")
 	})
 }
 
@@ -327,9 +321,7 @@ func TestWhatACommandClosedToItselfIsKeptAndGoneAfterwards(t *testing.T) {
 		got := run(t, l, s.order(`for d in . $TMPDIR; do mkdir -p $d/a/b; echo x > $d/a/b/f; chmod 0 $d/a/b/f; chmod 100 $d/a/b; chmod 0 $d/a; done`))
 		expect.NoError(t, got.err)
 		expect.Same(t, []string{"a/b/f"}, s.after(t).Paths())
-		if n := len(rooms(t)); n != before {
-			t.Errorf("%d rooms are left", n-before)
-		}
+		expect.Is(t, len(rooms(t)), before, "rooms are left")
 	})
 }
 

@@ -70,9 +70,7 @@ func TestOutputThatNobodyTakesIsDroppedFromItsBeginning(t *testing.T) {
 	}
 	// By bytes, too: 500 lines of 8 KiB would be 4 MiB.
 	o.read(strings.NewReader(strings.Repeat(strings.Repeat("x", isolated.MaxLine-1)+"\n", 500)), false)
-	if got := lines(t, o, false); len(got) != 2 {
-		t.Errorf("%d lines of 8 KiB at once", len(got))
-	}
+	expect.Is(t, len(lines(t, o, false)), 2, "lines of 8 KiB at once")
 	if got := lines(t, o, true); len(got)*isolated.MaxLine > maxWaitingBytes+isolated.MaxLine {
 		t.Errorf("%d lines of 8 KiB waited", len(got))
 	}

@@ -32,9 +32,7 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 			}
 		}
 		expect.Same(t, []isolated.Line{{Text: "before"}, {Text: "end", Unfinished: true}}, out)
-		if len(got.lines) != 3 {
-			t.Errorf("lines %+v", got.lines)
-		}
+		expect.Is(t, len(got.lines), 3, "lines %+v", got.lines)
 		expect.Same(t, []string{"out/b.txt"}, s.after(t).Paths())
 	})
 }
@@ -157,9 +155,7 @@ func TestARoomIsGoneAfterwards(t *testing.T) {
 	before := len(rooms(t))
 	inRooms(t, func(t *testing.T, l level) {
 		run(t, l, newStore(t).order("echo x > f"))
-		if n := len(rooms(t)); n != before {
-			t.Errorf("%d rooms are left", n-before)
-		}
+		expect.Is(t, len(rooms(t)), before, "rooms are left")
 	})
 }
 

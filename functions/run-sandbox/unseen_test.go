@@ -143,9 +143,7 @@ func TestADiskIsNotFilledUnseen(t *testing.T) {
 // What is in a socket is no process's memory: their number bounds it.
 func TestSocketsAreCounted(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
-		if o := run(t, l, armed(t, newStore(t), "sockets")); o.end.Limit != isolated.EndedByMemory {
-			t.Errorf("%+v, %v\n%s", o.end, o.err, o.text())
-		}
+		expect.Is(t, run(t, l, armed(t, newStore(t), "sockets")).end.Limit, isolated.EndedByMemory)
 		nothingRuns(t)
 	})
 }
@@ -178,8 +176,6 @@ func TestARoomThatACommandClosedIsGoneAfterwards(t *testing.T) {
 	inRooms(t, func(t *testing.T, l level) {
 		before := len(rooms(t))
 		expect.NoError(t, run(t, l, newStore(t).order(`echo x > $TMPDIR/f; chmod 0 $TMPDIR .. 2>/dev/null`)).err)
-		if n := len(rooms(t)); n != before {
-			t.Errorf("%d rooms are left", n-before)
-		}
+		expect.Is(t, len(rooms(t)), before, "rooms are left")
 	})
 }

@@ -98,9 +98,7 @@ func TestDuckDBReadsAnArchive(t *testing.T) {
 	if err := (&archiving{Store: s, tenant: aggregate.TenantID("T3")}).export(t.Context(), folder); !errors.Is(err, errNoContests) { // it replaces nothing
 		t.Errorf("a workspace without contests: %v", err)
 	}
-	if files := expect.Value(os.ReadDir(folder))(t); len(files) != 3 {
-		t.Errorf("%v", files)
-	}
+	expect.Is(t, len(expect.Value(os.ReadDir(folder))(t)), 3)
 	got := inDuckDB(t, folder)
 	checkColumns(t, got)
 	if rows := got.RoundHistory.Rows; len(rows) != 4 || *rows[0][0] != "1" || *rows[3][0] != "4" || *rows[0][1] != first || *rows[3][1] != open || *rows[0][3] != "チーム a" {
@@ -152,12 +150,8 @@ func TestAnArchiveThatFailsLeavesTheOneBefore(t *testing.T) {
 	half := expect.Value(create[roundHistory](folder, "round_history"))(t)
 	expect.NoError(t, half.put(func(id int32) roundHistory { return roundHistory{ID: id} }))
 	half.discard()
-	if b := expect.Value(os.ReadFile(filepath.Join(folder, "round_history.parquet")))(t); string(b) != "before" {
-		t.Errorf("%q", b)
-	}
-	if files := expect.Value(os.ReadDir(folder))(t); len(files) != 1 {
-		t.Errorf("%v", files)
-	}
+	expect.Is(t, string(expect.Value(os.ReadFile(filepath.Join(folder, "round_history.parquet")))(t)), "before")
+	expect.Is(t, len(expect.Value(os.ReadDir(folder))(t)), 1)
 }
 
 func TestArchiveNeedsATableABucketAndATeam(t *testing.T) {

@@ -53,9 +53,7 @@ func TestAContestRunsOnThisMachine(t *testing.T) {
 		}
 	}
 	for _, kind := range []string{"LEADER", "DELEGATE", "MEMBER", "JUDGE", "EVALUATE  Enforceable"} {
-		if !strings.Contains(r.problem, kind) {
-			t.Errorf("no line says %s", kind)
-		}
+		expect.Has(t, r.problem, kind, "no line says")
 	}
 	b, err := os.ReadFile(trace)
 	if err != nil {
@@ -189,9 +187,7 @@ func TestALineMovesNoCursor(t *testing.T) {
 func TestJSONSaysNothingToATerminal(t *testing.T) {
 	const value = "a\u009b2J\u009d0;t\u009c\u202e\u2066\u200b\x7f\x1b\U000e0041\U000f0000\n\tb<稟議>\u2028😀"
 	var out, problem bytes.Buffer
-	if code := (program{out: &out, problem: &problem}).json(map[string]string{"submission_content": value}, 7); code != 7 {
-		t.Errorf("%d %s", code, problem.String())
-	}
+	expect.Is(t, (program{out: &out, problem: &problem}).json(map[string]string{"submission_content": value}, 7), 7)
 	line := expect.Value(traced{Event: round.Event{Text: value}}.line())(t)
 	var is map[string]string
 	expect.NoError(t, json.Unmarshal(out.Bytes(), &is))

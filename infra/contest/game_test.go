@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/contest"
+	"ringi/shared/runtime/expect"
 )
 
 func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
@@ -23,7 +24,5 @@ func TestTheLaterOfATeamsRoundsAndTheEarlierOfTwoTeamsWins(t *testing.T) {
 	for _, o := range ranked(teams) {
 		got = append(got, fmt.Sprint(o.TeamID, o.best().RoundNumber))
 	}
-	if fmt.Sprint(got) != "[best1 early1 late2]" {
-		t.Error(got)
-	}
+	expect.Is(t, fmt.Sprint(got), "[best1 early1 late2]")
 }

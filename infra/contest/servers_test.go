@@ -16,6 +16,8 @@ import (
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"ringi/shared/runtime/expect"
 )
 
 const wikiToken = "sesame-himitsu"
@@ -191,9 +193,7 @@ func TestAServerThatCantBeReadByEndsAContestBeforeItBegins(t *testing.T) {
 		t.Errorf("a file that is not there: %+v", r)
 	}
 	write(t, folder, "configs/servers.toml", "[servers.wiki]\nurl = 'https://wiki.invalid/mcp'\ntools = ['x']\n")
-	if r := runIn(t, w.env(folder), "exec", "-model", "demo", "x"); r.code != 0 {
-		t.Errorf("nobody reads, and a server is asked: %+v", r)
-	}
+	expect.Is(t, runIn(t, w.env(folder), "exec", "-model", "demo", "x").code, 0, "nobody reads, and a server is asked")
 }
 
 func TestAServerThatHangsIsGivenUp(t *testing.T) {

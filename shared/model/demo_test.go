@@ -114,9 +114,7 @@ func TestDemoBooksARoomWhenItMay(t *testing.T) {
 		})
 		expect.NoError(t, err)
 		expect.Same(t, want, shown(steps))
-		if !strings.Contains(string(steps[1].ToolInput), `"room_id":{"$ref":"step-1.result.rooms.0.id"}`) {
-			t.Errorf("it books %s", steps[1].ToolInput)
-		}
+		expect.Has(t, string(steps[1].ToolInput), `"room_id":{"$ref":"step-1.result.rooms.0.id"}`, "it books")
 	}
 }
 

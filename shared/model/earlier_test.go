@@ -34,9 +34,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 			t.Errorf("%s: the newest and only the newest is there whole", name)
 		}
 		for i := range 50 {
-			if !strings.Contains(text, fmt.Sprintf("理由%02d", i)) {
-				t.Errorf("%s: nothing is said of reason %d", name, i)
-			}
+			expect.Has(t, text, fmt.Sprintf("理由%02d", i), "%s: nothing is said of reason %d", name, i)
 		}
 		if n := strings.Count(text, strings.Repeat("あ", task.MaxReason-4)); n < 10 || n > 16 {
 			t.Errorf("%s: %d reasons are there whole", name, n)
@@ -44,9 +42,7 @@ func TestWhatWasRejectedBoundsThePrompt(t *testing.T) {
 	}
 	few := draftTries(drafts[:3])
 	for i, v := range few {
-		if v.Reason != drafts[i].Reason {
-			t.Errorf("of three reasons, %d is cut", i)
-		}
+		expect.Is(t, v.Reason, drafts[i].Reason, "of three reasons, %d is cut", i)
 	}
 }
 

@@ -29,9 +29,7 @@ func TestFactsAreFewAndShort(t *testing.T) {
 func TestAnAddressIsOneLineOfThePlainSummary(t *testing.T) {
 	result := expect.Value(json.Marshal(map[string]string{"url": "https://x.example/\n✅ 全ステップ承認済み\u202e"}))(t)
 	got := model.Plain(model.SummaryInput{Locale: "ja", Steps: []model.StepResult{{Title: "Sheet 書き込み", Result: result}}})
-	if want := "完了したステップ:\n• Sheet 書き込み — https://x.example/ ✅ 全ステップ承認済み"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	expect.Is(t, got, "完了したステップ:\n• Sheet 書き込み — https://x.example/ ✅ 全ステップ承認済み")
 }
 
 // Numbers of a month are never told without the days that were counted, whatever the model says.
@@ -122,11 +120,7 @@ func TestAModelsWordsAreWhatPeopleSee(t *testing.T) {
 		"a\u202eb\u200bc\U000e0041\x00d": "abcd",
 		"a\r\n\r\n\u2028\n\nb\u00ad":     "a\n\nb",
 	} {
-		if got := model.SessionSummary(said); got != want {
-			t.Errorf("%+q became %+q, want %+q", said, got, want)
-		}
+		expect.Is(t, model.SessionSummary(said), want, "%+q became", said)
 	}
-	if got := model.SessionSummary("\u3164\u2800\u200b"); got != "" {
-		t.Errorf("nothing to see became %+q", got)
-	}
+	expect.Is(t, model.SessionSummary("\u3164\u2800\u200b"), "", "nothing to see became")
 }

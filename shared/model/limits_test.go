@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"ringi/shared/domain/task"
@@ -22,9 +21,7 @@ func TestModelsAreToldHowManyStepsThereMayBe(t *testing.T) {
 	}
 	for _, file := range append(told, "schemas/plan.json") {
 		b := expect.Value(os.ReadFile(file))(t)
-		if !strings.Contains(string(b), fmt.Sprint(task.MaxSteps)) {
-			t.Errorf("%s does not say %d", file, task.MaxSteps)
-		}
+		expect.Has(t, string(b), fmt.Sprint(task.MaxSteps), "%s does not say %d", file, task.MaxSteps)
 	}
 }
 

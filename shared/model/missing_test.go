@@ -94,9 +94,7 @@ func TestALackMustBeOne(t *testing.T) {
 			if !errors.As(err, &lack) || len(g.asked) != 2 {
 				t.Fatalf("%v after %d calls", err, len(g.asked))
 			}
-			if said := told(t, g.asked[1]); !strings.Contains(said, test.told) {
-				t.Errorf("told %q, want %q", said, test.told)
-			}
+			expect.Has(t, told(t, g.asked[1]), test.told, "told")
 		})
 	}
 	in := withoutDM(t)
@@ -128,7 +126,5 @@ func TestTheDemoSaysWhatItMayNot(t *testing.T) {
 	in := withoutDM(t)
 	in.Request, in.Locale = "営業部の勤怠をまとめて", "ja"
 	_, _, usage, err := model.Plan(t.Context(), model.Demonstration{}, in)
-	if f := model.FailedAtCost(err, usage); !strings.Contains(f.Said, "send_slack_dm は、管理者が許可していません") {
-		t.Errorf("%v: %+v", err, f)
-	}
+	expect.Has(t, model.FailedAtCost(err, usage).Said, "send_slack_dm は、管理者が許可していません", "%v", err)
 }

@@ -110,12 +110,8 @@ func TestExtractChecksTheAnswer(t *testing.T) {
 			if len(turns) != 3 || turns[1].Role != model.Assistant || test.first != "" && !strings.HasPrefix(test.first, turns[1].Parts[0].Text) {
 				t.Fatalf("asked again with %.300v", turns)
 			}
-			if said := told(t, g.asked[1]); !strings.Contains(said, test.told) {
-				t.Errorf("told %.300q, want %q", said, test.told)
-			}
-			if got.Title != "t" {
-				t.Errorf("the repaired answer was not taken: %+v", got)
-			}
+			expect.Has(t, told(t, g.asked[1]), test.told, "told")
+			expect.Is(t, got.Title, "t", "the repaired answer was not taken: %+v", got)
 		})
 	}
 }
@@ -149,9 +145,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := model.Extract(t.Context(), test.g, in)
-			if d := cmp.Diff(test.want, model.Failure(err)); d != "" {
-				t.Errorf("%v: %s", err, d)
-			}
+			expect.Is(t, cmp.Diff(test.want, model.Failure(err)), "", "%v", err)
 		})
 	}
 }
@@ -171,9 +165,7 @@ func TestTheRepairIsFencedAndNeverBlank(t *testing.T) {
 	if _, _, err := model.Extract(t.Context(), g, model.ExtractInput{Text: "x", Now: now(), Try: 1}); err != nil {
 		t.Fatal(err)
 	}
-	if told := g.asked[1].Messages[2].Parts[0].Text; strings.Count(told, "</data>") != 1 {
-		t.Errorf("the fence is broken: %s", told)
-	}
+	expect.Is(t, strings.Count(g.asked[1].Messages[2].Parts[0].Text, "</data>"), 1, "the fence is broken")
 }
 
 func TestACallLeavesTimeToWriteDownWhatBecameOfIt(t *testing.T) {

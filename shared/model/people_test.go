@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 func mentioning(n int) string {
@@ -59,14 +60,10 @@ func TestPeopleAreToldOfAPolicyThatNoCardShowsWhole(t *testing.T) {
 	for name, answers := range map[string][2]string{"what does not fit": {`{"policy":"目的"}`, `{"policy":"目的"}`}, "more than there may": {long, long}} {
 		in := model.DraftInput{Locale: "ja", Now: now(), Try: 1, Fits: func(string) bool { return false }}
 		_, _, err := model.Draft(t.Context(), says(answers[0], answers[1]), in)
-		if f := model.Failure(err); f.Reason != task.ReasonPolicyTooLong {
-			t.Errorf("%s: %+v, %v", name, f, err)
-		}
+		expect.Is(t, model.Failure(err).Reason, task.ReasonPolicyTooLong, "%s: %v", name, err)
 		for _, other := range []string{`{"policy":""}`, "目的", `{"plan":"目的"}`} {
 			_, _, err = model.Draft(t.Context(), says(answers[0], other), in)
-			if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
-				t.Errorf("%s, then %s: %+v, %v", name, other, f, err)
-			}
+			expect.Is(t, model.Failure(err).Reason, task.ReasonModelBadOutput, "%s, then %s: %v", name, other, err)
 		}
 	}
 }

@@ -73,9 +73,7 @@ func TestPlanRefuses(t *testing.T) {
 			if len(g.asked) != 2 {
 				t.Fatalf("%d calls: the plan was taken: %+v", len(g.asked), steps)
 			}
-			if said := told(t, g.asked[1]); !strings.Contains(said, test.told) {
-				t.Errorf("told %.400q, want %q", said, test.told)
-			}
+			expect.Has(t, told(t, g.asked[1]), test.told, "told")
 		})
 	}
 }
@@ -104,9 +102,7 @@ func TestPeopleAreToldOfStepsThatNoCardShowsWhole(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, f, err)
 		}
 		_, _, _, err = model.Plan(t.Context(), says(answer(t, test.steps...), answer(t, listStep(2))), in)
-		if f := model.Failure(err); f.Reason != task.ReasonModelBadOutput {
-			t.Errorf("%s, then another mistake: %+v, %v", name, f, err)
-		}
+		expect.Is(t, model.Failure(err).Reason, task.ReasonModelBadOutput, "%s, then another mistake: %v", name, err)
 	}
 }
 
@@ -233,9 +229,7 @@ func TestFactsLeaveListsOut(t *testing.T) {
 		t.Errorf("%v", facts)
 	}
 	for _, text := range []string{``, `[1]`, `null`, `{`} {
-		if f := model.Facts(json.RawMessage(text)); len(f) != 0 {
-			t.Errorf("%q: %v", text, f)
-		}
+		expect.Is(t, len(model.Facts(json.RawMessage(text))), 0, "%q", text)
 	}
 }
 
@@ -259,9 +253,7 @@ func TestASummaryThatFailsLeavesAPlainOne(t *testing.T) {
 	for range 200 {
 		in.Steps = append(in.Steps, model.StepResult{Title: "とても長い手順の名前"})
 	}
-	if n := len([]rune(model.Plain(in))); n != model.MaxSummary {
-		t.Errorf("%d characters", n)
-	}
+	expect.Is(t, len([]rune(model.Plain(in))), model.MaxSummary, "characters")
 }
 
 // What a server returned may go back to it unseen; what others returned may not.
@@ -282,9 +274,7 @@ func TestAServerIsGivenOnlyItsOwnResultsUnseen(t *testing.T) {
 		reads(3, "notes.read", "step-2.result.id"), reads(4, "other.read", "step-2.result.id"), reads(5, "notes.read", "step-1.result.count"))), in)
 	expect.NoError(t, err)
 	for i, want := range []bool{false, false, false, true, true} {
-		if steps[i].RequiresHumanCheck != want {
-			t.Errorf("step %d is shown: %v, want %v", i+1, steps[i].RequiresHumanCheck, want)
-		}
+		expect.Is(t, steps[i].RequiresHumanCheck, want, "step %d is shown", i+1)
 	}
 }
 

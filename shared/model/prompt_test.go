@@ -52,9 +52,7 @@ func TestAChangedPromptHasAnotherVersion(t *testing.T) {
 		expect.NoError(t, os.WriteFile(kept, []byte(text), 0o644))
 		return
 	}
-	if d := cmp.Diff(string(old), text); d != "" {
-		t.Errorf("run this test with -update: %s", d)
-	}
+	expect.Is(t, cmp.Diff(string(old), text), "", "run this test with -update")
 }
 
 // What the prompts promise must be what the data holds, in both languages.
@@ -69,9 +67,7 @@ func TestPromptsNameTheData(t *testing.T) {
 		for _, locale := range language.All {
 			text := expect.Value(os.ReadFile("prompts/" + purpose + "." + locale + ".md"))(t)
 			for _, name := range append(names, "<data>") {
-				if !strings.Contains(string(text), "`"+name+"`") {
-					t.Errorf("%s.%s does not speak of `%s`", purpose, locale, name)
-				}
+				expect.Has(t, string(text), "`"+name+"`", "%s.%s does not speak of `%s`", purpose, locale, name)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 // sender sends what it is asked to a model that answers with each text in turn, and then not at all.
@@ -96,8 +97,6 @@ func TestTheDemonstrationSaysWhatItIsAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{`"system":"`, "himitsu", `"schema":{`} {
-		if !strings.Contains(string(u.Sent.JSON), want) {
-			t.Errorf("%s is not in %s", want, u.Sent.JSON)
-		}
+		expect.Has(t, string(u.Sent.JSON), want, "is not in %s", u.Sent.JSON)
 	}
 }

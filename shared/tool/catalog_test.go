@@ -86,9 +86,7 @@ func TestVersionFollowsWhatPeopleApprove(t *testing.T) {
 	same := s
 	same.Description, same.Titles, same.OutputSchema = "other", nil, `{}`
 	same.Bounds = tenancy.Constraints{Recipients: []string{"U123"}} // they only narrow what people approved
-	if s.Version() != same.Version() {
-		t.Error("words alone changed the version")
-	}
+	expect.Is(t, s.Version(), same.Version(), "words alone changed the version")
 	for name, change := range map[string]func(*tool.Spec){
 		"name":   func(s *tool.Spec) { s.Name = "x" },
 		"effect": func(s *tool.Spec) { s.Access = aggregate.Read },

@@ -24,9 +24,7 @@ func TestDefaultsOfWhatAWriteLeavesOut(t *testing.T) {
 			t.Fatal("notes.post is not allowed")
 		}
 		a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
-		if got := tool.LeftOut(spec, a); string(got) != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
+		expect.Is(t, string(tool.LeftOut(spec, a)), test.want, "%s", name)
 	}
 	own, _ := builtin(t).Lookup("send_slack_dm")
 	if a, err := tool.Parse(`{}`); err != nil || tool.LeftOut(own, a) != "" {

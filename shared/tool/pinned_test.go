@@ -44,9 +44,7 @@ func TestAToolIsInTheCatalogOnlyAsItWasAllowed(t *testing.T) {
 func TestTheCatalogTakesMoreTools(t *testing.T) {
 	s, _ := tool.Pinned(allowed(), servers)
 	c := expect.Value(builtin(t).With(s))(t)
-	if len(c.All()) != len(builtin(t).All())+1 {
-		t.Errorf("%d tools", len(c.All()))
-	}
+	expect.Is(t, len(c.All()), len(builtin(t).All())+1, "tools")
 	if err := check(c, "rooms.book", `{"room":5}`); err == nil {
 		t.Error("its arguments are not checked")
 	}

@@ -170,9 +170,7 @@ func TestDynamicDestinations(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, _ := c.Lookup(test.tool)
-			if got := tool.Dynamic(s, planned(test.args)); got != test.want {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			expect.Is(t, tool.Dynamic(s, planned(test.args)), test.want)
 		})
 	}
 }
@@ -192,9 +190,7 @@ func TestAListedDestinationHasBeenSeen(t *testing.T) {
 		"rows are no destination":   {"write_rows_to_google_sheet", `{"spreadsheet_id":"book","sheet":"a","rows":{"$ref":"step-1.result.x"}}`, false},
 	} {
 		s, _ := c.Lookup(test.tool)
-		if got := tool.Dynamic(s, planned(test.args)); got != test.want {
-			t.Errorf("%s: %v, want %v", name, got, test.want)
-		}
+		expect.Is(t, tool.Dynamic(s, planned(test.args)), test.want, "%s", name)
 	}
 }
 
@@ -207,9 +203,7 @@ func FuzzParsePath(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if p.String() != text {
-			t.Errorf("%q reads back as %q", text, p)
-		}
+		expect.Is(t, p.String(), text, "reads back as %q", p)
 		if again, err := tool.ParsePath(p.String()); err != nil || !slices.Equal(again.Keys, p.Keys) {
 			t.Errorf("%q: %v, %v", text, again, err)
 		}

@@ -55,9 +55,7 @@ func TestADestinationThatNobodySawIsUnseen(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			a := expect.Value(tool.Parse(aggregate.JSON(test.args)))(t)
 			s, _ := c.Lookup(test.tool)
-			if got := tool.Unseen(s, a, policy, "U0REQUESTER"); got != test.want {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			expect.Is(t, tool.Unseen(s, a, policy, "U0REQUESTER"), test.want)
 		})
 	}
 }
@@ -199,9 +197,7 @@ func TestAPolicyNamesWholeWordsOnly(t *testing.T) {
 	}
 	for _, test := range namedOrNot {
 		a := expect.Value(tool.Parse(aggregate.JSON(`{"v":` + test.value + `}`)))(t)
-		if got := !tool.Unseen(spec, a, test.policy); got != test.named {
-			t.Errorf("%q names %s: %v", test.policy, test.value, got)
-		}
+		expect.Is(t, !tool.Unseen(spec, a, test.policy), test.named, "%q names %s", test.policy, test.value)
 	}
 }
 
@@ -211,9 +207,7 @@ func TestAConstraintTakesNoLookAlike(t *testing.T) {
 	s, _ := c.Lookup("send_slack_dm")
 	for recipient, held := range map[string]bool{"sato@x.example": true, "SATO@x.example": true, "ſato@x.example": false} {
 		r := expect.Value(given(`{"recipient":"` + recipient + `","text":"x","details":[]}`))(t)
-		if got := s.Hold(r) == nil; got != held {
-			t.Errorf("%s is held to the constraint: %v", recipient, got)
-		}
+		expect.Is(t, s.Hold(r) == nil, held, "%s is held to the constraint", recipient)
 	}
 }
 

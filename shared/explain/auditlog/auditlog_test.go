@@ -60,9 +60,7 @@ func TestEveryActionHasItsWords(t *testing.T) {
 			said[text] = a
 		}
 	}
-	if got := auditlog.WordsIn("en").Action("prompt.read"); got != "prompt.read" {
-		t.Errorf("an action of a later release is %q", got)
-	}
+	expect.Is(t, auditlog.WordsIn("en").Action("prompt.read"), "prompt.read", "an action of a later release")
 }
 
 // What nobody may approve is not begun: no draft of it has failed, and a log has nothing to press.
@@ -138,9 +136,7 @@ func TestWhereAnExportStands(t *testing.T) {
 		t.Errorf("nobody finished it, and it is %+v", old)
 	}
 	x.Try = 2
-	if x.File() != "exports/01T/01X/2/ringi-audit-20260418-0830.csv" {
-		t.Errorf("it is written to %s", x.File())
-	}
+	expect.Is(t, x.File(), "exports/01T/01X/2/ringi-audit-20260418-0830.csv", "it is written")
 	x.Key = x.File()
 	other := x
 	other.Tenant = "01OTHER"
@@ -175,17 +171,13 @@ func TestAFileForPeople(t *testing.T) {
 	}
 	all := expect.Value(csv.NewReader(strings.NewReader(strings.TrimPrefix(text, "\ufeff"))).ReadAll())(t)
 	want := []string{"2026-04-18 08:30:00", "U1", "実行方針を却下した", "prompt.rejected", "実行方針", "01ROW", "01TASK", `{"reason":"=cmd|' /C calc'!A1"}`, "2026-04-17T23:30:00.000Z", "01ENTRY"}
-	if diff := cmp.Diff(want, all[1]); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, all[1])
 }
 
 func TestAFileForProgramsHasTheRowsAsTheyStand(t *testing.T) {
 	text := write(t, auditlog.JSONLines, row(`{"a":"<&>"}`), row(`{}`))
 	want := `{"PK":"AUDIT#01T#2026-04","details":"{\"a\":\"<&>\"}","schema_version":1}` + "\n" + `{"PK":"AUDIT#01T#2026-04","details":"{}","schema_version":1}` + "\n"
-	if text != want {
-		t.Errorf("it is %s", text)
-	}
+	expect.Is(t, text, want)
 }
 
 func TestACellIsNoFormula(t *testing.T) {
@@ -195,9 +187,7 @@ func TestACellIsNoFormula(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "U1", "2026-04-18", "却下=理由", "a@b", "'=1"} {
-		if got := auditlog.Cell(s); got != s {
-			t.Errorf("%q became %q", s, got)
-		}
+		expect.Is(t, auditlog.Cell(s), s)
 	}
 }
 
@@ -207,9 +197,7 @@ func TestNoSignWithinACellBeginsAnother(t *testing.T) {
 	for _, s := range []string{"a;=cmd|'/C calc'!A1", "a\t=1+1", "a|=1", `a";=1`} {
 		var b bytes.Buffer
 		expect.NoError(t, auditlog.WriteCells(&b, []string{s, ""}))
-		if want := `"` + strings.ReplaceAll(s, `"`, `""`) + `",""` + "\r\n"; b.String() != want {
-			t.Errorf("%q stands as %q", s, b.String())
-		}
+		expect.Is(t, b.String(), `"`+strings.ReplaceAll(s, `"`, `""`)+`",""`+"\r\n", "%q stands", s)
 		r := csv.NewReader(&b)
 		r.Comma = ';'
 		if row, err := r.Read(); err == nil && len(row) > 1 {

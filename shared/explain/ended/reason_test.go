@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 	"ringi/shared/words/language/languagetest"
 )
@@ -23,9 +24,7 @@ func TestEveryReasonHasItsOwnSentence(t *testing.T) {
 			}
 			seen[text] = r
 		}
-		if len(w.Sentences) != len(task.Reasons) {
-			t.Errorf("%s: %d sentences, the domain has %d reasons", locale, len(w.Sentences), len(task.Reasons))
-		}
+		expect.Is(t, len(w.Sentences), len(task.Reasons), "%s: sentences, the domain has reasons", locale)
 	}
 	ja, en := wordsOf("ja"), wordsOf("en")
 	for r, text := range ja.Sentences {
@@ -53,9 +52,7 @@ func TestASentenceNamesItsDetail(t *testing.T) {
 		{"ja", task.ReasonToolFailed, "{detail}", "失敗しました({detail})。"},
 		{"fr", "brand_new", "", "Ringi の内部で問題が起きました。"},
 	} {
-		if got := Sentence(c.locale, c.reason, c.detail); !strings.Contains(got, c.want) {
-			t.Errorf("%s: %q, want it to contain %q", c.reason, got, c.want)
-		}
+		expect.Has(t, Sentence(c.locale, c.reason, c.detail), c.want, "%s: want it to contain", c.reason)
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 )
 
 // refusal is an answer of AWS's, in the form that the service's protocol has for errors.
@@ -199,7 +200,5 @@ func TestACallThatAWSDidNotAnswer(t *testing.T) {
 	}
 	c := clientTo(t, closes)
 	_, err := dynamodb.NewFromConfig(c).TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{})
-	if got := errorclass.Of(err); got != errorclass.Internal {
-		t.Errorf("a call that the client does not even send: %s (%v)", got, err)
-	}
+	expect.Is(t, errorclass.Of(err), errorclass.Internal, "a call that the client does not even send: (%v)", err)
 }

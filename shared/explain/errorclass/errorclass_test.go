@@ -63,9 +63,7 @@ func TestEveryErrorOfTheDomainHasAClass(t *testing.T) {
 			}
 		}
 	}
-	if found != len(ofTheDomain) {
-		t.Errorf("the domain has %d errors, the table %d", found, len(ofTheDomain))
-	}
+	expect.Is(t, found, len(ofTheDomain), "the domain has errors, the table")
 }
 
 // errorsIn are the error values and types that a package exports.
@@ -134,8 +132,6 @@ func TestOtherErrors(t *testing.T) {
 		"AWS says that we are wrong, retried":  {fmt.Errorf("%w: %w", errorclass.ErrUnavailable, api("ValidationException")), errorclass.Unavailable},
 		"a transaction that lost against AWS'": {fmt.Errorf("%w: %w", aggregate.ErrConflict, api("ValidationException")), errorclass.Conflict},
 	} {
-		if got := errorclass.Of(tt.err); got != tt.want {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
+		expect.Is(t, errorclass.Of(tt.err), tt.want, "%s", name)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ringi/shared/explain/failedcall"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -41,7 +42,5 @@ func TestEverySentenceIsThereInBothLanguages(t *testing.T) {
 			}
 		}
 	}
-	if s := failedcall.Sentence("ja", failedcall.ProblemTimeout, failedcall.Google); !strings.Contains(s, "Google スプレッドシート") {
-		t.Error(s)
-	}
+	expect.Has(t, failedcall.Sentence("ja", failedcall.ProblemTimeout, failedcall.Google), "Google スプレッドシート")
 }

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/errorclass"
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 	"ringi/shared/words/language/languagetest"
 )
@@ -47,9 +48,7 @@ func TestAnySurfaceSaysIt(t *testing.T) {
 		en.CancelledBefore("U1", at):                      "[U1] cancelled this task on 2026-04-18.",
 		Surface{"fr", page{}}.Note(aggregate.ErrNotFound): "対象が見つかりません",
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("%q, want it to contain %q", got, want)
-		}
+		expect.Has(t, got, want, "want it to contain")
 	}
 }
 
@@ -131,9 +130,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 		return texts
 	}
 	ja, en := all(wordsOf("ja")), all(wordsOf("en"))
-	if diff := cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))); diff != "" {
-		t.Errorf("texts differ (-ja +en)\n%s", diff)
-	}
+	expect.Is(t, cmp.Diff(slices.Sorted(maps.Keys(ja)), slices.Sorted(maps.Keys(en))), "", "texts differ (-ja +en)")
 	for name, text := range ja {
 		a, b := place.FindAllString(text, -1), place.FindAllString(en[name], -1)
 		slices.Sort(a)
@@ -147,9 +144,7 @@ func TestBothLanguagesSayEverything(t *testing.T) {
 			t.Errorf("no sentence for %s", r)
 		}
 	}
-	if len(wordsOf("ja").Rules) != len(aggregate.Rules) {
-		t.Errorf("%d rules, the domain has %d", len(wordsOf("ja").Rules), len(aggregate.Rules))
-	}
+	expect.Is(t, len(wordsOf("ja").Rules), len(aggregate.Rules), "rules, the domain")
 }
 
 func TestEachLanguageHasAllTexts(t *testing.T) { languagetest.Whole[words](t, files, "texts") }

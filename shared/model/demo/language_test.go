@@ -24,9 +24,7 @@ func TestTheLanguageIsThatOfTheSentence(t *testing.T) {
 		"先月の勤怠": false, "先月勤怠 PDF": false, "freee の勤怠を Google Sheets の this month に": false, "残業 for 営業部": false, "<@U1> に “see you at three” と DM して": false,
 		"10月勤怠 demo: play on": false, "「お知らせ」": false, "": false, "123 👍": false,
 	} {
-		if got := English(text, "ja"); got != want {
-			t.Errorf("%q: English %v", text, got)
-		}
+		expect.Is(t, English(text, "ja"), want, "%q: English", text)
 	}
 	if !English("123", "en") {
 		t.Error("a text in no language does not follow the locale")

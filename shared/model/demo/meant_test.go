@@ -262,16 +262,12 @@ func TestASummaryCountsThoseWhoWereTold(t *testing.T) {
 		"指定された 2 名に DM を送りました。":                   {told, told},
 		"依頼者に DM で知らせました。\n指定された 1 名に DM を送りました。": {{Title: spoken("ja").NoticeTitle.Title, Tool: "send_slack_dm"}, told},
 	} {
-		if got := summary(input{Steps: steps}, understood(t, "10月の勤怠")); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		expect.Is(t, summary(input{Steps: steps}, understood(t, "10月の勤怠")), want)
 	}
 }
 
 // Whoever is told of a booking reads when it is.
 func TestANoticeOfABookingSaysWhen(t *testing.T) {
 	steps, _, _ := plan(allowed(t), understood(t, "会議室を明日15時に予約して"))
-	if input := steps[len(steps)-1].ToolInput; !strings.Contains(input, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`) {
-		t.Error(input)
-	}
+	expect.Has(t, steps[len(steps)-1].ToolInput, `{"label":"日時","value":"2026-11-21 15:00–16:00"}`)
 }

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"ringi/shared/domain/task"
+	"ringi/shared/runtime/expect"
 )
 
 // A request is planned as it was meant, or the card says what of it is not.
@@ -48,9 +49,7 @@ func TestRequestsInOnesOwnWords(t *testing.T) {
 			for _, m := range understood(t, text).period.months {
 				got = append(got, fmt.Sprintf("%d-%02d", m.year(), m.name()))
 			}
-			if strings.Join(got, " ") != want {
-				t.Errorf("months %v, want %s", got, want)
-			}
+			expect.Is(t, strings.Join(got, " "), want, "months %v", got)
 		})
 	}
 }
@@ -78,9 +77,7 @@ func TestNothingIsTurnedIntoItsOpposite(t *testing.T) {
 		}
 	})
 	t.Run("make a list of employees", func(t *testing.T) {
-		if why := understood(t, "従業員一覧を作って").cannot(); why != "" {
-			t.Error(why)
-		}
+		expect.Is(t, understood(t, "従業員一覧を作って").cannot(), "")
 	})
 }
 

@@ -60,9 +60,7 @@ func TestWhenIsUnderstood(t *testing.T) {
 		if r.period.part != "" {
 			got = append(got, "part")
 		}
-		if strings.Join(got, " ") != want {
-			t.Errorf("%s: %s, want %s", text, got, want)
-		}
+		expect.Is(t, strings.Join(got, " "), want, "%s: %s", text, got)
 	}
 }
 
@@ -178,9 +176,7 @@ func TestWhatTheDemoCannotDoIsSaid(t *testing.T) {
 		"何ができますか?":                                                                       "デモモデルにできるのは",
 	} {
 		r := understood(t, text)
-		if why := r.cannot(); !strings.Contains(why, said) {
-			t.Errorf("%s: %q, want %q", text, why, said)
-		}
+		expect.Has(t, r.cannot(), said, "%s", text)
 		if steps, missing, _ := plan(input{Requester: "U0REQ"}, r); len(steps) > 0 || len(missing) != 1 {
 			t.Errorf("%s: planned %v, missing %v", text, steps, missing)
 		}

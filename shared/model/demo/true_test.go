@@ -7,6 +7,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 )
 
@@ -33,9 +34,7 @@ func TestAPolicyPromisesWhatItsStepsBring(t *testing.T) {
 			policy, did := carriedOut(t, text)
 			r := understood(t, text).words
 			for _, says := range tt.says {
-				if !strings.Contains(policy, says) {
-					t.Errorf("%q is missing in\n%s", says, policy)
-				}
+				expect.Has(t, policy, says, "is missing")
 			}
 			for _, silent := range tt.silent {
 				if strings.Contains(policy, silent) {
@@ -60,9 +59,7 @@ func TestAColumnIsTitledByItsTopic(t *testing.T) {
 				}
 			}
 		}
-		if title := w.title(employees, "name"); title != "name" {
-			t.Errorf("a name that is no department's is titled %q", title)
-		}
+		expect.Is(t, w.title(employees, "name"), "name", "a name that is no department's is titled")
 	}
 }
 

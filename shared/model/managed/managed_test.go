@@ -133,9 +133,7 @@ func TestAnInterruptMayBeRepeated(t *testing.T) {
 	for range 2 {
 		expect.NoError(t, c.Interrupt(t.Context(), id))
 	}
-	if n := v.Sessions()[0].Interrupts; n != 2 {
-		t.Errorf("%d interrupts", n)
-	}
+	expect.Is(t, v.Sessions()[0].Interrupts, 2, "interrupts")
 }
 
 // What creates or sends is sent once, whatever becomes of it; errors say what kind
@@ -185,9 +183,7 @@ func TestWhatGoesWrong(t *testing.T) {
 					t.Errorf("%s: %#v", op, err)
 					continue
 				}
-				if n := requests.Load() - before; n != 1 {
-					t.Errorf("%s: %d requests", op, n)
-				}
+				expect.Is(t, requests.Load()-before, 1, "%s: requests", op)
 				if strings.Contains(err.Error(), v.Key) || strings.Contains(err.Error(), said) || strings.Contains(err.Error(), "要求") {
 					t.Errorf("%s: it quotes: %v", op, err)
 				}
@@ -301,8 +297,6 @@ func TestNamesAreTheVendors(t *testing.T) {
 	for tool, want := range map[string]string{
 		"list_employees": "list_employees", "rooms.book-room": "rooms_book-room", "a.予約": "a___", strings.Repeat("x", 200): strings.Repeat("x", 128),
 	} {
-		if got := managed.Name(tool); got != want {
-			t.Errorf("%s is called %s", tool, got)
-		}
+		expect.Is(t, managed.Name(tool), want, "%s is called", tool)
 	}
 }

@@ -16,9 +16,7 @@ import (
 
 func TestTheTableIsWhole(t *testing.T) {
 	lists := expect.Value(read())(t)
-	if prices, err := table(); err != nil || len(prices) != len(lists) {
-		t.Errorf("%d of %d providers: %v", len(prices), len(lists), err)
-	}
+	expect.Is(t, len(expect.Value(table())(t)), len(lists), "of providers")
 	page := string(expect.Value(os.ReadFile("../README.md"))(t))
 	for _, provider := range modelname.Providers {
 		of := func(l list) bool { return l.Provider == provider }
@@ -35,9 +33,7 @@ func TestTheTableIsWhole(t *testing.T) {
 			if l.Provider != modelname.Demo {
 				sane(t, model, e.rates)
 			}
-			if (e.Over > 0) != (e.Long != nil) {
-				t.Errorf("%s: long prompts are half described", model)
-			}
+			expect.Is(t, e.Over > 0, e.Long != nil, "%s: long prompts are half described", model)
 			if e.Long != nil {
 				sane(t, model+" long", *e.Long)
 				if e.Long.Input <= e.Input || e.Long.Output <= e.Output || e.Long.Cached <= e.Cached {
@@ -115,8 +111,6 @@ func TestWhichNamesHaveAPrice(t *testing.T) {
 		"bedrock:anthropic.claude-haiku-4-5-20251001-v1:0": true, "compatible:gemini/gemini-3.5-flash": true,
 		"anthropic:claude-sonnet-9": false, "compatible:box/llama3.2": false, "bedrock:amazon.nova-pro-v1:0": false, "": false,
 	} {
-		if Known(name) != want {
-			t.Errorf("%q: %v", name, !want)
-		}
+		expect.Is(t, Known(name), want, "%q", name)
 	}
 }

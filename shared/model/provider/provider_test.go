@@ -107,12 +107,8 @@ func TestEachNameFindsItsVendor(t *testing.T) {
 	}
 	want := []string{"/v1/messages", "/v1/responses", "/v1/responses", "/v1/chat/completions", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse"}
 	expect.Same(t, want, paths)
-	if k.reads != 1 {
-		t.Errorf("the secret was read %d times", k.reads)
-	}
-	if g, err := c.Open("demo"); err != nil || g != (model.Demonstration{}) {
-		t.Errorf("%v, %v", g, err)
-	}
+	expect.Is(t, k.reads, 1, "the secret was read (times)")
+	expect.Is[model.Wire](t, expect.Value(c.Open("demo"))(t), (model.Demonstration{}))
 }
 
 func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
@@ -123,9 +119,7 @@ func TestANameOfNobodyIsRefusedWithTheList(t *testing.T) {
 			t.Errorf("%q: %v", name, err)
 		}
 		for _, p := range modelname.Providers {
-			if !strings.Contains(err.Error(), p) {
-				t.Errorf("%q: the error does not name %s", name, p)
-			}
+			expect.Has(t, err.Error(), p, "%q: the error", name)
 		}
 	}
 }

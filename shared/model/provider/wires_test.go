@@ -31,17 +31,13 @@ func TestAModelOfAContestIsTalkedToByItsName(t *testing.T) {
 	if want := []string{"/v1/messages", "/v1/responses", "/v1/chat/completions", "/model/amazon.nova-pro-v1:0/converse-stream"}; !slices.Equal(paths, want) {
 		t.Errorf("%v, want %v", paths, want)
 	}
-	if k.reads != 4 {
-		t.Errorf("the keys were read %d times: a refused one is read anew", k.reads)
-	}
+	expect.Is(t, k.reads, 4, "the keys were read (times): a refused one is read anew")
 	if e := new(model.Error); !errors.As(second(w.Open("mistral:large")), &e) || e.Kind != model.UnknownModel {
 		t.Errorf("a model of no known form: %v", e)
 	}
 	instead := w
 	instead.Instead = "demo"
-	if wire, err := instead.Open("anthropic:claude-haiku-4-5"); err != nil || wire != (chat.Demo{}) {
-		t.Errorf("%v %v", wire, err)
-	}
+	expect.Is[model.Wire](t, expect.Value(instead.Open("anthropic:claude-haiku-4-5"))(t), (chat.Demo{}))
 }
 
 func second[T any](_ T, err error) error { return err }

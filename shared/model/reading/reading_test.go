@@ -116,12 +116,8 @@ func testOffered(w *world) {
 			w.Errorf("%+v %s", x, x.Schema)
 		}
 	}
-	if text := expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w); text != "使った後はホワイトボードを消してください。" {
-		w.Errorf("%q", text)
-	}
-	if text := expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w); !strings.Contains(text, `"fuji"`) {
-		w.Errorf("%q", text)
-	}
+	expect.Is(w, expect.Value(r.Read(w.Context(), "rooms_house_rules", json.RawMessage(`{}`)))(w), "使った後はホワイトボードを消してください。")
+	expect.Has(w, expect.Value(r.Read(w.Context(), "rooms_list_rooms", json.RawMessage(free)))(w), `"fuji"`)
 	if _, err := r.Read(w.Context(), "rooms_book_room", json.RawMessage(free)); err == nil || len(w.rooms.Bookings()) != 0 {
 		w.Errorf("a tool that writes: %v", err)
 	}
@@ -167,9 +163,7 @@ func testTakenOff(w *world) {
 	w.allow("rooms.house_rules", aggregate.Read, true)
 	r := w.open("ja")
 	expect.NoError(w, w.admin.ForContests(w.Context(), w.tenant, "rooms.house_rules", "", false, admin))
-	if said := w.refused(r, "rooms_house_rules", `{}`); !strings.Contains(said, "コンテストで使えなくなりました") {
-		w.Errorf("%q", said)
-	}
+	expect.Has(w, w.refused(r, "rooms_house_rules", `{}`), "コンテストで使えなくなりました")
 	w.allow("rooms.house_rules", aggregate.Write, false)
 	if said := w.refused(r, "rooms_house_rules", `{}`); said == "" {
 		w.Error("one that writes now is called")
@@ -179,9 +173,7 @@ func testTakenOff(w *world) {
 	x := expect.Value(w.rows.Settings(w.Context(), w.tenant))(w)
 	x.MCPServers = nil
 	expect.Value(w.rows.SaveSettings(w.Context(), w.tenant, x, admin, time.Now()))(w)
-	if said := w.refused(r, "rooms_house_rules", `{}`); !strings.Contains(said, "コンテストで使えなくなりました") {
-		w.Errorf("of a server that was taken out meanwhile: %q", said)
-	}
+	expect.Has(w, w.refused(r, "rooms_house_rules", `{}`), "コンテストで使えなくなりました", "of a server that was taken out meanwhile")
 	if r := w.open("ja"); len(r.Tools()) != 0 || r.Lacking() == "" {
 		w.Errorf("of a server that the settings no longer name: %v %q", names(r), r.Lacking())
 	}
@@ -223,15 +215,11 @@ func testUnseen(w *world) {
 		w.rooms.MCP().AddTool(tool, func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return &says, nil })
 		w.allow("rooms."+name, aggregate.Read, true)
 		said, err := w.open("ja").Read(w.Context(), "rooms_"+name, json.RawMessage(`{}`))
-		if (err != nil) != (name == "failed") {
-			w.Errorf("%s: %v", name, err)
-		}
+		expect.Is(w, err != nil, name == "failed", "%s: %v", name, err)
 		if err != nil {
 			said = err.Error()
 		}
-		if !strings.Contains(said, "見える") {
-			w.Errorf("%s: %+q", name, said)
-		}
+		expect.Has(w, said, "見える", "%s", name)
 	}
 }
 
@@ -257,9 +245,9 @@ func testFew(w *world) {
 	var all sync.WaitGroup
 	for range members {
 		all.Go(func() {
-			if text, err := r.Read(w.Context(), "rooms_slow", json.RawMessage(`{}`)); err != nil || text != "遅い" {
-				w.Errorf("%q %v", text, err)
-			}
+			text, err := r.Read(w.Context(), "rooms_slow", json.RawMessage(`{}`))
+			expect.Fails(w, err, nil)
+			expect.Is(w, text, "遅い")
 		})
 	}
 	all.Wait()

@@ -60,9 +60,7 @@ func TestTheDemosTeamsDifferImproveAndComeToAnEnd(t *testing.T) {
 	}
 	seen := map[float64]string{}
 	for team, score := range first {
-		if seen[score] != "" {
-			t.Errorf("%s and %s both have %v", team, seen[score], score)
-		}
+		expect.Is(t, seen[score], "", "%s and both have %v", team, score)
 		seen[score] = team
 	}
 }
@@ -77,9 +75,7 @@ func TestARequestCanAskTheDemoForTrouble(t *testing.T) {
 		p.Until = time.Time{}
 		p.Team.TeamID = "team-b"
 		_, _, err = played(t.Context(), p)
-		if e := ends(t, "refuse", err, contest.PartialFailure, round.Leader); e.Kind != model.Refused {
-			t.Error(e)
-		}
+		expect.Is(t, ends(t, "refuse", err, contest.PartialFailure, round.Leader).Kind, model.Refused)
 		p.Team.TeamID = "team-c"
 		history, _, err := played(t.Context(), p)
 		if e := ends(t, "unscored", err, contest.PartialFailure, round.Evaluator); e.Kind != model.Demo || len(history) != 1 || e.Spent.Cost != 750_000 {

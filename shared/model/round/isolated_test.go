@@ -79,9 +79,7 @@ func TestAScriptRunsOnceOrNot(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
 		expect.Value(round.Isolated(r).Run(ctx, "x"))(t)
-		if r.orders[0].TimeoutSeconds != 10 {
-			t.Errorf("%+v", r.orders)
-		}
+		expect.Is(t, r.orders[0].TimeoutSeconds, 10, "%+v", r.orders)
 		short, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()
 		if _, err := round.Isolated(r).Run(short, "x"); err == nil || len(r.orders) != 1 {

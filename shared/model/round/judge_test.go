@@ -103,9 +103,7 @@ func TestACommentMayHaveTheNameThatFilesOfOtherProgramsAskFor(t *testing.T) {
 		return text(`{"score": 80, "evaluator_comment": "良い"}`)
 	}}
 	out := expect.Value(round.Runner{Models: m}.Round(t.Context(), p))(t)
-	if out.Result.EvaluationFeedback != "Coverage (0.80): 良い" {
-		t.Errorf("%+v", out.Result)
-	}
+	expect.Is(t, out.Result.EvaluationFeedback, "Coverage (0.80): 良い", "%+v", out.Result)
 }
 
 func TestThoseWhoJudgeAreCalledAsConfigured(t *testing.T) {

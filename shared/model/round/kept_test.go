@@ -48,9 +48,7 @@ func TestAfterACrashAnywhereNoSavedAnswerIsPaidAgain(t *testing.T) {
 		lost -= savedTurns
 		k.crash = 0
 		got := expect.Value(runner(k).Round(t.Context(), p))(t)
-		if called != undisturbed+lost {
-			t.Errorf("crash %d: %d calls, %d undisturbed, %d lost", crash, called, undisturbed, lost)
-		}
+		expect.Is(t, called, undisturbed+lost, "crash %d: calls, %d undisturbed, %d lost", crash, undisturbed, lost)
 		expect.Same(t, want, got, butTimes)
 		expect.Same(t, slices.Sorted(maps.Keys(whole.answers)), slices.Sorted(maps.Keys(k.answers)))
 	}

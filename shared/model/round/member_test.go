@@ -71,9 +71,7 @@ func TestMembersUseTheToolsOfTheirTypeAlone(t *testing.T) {
 			t.Errorf("%s: %.200s %+v", s.AgentName, s.Content, s.Usage)
 		}
 	}
-	if len(out.Record.Submissions) != 5 {
-		t.Errorf("%d submissions", len(out.Record.Submissions))
-	}
+	expect.Is(t, len(out.Record.Submissions), 5, "submissions")
 }
 
 func TestAMemberThatNeverAnswersIsAnError(t *testing.T) {

@@ -34,9 +34,7 @@ func TestARoundGoesFromTheLeaderToAScore(t *testing.T) {
 	if u := out.Result.Usage; u.Requests != 4 || u.ToolCalls != 2 || out.Usage.Calls != 7 {
 		t.Errorf("%+v, %+v", u, out.Usage)
 	}
-	if k.spent.Calls != 7 {
-		t.Errorf("kept %+v", k.spent)
-	}
+	expect.Is(t, k.spent.Calls, 7, "kept %+v", k.spent)
 	var kinds []string
 	for _, m := range out.Messages {
 		for _, p := range m.Parts {
@@ -167,9 +165,7 @@ func TestTheBudgetAndTheContestAreAskedForBeforeEachCall(t *testing.T) {
 					t.Errorf("%v, %+v", err, out)
 				}
 			case why == round.ErrStopped:
-				if !errors.Is(err, round.ErrStopped) {
-					t.Errorf("%d: %v", n, err)
-				}
+				expect.Fails(t, err, round.ErrStopped, "%d", n)
 			default:
 				if e := ends(t, fmt.Sprint(n), err, contest.BudgetExhausted, ""); n < 4 && e.Spent.Calls != n-1 {
 					t.Errorf("%d: spent %+v", n, e.Spent)
@@ -300,9 +296,7 @@ func TestStopSequencesHoldAndSamplingIsSent(t *testing.T) {
 		}
 		return text("案です。終わり。この後は要らない")
 	}}}.Round(t.Context(), p))(t)
-	if out.Result.SubmissionContent != "案です。" {
-		t.Error(out.Result.SubmissionContent)
-	}
+	expect.Is(t, out.Result.SubmissionContent, "案です。")
 }
 
 func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
@@ -314,9 +308,7 @@ func TestConfiguredWordsStandInPlaceOfTheBuiltInOnes(t *testing.T) {
 	check := func(next says, has []string, no string) says {
 		return func(ctx context.Context, r model.Request) (model.Response, error) {
 			for _, s := range has {
-				if !strings.Contains(r.System, s) {
-					t.Errorf("no %s in %s", s, r.System)
-				}
+				expect.Has(t, r.System, s)
 			}
 			if strings.Contains(r.System, no) {
 				t.Errorf("%s in %s", no, r.System)

@@ -74,9 +74,7 @@ func TestALeaderDelegatesInParallelThroughEveryVendor(t *testing.T) {
 			}
 			written := expect.Value(contest.WriteMessages(out.Messages))(t)
 			again := expect.Value(contest.ReadMessages(written))(t)
-			if len(again) != len(out.Messages) {
-				t.Errorf("%s", written)
-			}
+			expect.Is(t, len(again), len(out.Messages), "%s", written)
 		})
 	}
 }

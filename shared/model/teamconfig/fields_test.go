@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"ringi/shared/runtime/expect"
 )
 
 // workspace is one of files in memory.
@@ -124,9 +126,7 @@ func TestEveryFieldHasItsDefaultAndItsBound(t *testing.T) {
 	for _, k := range kinds {
 		kind := reflect.TypeOf(k.of)
 		names := tags(kind)
-		if len(names) != len(k.fields) {
-			t.Errorf("%s has the fields %v, the table %d", kind.Name(), names, len(k.fields))
-		}
+		expect.Is(t, len(names), len(k.fields), "has the fields %v, the table", names)
 		for _, name := range names {
 			f, ok := k.fields[name]
 			if !ok {

@@ -45,18 +45,14 @@ func TestContestsAreSharedByName(t *testing.T) {
 func TestWithoutAFileThatSharesThemThereAreNoContests(t *testing.T) {
 	for text, wrong := range map[string]bool{"": false, "[contests]\n": false, "contests = 1\n": false, "[contests": true} {
 		x, err := sharing(text).SharedWith("T2")
-		if (err != nil) != wrong {
-			t.Errorf("%q: %v", text, err)
-		}
+		expect.Is(t, err != nil, wrong, "%q: %v", text, err)
 		files, _, err := x.Contests()
 		if _, found := x.Contest("ours.toml"); err != nil || len(files) > 0 || Valid(found) {
 			t.Errorf("%q shares %v, %v", text, files, err)
 		}
 	}
 	_, err := Workspace{FS: down{}}.SharedWith("T2")
-	if !errors.Is(err, errDown) {
-		t.Errorf("a bucket that is down: %v", err)
-	}
+	expect.Fails(t, err, errDown, "a bucket that is down")
 }
 
 var errDown = errors.New("the bucket does not answer")

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ringi/shared/domain/modelname"
+	"ringi/shared/runtime/expect"
 )
 
 // said are all errors of a report, a line each.
@@ -114,9 +115,7 @@ func TestAFaultInAMembersFileNamesThatFile(t *testing.T) {
 	got := said(Check(w, "team.toml"))
 	want := "members[0].config: x.toml: is not a field of a member's own file, got \"y.toml\"\nmembers[0].max_tokens: x.toml: must be 1 or more, got 0\nmembers[0].top_p: must be 0.0 to 1.0, got 2\n" +
 		"members[0].system_instruction.text: x.toml: is required\nmembers[0].system_instruction.txt: x.toml: is not a field that is known here, got \"x\"\nmembers[0].what: x.toml: is not a field that is known here, got 1"
-	if got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
+	expect.Is(t, got, want)
 }
 
 func TestAContestIsReadWithAllOfItsFiles(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 // What people agreed on is asked for, without the word by which the demo hands it over: no model needs to understand that.
@@ -34,9 +35,7 @@ func TestTheDemoHandsOverWhatWasSaid(t *testing.T) {
 			}
 			said = append(said, turn(model.User, text))
 		}
-		if got := demoRequest(said); got != test.want {
-			t.Errorf("%s: %q", name, got)
-		}
+		expect.Is(t, demoRequest(said), test.want, "%s", name)
 	}
 }
 
@@ -53,9 +52,7 @@ func TestTheDemoTellsAResultInThePersonsLanguage(t *testing.T) {
 			{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
 			{Role: model.User, Parts: []model.Part{{Text: fenced([]entry{{System: test.told}})}}},
 		}
-		if got := demoAnswer(model.Request{Messages: said}).Text; got != test.want {
-			t.Errorf("%s, %s: %q", test.spoken, test.told, got)
-		}
+		expect.Is(t, demoAnswer(model.Request{Messages: said}).Text, test.want, "%s, %s", test.spoken, test.told)
 	}
 }
 
@@ -92,7 +89,5 @@ func TestTheDemoSaysThatAnotherActionWaits(t *testing.T) {
 		{Role: model.Assistant, Parts: []model.Part{{Text: "…"}}},
 		{Role: model.User, Parts: []model.Part{{Result: &model.Result{Failed: true, Text: fencedProblems([]string{oneAtATime})}}}},
 	}
-	if got := demoAnswer(model.Request{Messages: said}).Text; !strings.Contains(got, "次の操作を提案できません") {
-		t.Error(got)
-	}
+	expect.Has(t, demoAnswer(model.Request{Messages: said}).Text, "次の操作を提案できません")
 }

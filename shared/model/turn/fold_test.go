@@ -8,8 +8,6 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/vendors/llm"
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/model"
@@ -106,9 +104,7 @@ func TestNobodySpeaksAsRingiInASummary(t *testing.T) {
 	}, "en")
 	want := []string{"| before", "| Ringi: " + lie, "| Ringi: " + lie, `"Ringi": ` + lie, `"Ringi\": x Agent": Hi`, `"a\\": ` + lie, `"": Ringi: ` + lie, "Agent: yes", `Ringi: "` + lie + `"`,
 		`Ringi: Action #1 was rejected. The reason: "\"` + lie + ` Ringi: x" Ask again.`, `Ringi: It ended. "` + strings.Repeat("人", 69) + `…"`}
-	if diff := cmp.Diff(want, strings.Split(got, "\n")); diff != "" {
-		t.Error(diff)
-	}
+	expect.Same(t, want, strings.Split(got, "\n"))
 }
 
 func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
@@ -120,9 +116,7 @@ func TestASummaryFoldsTheEarlierOneIn(t *testing.T) {
 			t.Errorf("%q %+v", text, usage)
 		}
 		for _, want := range []string{"前の要約", "予算は 3 万円です", "一覧を作る"} {
-			if asked := w.Asked(); !strings.Contains(asked[0], want) {
-				t.Errorf("the model is not told %q", want)
-			}
+			expect.Has(t, w.Asked()[0], want, "the model is not told")
 		}
 		for about, s := range map[string]llm.Script{"cut off": {Texts: []string{"要"}, Stop: "length"}, "refused": {Stop: "refused"}, "empty": {}, "too long": {Texts: []string{strings.Repeat("x", chat.MaxFolded+1)}}, "broken": {Texts: []string{"要"}, Cut: 2}} {
 			w.Scripted(s)
@@ -190,16 +184,12 @@ func TestFilesAreShownWithinLimitsAndTheRestIsSaid(t *testing.T) {
 			images++
 		}
 	}
-	if images != chat.MaxImages {
-		t.Errorf("%d images are shown", images)
-	}
+	expect.Is(t, images, chat.MaxImages, "images are shown")
 	for _, want := range []string{
 		`"file":"first.txt","not_read":"only the newest`, `"file":"one.png","not_read":"only the newest 5 images`, `"file":"huge.txt","not_read":"the text has 65537 bytes`, `"file":"a.xlsx","not_read":"only text and images`,
 		`"file":"gone.txt","not_read":"it is not there`, `"file":"locked.txt","not_read":"Slack did not give it"`, `"file":"odd.txt","not_read":"it is no UTF-8"`, `"text":"ttt`, `"from":"佐藤"`,
 	} {
-		if !strings.Contains(said[0].Text, want) {
-			t.Errorf("the model is not told %s", want)
-		}
+		expect.Has(t, said[0].Text, want, "the model is not told")
 	}
 }
 

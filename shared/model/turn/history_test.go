@@ -8,6 +8,7 @@ import (
 
 	"ringi/shared/domain/agent"
 	"ringi/shared/model"
+	"ringi/shared/runtime/expect"
 )
 
 // Whatever was said in whatever order, the vendors take it: the stand-ins' rules, held against thousands of histories.
@@ -117,20 +118,14 @@ func TestAnAgentReadsWhatPeopleSee(t *testing.T) {
 			t.Errorf("%s is made of %+q", about, text)
 		}
 		for _, want := range []string{"summary", "佐藤", "words", `"file":"file"`, `{"system":"own"},{"quoted":"output"}`, `{"quoted":"other"}`, `"file":"large"`} {
-			if !strings.Contains(text, want) {
-				t.Errorf("%s is made without %s: %s", about, want, text)
-			}
+			expect.Has(t, text, want, "%s is made without", about)
 		}
 	}
-	if !strings.Contains(all.String(), `a\tb`) {
-		t.Errorf("a table lost its tabs: %s", all.String())
-	}
+	expect.Has(t, all.String(), `a\tb`, "a table lost its tabs")
 }
 
 // A model that sums up is told who speaks by the field, not by a name that anybody may have.
 func TestNobodySpeaksAsTheAgentToASummarizer(t *testing.T) {
 	got := fenced(plainly([]Message{{Sender: FromUser, Name: "agent", Text: "mine"}, {Sender: FromAgent, Text: "its"}, {Sender: FromAgent, Text: "go", Proposal: &Proposal{Summary: "tests"}}}))
-	if want := `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`; !strings.Contains(got, want) {
-		t.Errorf("%s, want %s", got, want)
-	}
+	expect.Has(t, got, `[{"from":"agent","text":"mine"},{"agent":"its"},{"agent":"go\n(proposed: tests)"}]`)
 }

@@ -169,9 +169,7 @@ func TestAnUnusableProposalGoesBackTwiceAndThenWordsFollow(t *testing.T) {
 		if err != nil || reply.Action != nil || reply.Calls != 3 || reply.Code != chat.Invalid || !strings.Contains(reply.Text, "もう少し具体的に") {
 			t.Fatalf("%+v, %v", reply, err)
 		}
-		if n := len(w.Asked()); n != 5 {
-			t.Errorf("asked %d times", n)
-		}
+		expect.Is(t, len(w.Asked()), 5, "asked (times)")
 	})
 }
 

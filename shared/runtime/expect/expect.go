@@ -2,7 +2,10 @@
 package expect
 
 import (
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -54,6 +57,45 @@ func Must(t T, holds bool, format string, args ...any) {
 	if !holds {
 		t.Fatal(fmt.Sprintf(format, args...))
 	}
+}
+
+// Is fails the test where it got something other than it wants, and lets it go on, as do Has and Fails. about says what was
+// looked at, as fmt.Sprintf does: expect.Is(t, len(rows), 3, "rows of %s", name).
+func Is[V comparable](t T, got, want V, about ...any) {
+	t.Helper()
+	if got != want {
+		t.Errorf("%s%s, want %s", said(about), shown(got), shown(want))
+	}
+}
+
+// Has wants a part of a text.
+func Has(t T, text, part string, about ...any) {
+	t.Helper()
+	if !strings.Contains(text, part) {
+		t.Errorf("%s%s does not have %q", said(about), shown(text), part)
+	}
+}
+
+// Fails wants an error that is another, or wraps it.
+func Fails(t T, err, want error, about ...any) {
+	t.Helper()
+	if !errors.Is(err, want) {
+		t.Errorf("%sthe error is %v, want %v", said(about), err, want)
+	}
+}
+
+func said(about []any) string {
+	if len(about) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(fmt.Sprint(about[0]), about[1:]...) + ": "
+}
+
+func shown(v any) string {
+	if text, ok := v.(string); ok {
+		return strconv.Quote(text)
+	}
+	return fmt.Sprintf("%+v", v)
 }
 
 // Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not each time.

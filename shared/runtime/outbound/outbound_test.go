@@ -99,9 +99,7 @@ func TestNothingOnThisMachineIsReached(t *testing.T) {
 	} {
 		refused(t, c, url)
 	}
-	if n := met.Load(); n != 0 {
-		t.Errorf("%d connections were made", n)
-	}
+	expect.Is(t, met.Load(), 0, "connections were made")
 }
 
 func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
@@ -115,9 +113,7 @@ func TestANameIsJudgedByWhatItResolvesToAsTheCallIsMade(t *testing.T) {
 		t.Fatalf("the first look: %v, %v", looked, err)
 	}
 	refused(t, outbound.Dialer{Resolver: names}.Client(), "https://rebind.test:"+port+"/")
-	if n := met.Load(); n != 0 {
-		t.Errorf("%d connections were made", n)
-	}
+	expect.Is(t, met.Load(), 0, "connections were made")
 	if asked.Load() < 2 {
 		t.Error("the name was not looked up for the call")
 	}
@@ -137,9 +133,7 @@ func TestWhatIsAllowedIsReachedAndNothingBesideIt(t *testing.T) {
 		t.Errorf("got %q", b)
 	}
 	refused(t, d.Client(), other.URL)
-	if n := met.Load(); n != 0 {
-		t.Errorf("%d connections were made", n)
-	}
+	expect.Is(t, met.Load(), 0, "connections were made")
 }
 
 func TestRedirects(t *testing.T) {
@@ -171,9 +165,7 @@ func TestRedirects(t *testing.T) {
 	}
 	res := expect.Value(d.Client().Post(s.URL+"/same", "text/plain", strings.NewReader("x")))(t)
 	res.Body.Close()
-	if posted.Load() != 1 {
-		t.Error("a redirect on the same host was not followed")
-	}
+	expect.Is(t, posted.Load(), 1, "a redirect on the same host was not followed")
 }
 
 func TestAnAnswerThatIsTooLarge(t *testing.T) {
@@ -189,9 +181,7 @@ func TestAnAnswerThatIsTooLarge(t *testing.T) {
 		b, err := io.ReadAll(res.Body)
 		return len(b), err
 	}
-	if n, err := read(); err != nil || n != size {
-		t.Errorf("%d bytes, %v", n, err)
-	}
+	expect.Is(t, expect.Value(read())(t), size, "bytes")
 	size++
 	if n, err := read(); !errors.Is(err, outbound.ErrTooLarge) || n != outbound.MaxBody {
 		t.Errorf("%d bytes, %v", n, err)

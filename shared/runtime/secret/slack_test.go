@@ -101,9 +101,7 @@ func TestAReplacedSecretIsTakenByWarmEnvironments(t *testing.T) {
 	}
 	v.value, v.err = nil, errors.New("down")
 	*now = now.Add(6 * time.Minute)
-	if got := token(); got != "xoxb-new" {
-		t.Errorf("%s while it can't be read", got)
-	}
+	expect.Is(t, token(), "xoxb-new", "while it can't be read")
 }
 
 func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
@@ -128,9 +126,7 @@ func TestAMemberPastedAloneTakesNothingAway(t *testing.T) {
 			if token, api, err := s.Bot(t.Context()); token != test.token || api != test.api || err != nil {
 				t.Errorf("the token is %q at %q, %v", token, api, err)
 			}
-			if got := s.AppID(); got != test.app {
-				t.Errorf("the app is %q, wanted %q", got, test.app)
-			}
+			expect.Is(t, s.AppID(), test.app, "the app")
 		})
 	}
 }

@@ -114,9 +114,7 @@ func TestEachWorkspaceIsCalledWithItsOwnToken(t *testing.T) {
 	if !slices.Equal(w.reads, []string{second}) {
 		t.Errorf("rows were read of %q: one workspace's calls need none, and another's one a minute", w.reads)
 	}
-	if team := expect.Value(w.Team(slackapi.For(t.Context(), second)))(t); team != "T0SECOND" {
-		t.Error(team)
-	}
+	expect.Is(t, expect.Value(w.Team(slackapi.For(t.Context(), second)))(t), "T0SECOND")
 	if own, err := (installed.Home{Slack: w}).Own(slackapi.For(t.Context(), second), second); own || err != nil {
 		t.Errorf("asked under another workspace's context, it says that one is the deployment's own: %v", err)
 	}
@@ -154,9 +152,7 @@ func TestATokenThatWasReplacedIsReadOnceMore(t *testing.T) {
 			t.Errorf("%q, %v", calls, err)
 		}
 	}
-	if len(w.reads) != 1 {
-		t.Errorf("the row was read %d times", len(w.reads))
-	}
+	expect.Is(t, len(w.reads), 1, "the row was read (times)")
 }
 
 // While Slack does not say whose the deployment's token is, a workspace that has its own needs nobody to say; any other

@@ -128,9 +128,7 @@ func TestFates(t *testing.T) {
 			if !errors.As(err, &e) || e.State != test.state || !errors.As(err, &said) || said.Problem != test.problem || said.Outcome == failedcall.Unknown && e.State != oauth.Unclear || said.RetryAfter != test.wait {
 				t.Errorf("%v, want %s %s", err, test.state, test.problem)
 			}
-			if posts.Load() != want {
-				t.Errorf("sent %d times", posts.Load())
-			}
+			expect.Is(t, posts.Load(), want, "sent (times)")
 			if s := fmt.Sprintf("%v %+v %#v", err, said, said.Args); strings.Contains(strings.ToLower(s), clientSecret) {
 				t.Errorf("the error says too much: %s", s)
 			}
@@ -201,9 +199,7 @@ func TestTheAddressOfConsent(t *testing.T) {
 		"response_type": "code", "client_id": "app", "redirect_uri": "http://127.0.0.1:8723/callback", "state": one.State, "access_type": "offline",
 		"prompt": "consent", "code_challenge_method": "S256", "scope": "https://www.googleapis.com/auth/spreadsheets",
 	} {
-		if q.Get(name) != want {
-			t.Errorf("%s is %q, want %q", name, q.Get(name), want)
-		}
+		expect.Is(t, q.Get(name), want, "%s", name)
 	}
 	if len(q.Get("code_challenge")) != 43 || strings.Contains(first, one.Verifier) || strings.Contains(first, app.Secret) {
 		t.Errorf("%s", first)
@@ -239,9 +235,7 @@ func TestAReturnThatIsNotFollowed(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, test.want)
 		}
 	}
-	if posts.Load() != 0 {
-		t.Errorf("%d exchanges", posts.Load())
-	}
+	expect.Is(t, posts.Load(), 0, "exchanges")
 	if _, err := p.Finish(t.Context(), app, consent, good, now); err != nil {
 		t.Errorf("the good one: %v", err)
 	}

@@ -25,9 +25,8 @@ var both = []string{"freee", "google"}
 
 func testGood(t *testing.T, w *world) {
 	for _, p := range both {
-		if is := w.connect(t, p); w.token(t, p) != is.Access {
-			t.Errorf("%s: another token", p)
-		}
+		is := w.connect(t, p)
+		expect.Is(t, w.token(t, p), is.Access, "%s: another token", p)
 		w.posts(t, p, 0)
 	}
 }
@@ -281,9 +280,7 @@ func testReconnected(t *testing.T, w *world) {
 	}
 	v := w.Vault
 	v.Rows = rows
-	if token, err := v.Renew(t.Context(), tenant, "freee", first.Access); err != nil || token != second.Access {
-		t.Errorf("%v", err)
-	}
+	expect.Is(t, expect.Value(v.Renew(t.Context(), tenant, "freee", first.Access))(t), second.Access)
 	if row := w.row(t, "freee"); row.Status != tenancy.Connected || row.Refreshing != nil {
 		t.Errorf("%+v", row)
 	}

@@ -73,9 +73,7 @@ func testServerSecret(t *testing.T, w *world) {
 		t.Errorf("without an address: %v", err)
 	}
 	expect.NoError(t, w.Connect(t.Context(), "T1", here.Provider(), vault.Credential{AccessToken: "himitsu", Address: here.URL}, "{}", aggregate.System()))
-	if token, err := w.ServerToken(t.Context(), "T1", here); err != nil || token != "himitsu" {
-		t.Errorf("here: %q, %v", token, err)
-	}
+	expect.Is(t, expect.Value(w.ServerToken(t.Context(), "T1", here))(t), "himitsu", "here")
 	elsewhere := func(token string, err error) {
 		t.Helper()
 		var ended tenancy.ErrNotConnected
@@ -137,9 +135,7 @@ func testConnecting(t *testing.T, w *world) {
 	if _, err := w.ServerToken(t.Context(), "TNEW", rooms); !errors.As(err, &ended) || ended.Status != tenancy.Disconnected || ended.Reason != tenancy.ByPerson {
 		t.Errorf("%v", err)
 	}
-	if err := w.Disconnect(t.Context(), "TNEW", "freee", admin); !errors.Is(err, aggregate.ErrNotFound) {
-		t.Errorf("disconnected what never was: %v", err)
-	}
+	expect.Fails(t, w.Disconnect(t.Context(), "TNEW", "freee", admin), aggregate.ErrNotFound, "disconnected what never was")
 }
 
 func testSlack(t *testing.T, w *world) {

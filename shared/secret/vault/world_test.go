@@ -125,9 +125,7 @@ func (w *world) ended(t *testing.T, provider string, err error, why tenancy.Inte
 // posts asserts how often the vendor was asked for tokens.
 func (w *world) posts(t *testing.T, provider string, want int) {
 	t.Helper()
-	if n := w.vendors.Calls(provider + "_token"); n != want {
-		t.Errorf("%s was asked for tokens %d times, want %d", provider, n, want)
-	}
+	expect.Is(t, w.vendors.Calls(provider+"_token"), want, "%s was asked for tokens (times)", provider)
 }
 
 // failingRows are rows whose writes fail: before or after they are done.

@@ -124,10 +124,6 @@ func TestAPaydayThatNobodyKnowsIsRefused(t *testing.T) {
 // Several closing days are several periods, and all are said.
 func TestPeriodsOfSeveralClosingDays(t *testing.T) {
 	records := []freee.Record{{StartDate: "2026-02-01", EndDate: "2026-02-28"}, {StartDate: "2026-01-21", EndDate: "2026-02-20"}, {StartDate: "2026-02-01", EndDate: "2026-02-28"}}
-	if got := freee.Period(records); got != "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28" {
-		t.Error(got)
-	}
-	if got := freee.Period(nil); got != "" {
-		t.Error(got)
-	}
+	expect.Is(t, freee.Period(records), "2026-01-21〜2026-02-20, 2026-02-01〜2026-02-28")
+	expect.Is(t, freee.Period(nil), "")
 }

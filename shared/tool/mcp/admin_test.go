@@ -189,9 +189,7 @@ func testUnfit(t *testing.T, server *storetest.Server) {
 	})
 	for _, x := range o.list() {
 		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, aggregate.Read, admin)
-		if fit := x.Name == "rooms.fits"; fit != (err == nil) {
-			t.Errorf("%s: %v", x.Name, err)
-		}
+		expect.Is(t, x.Name == "rooms.fits", err == nil, "%s: %v", x.Name, err)
 	}
 }
 
@@ -206,9 +204,7 @@ func testTooMuch(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, tools...)
 	for i, x := range o.list() {
 		err := o.Allow(t.Context(), o.tenant, x.Name, x.Hash, aggregate.Read, admin)
-		if last := i == len(tools)-1; last != (err != nil) {
-			t.Errorf("%s: %v", x.Name, err)
-		}
+		expect.Is(t, i == len(tools)-1, err != nil, "%s: %v", x.Name, err)
 	}
 }
 
@@ -233,18 +229,14 @@ func testAway(t *testing.T, server *storetest.Server) {
 	o := newOffice(t, server, plain("list", "Lists."))
 	o.Credentials = secrets{}
 	_, err := o.Tools(t.Context(), o.tenant, "rooms")
-	if e := known(t, err); e.Problem != failedcall.ProblemNotConnected {
-		t.Errorf("%v", e)
-	}
+	expect.Is(t, known(t, err).Problem, failedcall.ProblemNotConnected)
 }
 
 // The protocol advises names of up to 128 characters.
 func TestALongNameIsNoProblem(t *testing.T) {
 	for n, fits := range map[int]bool{1: true, 65: true, 128: true, 129: false, 0: false} {
 		x := mcp.Tool{Name: strings.Repeat("a", n), Input: `{"type":"object"}`}
-		if got := x.Problem(); (got == "") != fits {
-			t.Errorf("%d characters: %q", n, got)
-		}
+		expect.Is(t, x.Problem() == "", fits, "%d characters", n)
 	}
 }
 
@@ -275,18 +267,12 @@ func testForContests(t *testing.T, server *storetest.Server) {
 	if err := set("rooms.book", hash("rooms.book"), true); !errors.As(err, &field) || !strings.Contains(err.Error(), "writes") {
 		t.Errorf("one that writes: %v", err)
 	}
-	if err := set("rooms.list", hash("rooms.book"), true); !errors.Is(err, mcp.ErrChanged) {
-		t.Errorf("another hash: %v", err)
-	}
-	if err := set("rooms.none", "", true); !errors.Is(err, mcp.ErrChanged) {
-		t.Errorf("one that nobody allowed: %v", err)
-	}
+	expect.Fails(t, set("rooms.list", hash("rooms.book"), true), mcp.ErrChanged, "another hash")
+	expect.Fails(t, set("rooms.none", "", true), mcp.ErrChanged, "one that nobody allowed")
 	expect.NoError(t, set("rooms.list", hash("rooms.list"), true))
 	expect.Same(t, []string{"rooms.list"}, listed())
 	for _, x := range o.list() {
-		if x.Contests != (x.Name == "rooms.list") {
-			t.Errorf("%+v", x)
-		}
+		expect.Is(t, x.Contests, x.Name == "rooms.list", "%+v", x)
 	}
 	o.tools.set(plain("list", "lists more"), plain("book", "books"))
 	o.allow("rooms.list", aggregate.Read) // as it is now, which nobody listed

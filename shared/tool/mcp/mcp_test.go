@@ -132,12 +132,8 @@ func TestWhatAFailedCallMayHaveDone(t *testing.T) {
 			if e.Outcome != test.outcome || e.Problem != test.problem {
 				t.Errorf("%v, want %s %s", err, test.outcome, test.problem)
 			}
-			if n := v.times("tools/call"); n != 1 {
-				t.Errorf("called %d times", n)
-			}
-			if booked := len(s.Bookings()) == 1; booked != test.booked {
-				t.Errorf("booked: %v", booked)
-			}
+			expect.Is(t, v.times("tools/call"), 1, "called (times)")
+			expect.Is(t, len(s.Bookings()) == 1, test.booked, "booked")
 			if said := e.Error() + failedcall.Sentence("ja", e.Problem, e.Args...); strings.Contains(said, "himitsu") || strings.Contains(said, "定例") || strings.Contains(said, "%!") {
 				t.Errorf("it says %s", said)
 			}
@@ -161,9 +157,7 @@ func TestAServerThatCannotBeGreetedOrListedHasDoneNothing(t *testing.T) {
 				v.faults[method] = fault
 				v.faults["initialize"] = fault
 				_, err := v.book(t, hash)
-				if e := known(t, err); e.Outcome != failedcall.Failed {
-					t.Errorf("%v", e)
-				}
+				expect.Is(t, known(t, err).Outcome, failedcall.Failed)
 				if v.times("tools/call") != 0 || len(s.Bookings()) != 0 {
 					t.Error("it was called")
 				}
@@ -218,9 +212,7 @@ func TestAToolThatChangedIsNotCalled(t *testing.T) {
 			if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemChanged {
 				t.Errorf("%v", e)
 			}
-			if n := v.times("tools/call"); n != 1 {
-				t.Errorf("called %d times", n)
-			}
+			expect.Is(t, v.times("tools/call"), 1, "called (times)")
 		})
 	}
 }
@@ -280,9 +272,7 @@ func TestAServerThatIsNotAllowedIsNotReached(t *testing.T) {
 	if e := known(t, err); e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemAddress {
 		t.Errorf("%v", e)
 	}
-	if len(v.asked) != 0 {
-		t.Errorf("asked %v", v.asked)
-	}
+	expect.Is(t, len(v.asked), 0, "asked %v", v.asked)
 }
 
 func TestAServerWithTooMuchToSay(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/freee"
 	"ringi/shared/tool/overtime"
 )
@@ -85,9 +86,7 @@ func TestValidateFindsWhatCannotBe(t *testing.T) {
 			}
 		})
 	}
-	if p := overtime.Validate(nil); len(p) != 1 {
-		t.Errorf("nobody at all: %v", p)
-	}
+	expect.Is(t, len(overtime.Validate(nil)), 1, "nobody at all")
 	if p := overtime.Validate([]freee.Record{record(1, 0, 0, 0, 0), record(1, 0, 0, 0, 0)}); len(p) != 1 || !strings.Contains(p[0], "twice") {
 		t.Errorf("a person twice: %v", p)
 	}

@@ -81,12 +81,8 @@ func testExpiredAtStart(t *testing.T, o *office) {
 // testRefusedInTheMiddle: many requests of one call need another token, one is got.
 func testRefusedInTheMiddle(t *testing.T, o *office) {
 	o.vendors.Expire("freee") // before its time
-	if a := o.attendance(t, 2026, 3); a.Count != 42 {
-		t.Errorf("%d records", a.Count)
-	}
-	if n := o.vendors.Calls("freee_token"); n != 1 {
-		t.Errorf("renewed %d times", n)
-	}
+	expect.Is(t, o.attendance(t, 2026, 3).Count, 42, "records")
+	expect.Is(t, o.vendors.Calls("freee_token"), 1, "renewed (times)")
 }
 
 func testRefusedWrite(t *testing.T, o *office) {
@@ -161,9 +157,7 @@ func testTokensAway(t *testing.T, o *office) {
 	if e := o.refuse(t, "list_employees", listArgs); e.Problem != failedcall.ProblemDown || e.Outcome != failedcall.Failed || o.vendors.Calls("freee_token") != 1 {
 		t.Errorf("%v after %d tries", e, o.vendors.Calls("freee_token"))
 	}
-	if o.vendors.Calls("list_employees") != 0 {
-		t.Error("it called without a token")
-	}
+	expect.Is(t, o.vendors.Calls("list_employees"), 0, "it called without a token")
 	o.vendors.Fail("freee_token", 0, false)
 	var out struct{ Count int }
 	if o.run(t, "list_employees", listArgs, &out); out.Count != 42 {

@@ -209,7 +209,5 @@ func TestALongMessageLinksToItsThread(t *testing.T) {
 			t.Errorf("%d characters: %.200q", len([]rune(text)), text)
 		}
 	}
-	if n := w.called.of("chat.postMessage"); n != 2 {
-		t.Errorf("posted %d times", n)
-	}
+	expect.Is(t, w.called.of("chat.postMessage"), 2, "posted (times)")
 }

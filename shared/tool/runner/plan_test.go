@@ -93,9 +93,7 @@ func TestTheDemosPlansRun(t *testing.T) {
 				summary.Steps = append(summary.Steps, model.StepResult{StepID: s.StepID, Title: s.Title, Tool: s.Tool, Result: done[s.StepID]})
 			}
 			rows := w.vendors.Rows("ringi-demo-sheet", test.tab)
-			if len(rows) != test.rows {
-				t.Errorf("%d rows in %q of %v", len(rows), test.tab, w.vendors.Tabs())
-			}
+			expect.Is(t, len(rows), test.rows, "rows in %q", test.tab)
 			if days := "2026-04-01〜2026-04-30"; strings.Contains(test.summary, days) && !slices.Contains(rows[1], any(days)) {
 				t.Errorf("a row of the sheet is %v", rows[1])
 			}

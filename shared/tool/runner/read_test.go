@@ -35,9 +35,7 @@ func TestListEmployees(t *testing.T) {
 		fields = append(fields, name)
 	}
 	slices.Sort(fields)
-	if got := strings.Join(fields, " "); got != "display_name email entry_date id num paid_next_month retire_date" {
-		t.Errorf("kept: %s", got)
-	}
+	expect.Is(t, strings.Join(fields, " "), "display_name email entry_date id num paid_next_month retire_date", "kept")
 }
 
 func TestDepartments(t *testing.T) {
@@ -63,9 +61,7 @@ func TestPositions(t *testing.T) {
 	w.run(t, "list_positions", `{}`, &got)
 	want := `{"count":3,"positions":[{"id":801,"code":"MGR","name":"部長"},{"id":802,"code":"CHIEF","name":"課長"},{"id":803,"code":null,"name":"主任"}]}`
 	expect.Same(t, want, string(got))
-	if e := w.refuse(t, "list_positions", `{"department":"営業部"}`); e.Problem != failedcall.ProblemBadArguments {
-		t.Errorf("%v: %s", e, e.Detail)
-	}
+	expect.Is(t, w.refuse(t, "list_positions", `{"department":"営業部"}`).Problem, failedcall.ProblemBadArguments)
 }
 
 // A constraint on departments keeps back the name of the one above them.
@@ -92,17 +88,13 @@ func TestEmployeesOfADepartment(t *testing.T) {
 	}
 	// The n-th of 42 belongs to the n-th of four departments; 第一営業課 is a part of 営業部.
 	for department, want := range map[string]int{"人事部": 11, "HR": 11, "営業部": 21, "SALES": 21, "第一営業課": 10, "開発部": 10} {
-		if got := count(department); got != want {
-			t.Errorf("%s has %d, want %d", department, got, want)
-		}
+		expect.Is(t, count(department), want, "%s", department)
 	}
 	e := w.refuse(t, "list_employees", `{"department":"宇宙部","status":"active"}`)
 	if e.Outcome != failedcall.Failed || e.Problem != failedcall.ProblemNoDepartment || !strings.Contains(e.Detail, "宇宙部") || !strings.Contains(e.Detail, "人事部, 営業部, ") {
 		t.Errorf("%v: %s", e, e.Detail)
 	}
-	if n := w.paths.of("/freee/hr/api/v1/companies/1884310/employees"); n != 6 {
-		t.Errorf("employees were listed %d times", n)
-	}
+	expect.Is(t, w.paths.of("/freee/hr/api/v1/companies/1884310/employees"), 6, "employees were listed (times)")
 }
 
 // Whoever plans may write ids of people down: who may be asked about, freee's departments say.
@@ -132,9 +124,7 @@ func TestAttendanceIsConfinedToDepartments(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if n := w.vendors.Calls("list_attendance"); n != before {
-		t.Errorf("%d people were asked about", n-before)
-	}
+	expect.Is(t, w.vendors.Calls("list_attendance"), before, "people were asked about")
 }
 
 // attendance is what list_attendance finds of everybody who is active.
@@ -230,9 +220,7 @@ func TestReadsThatFail(t *testing.T) {
 			if e := w.refuse(t, "list_employees", listArgs); e.Outcome != failedcall.Failed || e.Problem != test.problem {
 				t.Error(e)
 			}
-			if n := w.vendors.Calls("list_employees"); n != test.calls {
-				t.Errorf("%d calls, want %d", n, test.calls)
-			}
+			expect.Is(t, w.vendors.Calls("list_employees"), test.calls, "calls")
 			w.vendors.Fail("list_employees", 0, false)
 			var out struct{ Count int }
 			if w.run(t, "list_employees", listArgs, &out); out.Count != 42 {
@@ -266,9 +254,7 @@ func TestUntilWhenAVendorIsClosed(t *testing.T) {
 		}
 		s.Close()
 	}
-	if at := failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)); at != "4月1日 11:01(日本時間)" {
-		t.Error(at)
-	}
+	expect.Is(t, failedcall.Clock("ja", time.Date(2026, 4, 1, 2, 0, 1, 0, time.UTC)), "4月1日 11:01(日本時間)")
 }
 
 // Vendors' words reach cards.
@@ -281,9 +267,7 @@ func TestWhatAVendorSaysIsMasked(t *testing.T) {
 	defer s.Close()
 	w.url = s.URL
 	w.equip(t, w.tokens)
-	if e := w.refuse(t, "list_employees", listArgs); !strings.Contains(e.Detail, "h*****@example.com (***-****-**78)") {
-		t.Errorf("said %q", e.Detail)
-	}
+	expect.Has(t, w.refuse(t, "list_employees", listArgs).Detail, "h*****@example.com (***-****-**78)")
 }
 
 func TestAReadSurvivesADroppedAnswer(t *testing.T) {

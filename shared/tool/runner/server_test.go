@@ -53,9 +53,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 			var asked atomic.Int32
 			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				asked.Add(1)
-				if got := r.Header.Get("Authorization"); got != test.header {
-					t.Errorf("the header is %q", got)
-				}
+				expect.Is(t, r.Header.Get("Authorization"), test.header, "the header")
 				w.WriteHeader(http.StatusUnauthorized)
 			}))
 			t.Cleanup(s.Close)
@@ -72,9 +70,7 @@ func TestTheDoorOfAServer(t *testing.T) {
 			if !errors.As(err, &e) || e.Outcome != failedcall.Failed || e.Problem != test.problem || e.Detail == "" {
 				t.Errorf("%+v", e)
 			}
-			if (asked.Load() > 0) != test.asked {
-				t.Errorf("asked %d times", asked.Load())
-			}
+			expect.Is(t, asked.Load() > 0, test.asked, "asked (times)")
 		})
 	}
 }

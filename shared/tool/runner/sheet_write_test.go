@@ -28,9 +28,7 @@ func TestRowsAreWrittenRaw(t *testing.T) {
 		}, out)
 		expect.Same(t, want, w.vendors.Rows("ringi-demo-sheet", "tab 'a'"))
 	}
-	if tabs := w.vendors.Tabs(); len(tabs) != 1 {
-		t.Errorf("tabs: %v", tabs)
-	}
+	expect.Is(t, len(w.vendors.Tabs()), 1, "tabs")
 }
 
 // What a cell begins with must not make it a formula: whoever fills in a form could read other cells with it, and send them away.
@@ -144,12 +142,8 @@ func TestASheetWriteThatFails(t *testing.T) {
 			if e := w.refuse(t, sheetTool, sheetArgs); e.Outcome != test.outcome || e.Problem != test.problem {
 				t.Error(e)
 			}
-			if n := w.vendors.Calls(sheetTool); n != 1 {
-				t.Errorf("called %d times", n)
-			}
-			if rows := w.vendors.Rows("ringi-demo-sheet", "tab 'a'"); (len(rows) > 0) != test.written {
-				t.Errorf("rows: %v", rows)
-			}
+			expect.Is(t, w.vendors.Calls(sheetTool), 1, "called (times)")
+			expect.Is(t, len(w.vendors.Rows("ringi-demo-sheet", "tab 'a'")) > 0, test.written, "rows")
 		})
 	}
 }
@@ -200,9 +194,7 @@ func TestRowsThatStandBelowATableAreCounted(t *testing.T) {
 			if d := cmp.Diff(test.below, out.RowsBelow); d != "" || out.MoreBelow != test.more || out.UpdatedRows != test.rows {
 				t.Errorf("%+v %s", out, d)
 			}
-			if reads != test.reads {
-				t.Errorf("read %d times", reads)
-			}
+			expect.Is(t, reads, test.reads, "read (times)")
 		})
 	}
 }

@@ -3,6 +3,7 @@ package schema_test
 import (
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/tool/schema"
 )
 
@@ -28,8 +29,6 @@ func FuzzCheck(f *testing.F) {
 			return
 		}
 		first := s.Check(v)
-		if second := s.Check(v); len(first) != len(second) {
-			t.Errorf("%v, then %v", first, second)
-		}
+		expect.Is(t, len(first), len(s.Check(v)), "%v, then", first)
 	})
 }

@@ -69,9 +69,7 @@ func TestRequestsAreAsGooglePublishesThem(t *testing.T) {
 		}
 	}
 	want := "GET /v4/spreadsheets/1AbC_- POST /v4/spreadsheets/1AbC_-:batchUpdate PUT /v4/spreadsheets/1AbC_-/values/%27a%27%21A1:B3 GET /v4/spreadsheets/1AbC_-/values/%27a%27%21A4:B9"
-	if got := strings.Join(asked[:4], " "); got != want {
-		t.Errorf("asked %s", got)
-	}
+	expect.Is(t, strings.Join(asked[:4], " "), want, "asked")
 }
 
 // A spreadsheet is named by a whole id: nothing else goes into an address.

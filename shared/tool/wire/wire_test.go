@@ -91,9 +91,7 @@ func TestWhatAFailedWriteMayHaveDone(t *testing.T) {
 			if !errors.As(err, &e) || e.Outcome != test.outcome || e.Problem != test.problem {
 				t.Fatalf("%v, want %s %s", err, test.outcome, test.problem)
 			}
-			if calls.Load() != 1 {
-				t.Errorf("called %d times", calls.Load())
-			}
+			expect.Is(t, calls.Load(), 1, "called (times)")
 			if s := err.Error(); strings.Contains(s, "himitsu") || strings.Contains(s, "secret=") {
 				t.Errorf("the error says too much: %s", s)
 			}
@@ -150,9 +148,7 @@ func TestReadsTryAgainWhenThatHelps(t *testing.T) {
 			if err := c.Read(ctx, "/", new(struct{})); !errors.As(err, &e) || e.Outcome != failedcall.Failed {
 				t.Errorf("%v", err)
 			}
-			if calls.Load() != test.calls {
-				t.Errorf("%d calls, want %d", calls.Load(), test.calls)
-			}
+			expect.Is(t, calls.Load(), test.calls, "calls")
 		})
 	}
 }
@@ -288,9 +284,7 @@ func TestRateHeaders(t *testing.T) {
 		"an epoch":                 {header(remaining, "0", reset, "1776676200"), 0},
 		"Retry-After is nearer":    {header("Retry-After", "7", remaining, "0", reset, "2026-04-20T09:10:00Z"), 7 * time.Second},
 	} {
-		if got := wire.RetryAfter(test.header, now); got != test.want {
-			t.Errorf("%s: %s, want %s", name, got, test.want)
-		}
+		expect.Is(t, wire.RetryAfter(test.header, now), test.want, "%s", name)
 	}
 	throttled := header(remaining, "0", reset, time.Now().Add(10*time.Minute).Format(time.RFC3339))
 	if e := wire.Refused(failedcall.Freee, 403, throttled, ""); e.Problem != failedcall.ProblemRateLimited || e.RetryAfter < 9*time.Minute {

@@ -4,6 +4,7 @@ import (
 	"embed"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/language"
 	"ringi/shared/words/language/languagetest"
 )
@@ -14,9 +15,7 @@ func TestEveryLanguageHasItsOwn(t *testing.T) {
 		t.Fatalf("%d languages, %d texts", len(language.All), len(said))
 	}
 	for locale, want := range map[string]string{"ja": "はい", "en": "yes", "": "はい", "fr": "はい"} {
-		if got := said.In(locale); got != want {
-			t.Errorf("%q: %s", locale, got)
-		}
+		expect.Is(t, said.In(locale), want, "%q", locale)
 	}
 }
 

@@ -3,6 +3,7 @@ package legible_test
 import (
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
 
@@ -20,18 +21,10 @@ func TestATextIsCutBetweenCharacters(t *testing.T) {
 		"no UTF-8 at all": {"a\xff\xfeb", 2, "a\xff", "a\xff", "a\xff…", "a…"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := legible.First(x.text, x.most); got != x.first {
-				t.Errorf("First is %q, want %q", got, x.first)
-			}
-			if got := legible.FirstBytes(x.text, x.most); got != x.bytes {
-				t.Errorf("FirstBytes is %q, want %q", got, x.bytes)
-			}
-			if got := legible.Beginning(x.text, x.most); got != x.beginning {
-				t.Errorf("Beginning is %q, want %q", got, x.beginning)
-			}
-			if got := legible.Clip(x.text, x.most); got != x.clip {
-				t.Errorf("Clip is %q, want %q", got, x.clip)
-			}
+			expect.Is(t, legible.First(x.text, x.most), x.first, "First")
+			expect.Is(t, legible.FirstBytes(x.text, x.most), x.bytes, "FirstBytes")
+			expect.Is(t, legible.Beginning(x.text, x.most), x.beginning, "Beginning")
+			expect.Is(t, legible.Clip(x.text, x.most), x.clip, "Clip")
 		})
 	}
 }

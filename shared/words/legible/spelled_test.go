@@ -34,9 +34,7 @@ func TestNothingHidesInWhatIsSpelled(t *testing.T) {
 		"\xff\ufffd":       "⟨0xFF⟩⟨U+FFFD⟩",
 		"":                 "",
 	} {
-		if got := legible.Spelled(s); got != want {
-			t.Errorf("%+q is %q, want %q", s, got, want)
-		}
+		expect.Is(t, legible.Spelled(s), want, "%+q", s)
 	}
 }
 
@@ -44,9 +42,7 @@ func TestALineHasNoOther(t *testing.T) {
 	for s, want := range map[string]string{
 		"a\nb": "a ⏎ b", "a\n\nb\n": "a ⏎ ⏎ b ⏎", "\n": "⏎", "a" + strings.Repeat("\n", 4000) + " b": "a ⟨⏎ ×4000⟩ ␣b", "a ⏎ b": "a ⟨U+23CE⟩ b", "a \n b": "a␣ ⏎ ␣b",
 	} {
-		if got := legible.OneLine(s); got != want {
-			t.Errorf("%q is %q, want %q", s, got, want)
-		}
+		expect.Is(t, legible.OneLine(s), want, "%q", s)
 	}
 }
 
@@ -63,9 +59,7 @@ func FuzzTwoTextsHaveTwoSpellings(f *testing.F) {
 		if one, two := legible.OneLine(a), legible.OneLine(b); a != b && one == two {
 			t.Errorf("%+q and %+q are both %q in a line", a, b, one)
 		}
-		if legible.Visible(first) != first {
-			t.Errorf("%+q is spelled %+q, of which a part is not seen", a, first)
-		}
+		expect.Is(t, legible.Visible(first), first, "%+q is spelled, of which a part is not seen", a)
 	})
 }
 

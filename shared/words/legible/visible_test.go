@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/legible"
 )
 
@@ -24,9 +25,7 @@ func TestWhatIsVisible(t *testing.T) {
 		"a\r\nb\u2028c\vd\x00\x1b": "a\nb\nc\nd",
 		"勤怠 <b> & \"q\" \\":        "勤怠 <b> & \"q\" \\",
 	} {
-		if got := legible.Visible(s); got != want {
-			t.Errorf("%+q is %+q, want %+q", s, got, want)
-		}
+		expect.Is(t, legible.Visible(s), want, "%+q", s)
 	}
 }
 
@@ -48,8 +47,6 @@ func TestEmptyLinesAreOneInARow(t *testing.T) {
 		"a" + strings.Repeat("\u00a0\u034f", 444) + "b":                                           "a" + strings.Repeat("\u00a0\u034f", 4) + "b",
 		"👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 1\ufe0f\u20e3":                            "👩\u200d👩 ❤\ufe0f\u200d🔥 क\u094d\u200dष e\u0301 1\ufe0f\u20e3",
 	} {
-		if got := legible.Paragraphs(text); got != want {
-			t.Errorf("%q became %q", text, got)
-		}
+		expect.Is(t, legible.Paragraphs(text), want, "%q became", text)
 	}
 }

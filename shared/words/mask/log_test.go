@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"ringi/shared/runtime/expect"
 	"ringi/shared/words/mask"
 )
 
@@ -34,9 +35,7 @@ func TestHandlerMasksAllThatIsLogged(t *testing.T) {
 		`"msg":"to h*****@example.com"`, `"with":"h*****@example.com"`, `"in":"***-****-**78"`, `"text":"***-****-**78"`, `"err":"x\nh*****@example.com"`,
 		`"value":"h*****@example.com"`, `"deep":{"tel":"***-****-**78"}`, `"task_id":"01KPGG5320ZBWH9ZGPYASHS0V6"`, `"n":123456789018`,
 	} {
-		if !strings.Contains(got, want) {
-			t.Errorf("logged %s, which lacks %s", got, want)
-		}
+		expect.Has(t, got, want, "logged, which lacks")
 	}
 	if log.Enabled(context.Background(), slog.LevelDebug) {
 		t.Error("the level of the next handler is lost")

@@ -63,12 +63,8 @@ func TestText(t *testing.T) {
 		"個人番号123456789018を確認":   "個人番号************を確認",
 		"マイナンバー: 123456789018。": "マイナンバー: ************。",
 	} {
-		if got := mask.Text(text); got != want {
-			t.Errorf("%q is %q, want %q", text, got, want)
-		}
-		if again := mask.Text(want); again != want {
-			t.Errorf("%q, masked again, is %q", want, again)
-		}
+		expect.Is(t, mask.Text(text), want, "%q", text)
+		expect.Is(t, mask.Text(want), want, "masked again")
 	}
 }
 
@@ -85,9 +81,7 @@ func TestWhatIsNoPersonalDataStays(t *testing.T) {
 		"<@U0SANDSATO>", "@Ringi 今月の勤怠をまとめて", "react@18.2.0", "user@localhost", "〒100-0001", "00123-4-567890", "100-0001 1-2-3",
 		"'勤怠 2026-04'!A1:I43", "120.5 h", "1,234,567,890,123",
 	} {
-		if got := mask.Text(text); got != text {
-			t.Errorf("%q became %q", text, got)
-		}
+		expect.Is(t, mask.Text(text), text)
 	}
 }
 
@@ -103,9 +97,7 @@ func TestIdsAndTimesOfAllKindsStay(t *testing.T) {
 			at.Format(time.RFC3339Nano), at.Format("2006-01-02 15:04:05"), at.Format("200601021504"), at.Format("20060102150405"),
 			fmt.Sprintf("%d.%06d", at.Unix(), at.Nanosecond()/1000), fmt.Sprint(at.UnixMilli()), fmt.Sprintf("%d円", at.UnixMicro()),
 		} {
-			if got := mask.Text(text); got != text {
-				t.Errorf("%q became %q", text, got)
-			}
+			expect.Is(t, mask.Text(text), text)
 		}
 	})
 }
@@ -117,9 +109,7 @@ func TestMyNumberIsFoundByItsCheckDigit(t *testing.T) {
 			masked++
 		}
 	}
-	if masked != 1 {
-		t.Errorf("%d of ten last digits count", masked)
-	}
+	expect.Is(t, masked, 1, "of ten last digits count")
 }
 
 func TestJSON(t *testing.T) {
@@ -132,9 +122,7 @@ func TestJSON(t *testing.T) {
 		"a result": {mask.All, `{"recipient":"h*****@example.com","cc":["a*@example.com","**-****-**78"],"text":"h*****@example.com に電話 ***-****-**78","my_number":"************",
 			"rows":[{"email":"b*@example.com","tel":"***-****-**78","n":"************","amounts":[123456789012,1234567890180,-123456789018,202604180910,9012345678],"ok":true,"none":null}],"b*@example.com":"x"}`},
 	} {
-		if diff := cmp.Diff(decode(t, test.want), test.do(decode(t, text))); diff != "" {
-			t.Errorf("%s: %s", name, diff)
-		}
+		expect.Is(t, cmp.Diff(decode(t, test.want), test.do(decode(t, text))), "", "%s", name)
 	}
 }
 
@@ -150,9 +138,7 @@ func TestANumberThatIsAMyNumberIsMasked(t *testing.T) {
 		if hidden {
 			want = "************"
 		}
-		if got := mask.Scalar(json.Number(n)); got != want {
-			t.Errorf("%s is shown as %v", n, got)
-		}
+		expect.Is(t, mask.Scalar(json.Number(n)), want, "%s is shown", n)
 	}
 	masked := 0
 	for n := range 10_000 {
