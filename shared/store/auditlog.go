@@ -6,6 +6,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/store/table"
 )
 
 // AuditFilter narrows the audit log; an empty field filters nothing.
@@ -22,26 +23,26 @@ func auditBegins() time.Time { return time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC
 
 // Audit lists a tenant's audit log, the newest first; by time alone it goes
 // through the months. It returns aggregate.ErrField for a From after To, and as Tasks does.
-func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[aggregate.AuditEntry], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ Item) *aggregate.AuditEntry { return x })
+func (s *Store) Audit(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[aggregate.AuditEntry], error) {
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, _ table.Item) *aggregate.AuditEntry { return x })
 }
 
 // AuditRows is Audit with all that the table has of each row.
-func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (Page[auditlog.Row], error) {
-	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it Item) *auditlog.Row {
+func (s *Store) AuditRows(ctx context.Context, tenant string, f AuditFilter, cursor string, limit int) (table.Page[auditlog.Row], error) {
+	return audited(ctx, s, tenant, f, cursor, limit, func(x *aggregate.AuditEntry, it table.Item) *auditlog.Row {
 		fields := map[string]any{}
 		for name, v := range it {
-			fields[name] = Plain(v)
+			fields[name] = table.Plain(v)
 		}
 		return &auditlog.Row{Entry: *x, Fields: fields}
 	})
 }
 
-func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, Item) *T) (Page[T], error) {
+func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter, cursor string, limit int, of func(*aggregate.AuditEntry, table.Item) *T) (table.Page[T], error) {
 	if !f.To.IsZero() && f.From.After(f.To) {
-		return Page[T]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
+		return table.Page[T]{}, aggregate.ErrField{Field: "from", Limit: "must not be after to"}
 	}
-	l := List{
+	l := table.List{
 		Name: "audit", Tenant: tenant, Prefixes: []string{"AUDIT#"}, Filter: []string{string(f.Action), f.Resource, f.Actor},
 		From: aggregate.TimeText(f.From), Until: "9999", Sparse: f.Resource != "" && (f.Actor != "" || f.Action != "") || f.Actor != "" && f.Action != "",
 	}
@@ -50,20 +51,20 @@ func audited[T any](ctx context.Context, s *Store, tenant string, f AuditFilter,
 	}
 	switch {
 	case f.Resource != "":
-		l.Index, l.Partitions = "GSI2", []string{AuditOf(tenant, "RESOURCE", f.Resource)}
+		l.Index, l.Partitions = "GSI2", []string{table.AuditOf(tenant, "RESOURCE", f.Resource)}
 	case f.Actor != "":
-		l.Index, l.Partitions = "GSI3", []string{AuditOf(tenant, "ACTOR", f.Actor)}
+		l.Index, l.Partitions = "GSI3", []string{table.AuditOf(tenant, "ACTOR", f.Actor)}
 	case f.Action != "":
-		l.Index, l.Partitions = "GSI1", []string{AuditOf(tenant, "ACTION", string(f.Action))}
+		l.Index, l.Partitions = "GSI1", []string{table.AuditOf(tenant, "ACTION", string(f.Action))}
 	default:
 		l.Partitions = s.auditMonths(tenant, f)
 	}
-	return ReadPage(ctx, s.t, l, cursor, limit, func(it Item) (*T, error) {
+	return table.ReadPage(ctx, s.t, l, cursor, limit, func(it table.Item) (*T, error) {
 		x := &aggregate.AuditEntry{}
-		if err := Unpack(it, x); err != nil {
+		if err := table.Unpack(it, x); err != nil {
 			return nil, err
 		}
-		if f.Actor != "" && ActorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
+		if f.Actor != "" && table.ActorOf(*x) != f.Actor || f.Action != "" && x.Action != f.Action {
 			return nil, nil
 		}
 		return of(x, it), nil
@@ -82,7 +83,7 @@ func (s *Store) auditMonths(tenant string, f AuditFilter) []string {
 	}
 	var out []string
 	for m := time.Date(to.Year(), to.Month(), 1, 0, 0, 0, 0, time.UTC); !m.AddDate(0, 1, 0).Before(from) && !m.Before(auditBegins()); m = m.AddDate(0, -1, 0) {
-		out = append(out, AuditMonth(tenant, m))
+		out = append(out, table.AuditMonth(tenant, m))
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 var (
@@ -36,10 +37,10 @@ func auditEntry(owner string, n int, when time.Time) aggregate.AuditEntry {
 func writeAudit(t *testing.T, st *taskStore) (all []aggregate.AuditEntry) {
 	t.Helper()
 	const entries = 240
-	items := []Item{expect.Value(PackAudit(auditEntry("01OTHER", 1, march1)))(t)}
+	items := []table.Item{expect.Value(table.PackAudit(auditEntry("01OTHER", 1, march1)))(t)}
 	for n := range entries + 1 {
 		x := auditEntry(tenant, n, march1.Add(time.Duration(min(n, entries-1))*12*time.Hour))
-		items, all = append(items, expect.Value(PackAudit(x))(t)), append(all, x)
+		items, all = append(items, expect.Value(table.PackAudit(x))(t)), append(all, x)
 	}
 	write(t, st, items...)
 	return all
@@ -77,7 +78,7 @@ func testAudit(t *testing.T, st *taskStore) {
 				}
 			}
 			for _, limit := range []int{30, 100} {
-				got := walk(t, limit, func(cursor string) (Page[aggregate.AuditEntry], error) {
+				got := walk(t, limit, func(cursor string) (table.Page[aggregate.AuditEntry], error) {
 					return st.Audit(t.Context(), tenant, c.filter, cursor, limit)
 				})
 				if diff := cmp.Diff(want, got); diff != "" {

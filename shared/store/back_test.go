@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // testBack walks lists to their end and back again. The rows are those that writeTasks wrote.
@@ -24,7 +25,7 @@ func testBack(t *testing.T, st *taskStore) {
 		{"tasks between two times", task.Filter{From: at().Add(30 * time.Second), To: at().Add(200 * time.Second)}, 30, 0},
 	} {
 		t.Run(c.name+" are the same on the way back", func(t *testing.T) {
-			list := func(cursor string) Page[task.Task] {
+			list := func(cursor string) table.Page[task.Task] {
 				return expect.Value(Rows(t.Context(), st.Store, boundedList(c.filter, c.most), cursor, c.limit, c.filter.Keeps))(t)
 			}
 			var there [][]string
@@ -59,14 +60,14 @@ func testBack(t *testing.T, st *taskStore) {
 	}
 }
 
-func boundedList(f task.Filter, most int) List {
-	l := List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Most: most}
+func boundedList(f task.Filter, most int) table.List {
+	l := table.List{Name: "tasks", Tenant: tenant, Prefixes: []string{"TASK#"}, Most: most}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
 	return l
 }
 
-func idsOf(p Page[task.Task]) (ids []string) {
+func idsOf(p table.Page[task.Task]) (ids []string) {
 	for _, x := range p.Items {
 		ids = append(ids, x.ID)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/runtime/sleep"
+	"ringi/shared/store/table"
 )
 
 const (
@@ -39,9 +40,9 @@ func (s *Store) RowAt(ctx context.Context, p Place, into aggregate.Row) error {
 // out, and what DynamoDB did not give after some tries. It may be a moment behind: it is for showing, never for deciding.
 func RowsAt[T any](ctx context.Context, s *Store, places []Place) (map[Place]T, error) {
 	out := map[Place]T{}
-	err := s.rowsAt(ctx, places, func(p Place, it Item) error {
+	err := s.rowsAt(ctx, places, func(p Place, it table.Item) error {
 		var x T
-		err := Unpack(it, &x)
+		err := table.Unpack(it, &x)
 		out[p] = x
 		return err
 	})
@@ -61,7 +62,7 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 		}
 	}
 	out := map[aggregate.Ref]aggregate.Origin{}
-	err := s.rowsAt(ctx, places, func(p Place, it Item) error {
+	err := s.rowsAt(ctx, places, func(p Place, it table.Item) error {
 		kind, _ := s.kinds.Of(p.Ref.Kind)
 		r, err := s.unpackRow(kind, it)
 		if asked, ok := r.(interface{ Origin() aggregate.Origin }); ok {
@@ -76,14 +77,14 @@ func (s *Store) Origins(ctx context.Context, refs []aggregate.Ref) (map[aggregat
 }
 
 // rowsAt hands the items at some places on.
-func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, Item) error) error {
-	keys, at := []Item{}, map[string]Place{}
+func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, table.Item) error) error {
+	keys, at := []table.Item{}, map[string]Place{}
 	for _, p := range places {
 		pk, err := s.partition(p.Ref)
 		if _, twice := at[pk+" "+p.Key]; err != nil || twice { // DynamoDB refuses a key that is there twice
 			continue
 		}
-		keys, at[pk+" "+p.Key] = append(keys, Key(pk, p.Key)), p
+		keys, at[pk+" "+p.Key] = append(keys, table.Key(pk, p.Key)), p
 	}
 	if len(keys) > mostInBatch {
 		return aggregate.ErrField{Field: "rows", Limit: fmt.Sprintf("must be at most %d", mostInBatch)}
@@ -99,10 +100,10 @@ func (s *Store) rowsAt(ctx context.Context, places []Place, found func(Place, It
 			return fmt.Errorf("read %d rows: %w", len(keys), err)
 		}
 		for _, it := range res.Responses[s.t.Name] {
-			if Expired(it, s.t.Now()) {
+			if table.Expired(it, s.t.Now()) {
 				continue
 			}
-			if err := found(at[TextOf(it, "PK")+" "+TextOf(it, "SK")], it); err != nil {
+			if err := found(at[table.TextOf(it, "PK")+" "+table.TextOf(it, "SK")], it); err != nil {
 				return err
 			}
 		}

@@ -11,11 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // listPartition is the key of a list that stands beside an aggregate.
 func listPartition(list, tenant, of string) (string, error) {
-	if !KeyPart(tenant) || !KeyPart(of) {
+	if !table.KeyPart(tenant) || !table.KeyPart(of) {
 		return "", fmt.Errorf("%s%.40q: %w", list, of, aggregate.ErrNotFound)
 	}
 	return list + tenant + "#" + of, nil
@@ -29,7 +30,7 @@ func (s *Store) beside(ref aggregate.Ref, c aggregate.Change) ([]types.TransactW
 		if err != nil {
 			return nil, err
 		}
-		it, err := Pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
+		it, err := table.Pack(l.Row.Type(), pk, l.Row.Key(), l.Row)
 		if err != nil {
 			return nil, err
 		}
@@ -47,16 +48,16 @@ func (s *Store) PutListed(ctx context.Context, tenant, list, of string, rows []a
 	}
 	var writes []types.WriteRequest
 	for _, r := range rows {
-		it, err := Pack(r.Type(), pk, r.Key(), r)
+		it, err := table.Pack(r.Type(), pk, r.Key(), r)
 		if err != nil {
 			return err
 		}
 		writes = append(writes, types.WriteRequest{PutRequest: &types.PutRequest{Item: it}})
 	}
 	for _, sk := range drop {
-		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: Key(pk, sk)}})
+		writes = append(writes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: table.Key(pk, sk)}})
 	}
-	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for len(writes) > 0 {
 		n := min(len(writes), mostWritten)
 		out, err := s.t.DB.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.t.Name: writes[:n]}})
@@ -78,13 +79,13 @@ func (s *Store) AddListed(ctx context.Context, tenant, list, of string, r aggreg
 	if err != nil {
 		return false, err
 	}
-	it, err := Pack(r.Type(), pk, r.Key(), r)
+	it, err := table.Pack(r.Type(), pk, r.Key(), r)
 	if err != nil {
 		return false, err
 	}
-	e := NewExpression()
-	_, err = s.t.DB.PutItem(ctx, Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it, ConditionExpression: All(e.Absent())}))
-	if ConditionFailed(err) {
+	e := table.NewExpression()
+	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{TableName: &s.t.Name, Item: it, ConditionExpression: table.All(e.Absent())}))
+	if table.ConditionFailed(err) {
 		return false, nil
 	}
 	if err != nil {
@@ -106,10 +107,10 @@ func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until 
 	if until == "" {
 		until = "\U0010FFFF"
 	}
-	e := NewExpression()
-	in := Filled(e, &dynamodb.QueryInput{
+	e := table.NewExpression()
+	in := table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!newest),
-		KeyConditionExpression: All(e.Is("PK", "=", pk), e.Name("SK")+" BETWEEN "+e.Value(cmp.Or(from, " "))+" AND "+e.Value(until)),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), e.Name("SK")+" BETWEEN "+e.Value(cmp.Or(from, " "))+" AND "+e.Value(until)),
 	})
 	if limit > 0 {
 		in.Limit = aws.Int32(int32(limit))
@@ -121,11 +122,11 @@ func Listed[T any](ctx context.Context, s *Store, tenant, list, of, from, until 
 			return nil, fmt.Errorf("read %s%s: %w", list, of, err)
 		}
 		for _, it := range page.Items {
-			if Expired(it, s.t.Now()) || limit > 0 && len(out) == limit {
+			if table.Expired(it, s.t.Now()) || limit > 0 && len(out) == limit {
 				continue
 			}
 			var x T
-			if err := Unpack(it, &x); err != nil {
+			if err := table.Unpack(it, &x); err != nil {
 				return nil, err
 			}
 			out = append(out, x)

@@ -7,20 +7,21 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // ClaimCard makes by the one that posts a card's message: when it has none,
 // Slack refused it before, by has the claim already, or another's claim is
 // older than staleBefore. Otherwise it returns ErrClaimed and the card as it is.
 func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string, now, staleBefore time.Time) (aggregate.Card, error) {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosting)
 	e.Set("claimed_by", by)
 	e.Set("claimed_at", now)
-	free := AnyOf(
+	free := table.AnyOf(
 		e.Is("state", "=", aggregate.CardNone),
 		e.Is("state", "=", aggregate.CardUnreachable),
-		Both(e.Is("state", "=", aggregate.CardPosting), AnyOf(e.Is("claimed_by", "=", by), e.Is("claimed_at", "<", staleBefore))),
+		table.Both(e.Is("state", "=", aggregate.CardPosting), table.AnyOf(e.Is("claimed_by", "=", by), e.Is("claimed_at", "<", staleBefore))),
 	)
 	return s.updateCard(ctx, "claim", ref, key, e, free)
 }
@@ -28,17 +29,17 @@ func (s *Store) ClaimCard(ctx context.Context, ref aggregate.Ref, key, by string
 // PostedCard saves what by posted under its claim. With all it also notes, as Shown does, that every card shows the
 // aggregate as of that head. It returns ErrClaimed when the claim was lost.
 func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, channel, hash string, all *aggregate.Head) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("message_ts", messageTS)
 	e.Set("channel", channel)
 	e.Set("hash", hash)
-	e.allShown(all)
+	allShown(e, all)
 	e.Remove("claimed_by", "claimed_at", "refusal", "tried_rev", "tried_at")
-	mine := AnyOf(
-		Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
+	mine := table.AnyOf(
+		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
 		// The same call again, after its answer was lost.
-		Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
+		table.Both(e.Is("state", "=", aggregate.CardPosted), e.Is("message_ts", "=", messageTS)),
 	)
 	_, err := s.updateCard(ctx, "save the message of", ref, key, e, mine)
 	return err
@@ -47,7 +48,7 @@ func (s *Store) PostedCard(ctx context.Context, ref aggregate.Ref, key, by, mess
 // ForgetCard clears the hash before the message is updated: whatever becomes of
 // that call, the card is drawn again. It returns ErrClaimed when the row names another message.
 func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Remove("hash")
 	_, err := s.updateCard(ctx, "forget the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
@@ -55,10 +56,10 @@ func (s *Store) ForgetCard(ctx context.Context, ref aggregate.Ref, key, messageT
 
 // ShownCard saves the hash of what the message shows now, and notes all as PostedCard does. It returns ErrClaimed when the row names another message.
 func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS, hash string, all *aggregate.Head) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardPosted)
 	e.Set("hash", hash)
-	e.allShown(all)
+	allShown(e, all)
 	e.Remove("refusal", "tried_rev", "tried_at")
 	_, err := s.updateCard(ctx, "save the hash of", ref, key, e, e.Is("message_ts", "=", messageTS))
 	return err
@@ -67,7 +68,7 @@ func (s *Store) ShownCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 // ResetCard makes the card one without a message, after Slack lost the one of
 // messageTS. If the row names another meanwhile, it stays.
 func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS string) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
 	e.Remove("message_ts", "hash", "claimed_by", "claimed_at")
 	_, err := s.updateCard(ctx, "reset", ref, key, e, e.Is("message_ts", "=", messageTS))
@@ -81,10 +82,10 @@ func (s *Store) ResetCard(ctx context.Context, ref aggregate.Ref, key, messageTS
 // the next try need not wait for the claim to grow stale. It returns ErrClaimed
 // when the claim was lost.
 func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by string) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardNone)
 	e.Remove("claimed_by", "claimed_at")
-	_, err := s.updateCard(ctx, "release", ref, key, e, Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)))
+	_, err := s.updateCard(ctx, "release", ref, key, e, table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)))
 	return err
 }
 
@@ -93,30 +94,30 @@ func (s *Store) ReleaseCard(ctx context.Context, ref aggregate.Ref, key, by stri
 // aggregate and when; TryAgainAt says what follows. It returns ErrClaimed when the
 // claim was lost, or the row names another message.
 func (s *Store) UnreachableCard(ctx context.Context, ref aggregate.Ref, key, by, messageTS, refusal string, rev int, now time.Time) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("state", aggregate.CardUnreachable)
 	e.Set("refusal", refusal)
 	e.Set("tried_rev", rev)
 	e.Set("tried_at", now)
 	e.Remove("hash", "claimed_by", "claimed_at")
-	mine := AnyOf(
-		Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
+	mine := table.AnyOf(
+		table.Both(e.Is("state", "=", aggregate.CardPosting), e.Is("claimed_by", "=", by)),
 		e.Is("message_ts", "=", messageTS),
 		// The same call again, after its answer was lost.
-		Both(e.Is("state", "=", aggregate.CardUnreachable), Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
+		table.Both(e.Is("state", "=", aggregate.CardUnreachable), table.Both(e.Is("refusal", "=", refusal), e.Is("tried_rev", "=", rev))),
 	)
 	_, err := s.updateCard(ctx, "mark as unreachable", ref, key, e, mine)
 	return err
 }
 
 // updateCard writes a card's row on a condition, which also fails when there is no row: aggregate.ErrNotFound.
-func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *Expression, condition string) (aggregate.Card, error) {
+func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, cardKey string, e *table.Expression, condition string) (aggregate.Card, error) {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return aggregate.Card{}, err
 	}
-	it, err := s.t.Update(ctx, Key(pk, cardKey), e, &condition)
-	if errors.Is(err, ErrCondition) {
+	it, err := s.t.Update(ctx, table.Key(pk, cardKey), e, &condition)
+	if errors.Is(err, table.ErrCondition) {
 		err = ErrClaimed
 	}
 	if err != nil {
@@ -124,7 +125,7 @@ func (s *Store) updateCard(ctx context.Context, what string, ref aggregate.Ref, 
 	}
 	var c aggregate.Card
 	if it != nil {
-		if bad := Unpack(it, &c); bad != nil {
+		if bad := table.Unpack(it, &c); bad != nil {
 			return aggregate.Card{}, bad
 		}
 	}

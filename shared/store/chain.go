@@ -14,6 +14,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
+	"ringi/shared/store/table"
 )
 
 // Rows of a tenant's chain: CHAIN#<tenant>, its head and a row for each link.
@@ -36,7 +37,7 @@ func linkKey(seq int) string { return linkPrefix + fmt.Sprintf("%010d", seq) }
 // Chain is a tenant's. Of one that has none it is empty but for the tenant.
 func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
 	is := Chain{Head: chain.Head{Tenant: tenant}}
-	pk, err := TenantPartition(chainPrefix, tenant)
+	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err == nil {
 		err = s.t.Get(ctx, pk, chainHead, &is)
 	}
@@ -49,15 +50,15 @@ func (s *Store) Chain(ctx context.Context, tenant string) (Chain, error) {
 // AppendLink puts a link behind the last one. It returns aggregate.ErrConflict when another came first. To append the same
 // link twice is to append it once.
 func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
-	pk, err := TenantPartition(chainPrefix, l.Tenant)
+	pk, err := table.TenantPartition(chainPrefix, l.Tenant)
 	if err != nil {
 		return fmt.Errorf("append a link: %w", err)
 	}
-	it, err := Pack("link", pk, linkKey(l.Seq), l)
+	it, err := table.Pack("link", pk, linkKey(l.Seq), l)
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("tenant_id", l.Tenant)
 	e.Set("seq", l.Seq)
 	e.Set("link", l.ID())
@@ -69,15 +70,15 @@ func (s *Store) AppendLink(ctx context.Context, l chain.Link) error {
 	if l.Seq == 1 {
 		condition = e.Absent()
 	} else {
-		condition = Both(e.Is("seq", "=", l.Seq-1), e.Is("link", "=", l.Previous))
+		condition = table.Both(e.Is("seq", "=", l.Seq-1), e.Is("link", "=", l.Previous))
 	}
 	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
-		{Update: Filled(e, &types.Update{
-			TableName: &s.t.Name, Key: Key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.Update(),
+		{Update: table.Filled(e, &types.Update{
+			TableName: &s.t.Name, Key: table.Key(pk, chainHead), ConditionExpression: &condition, UpdateExpression: e.Update(),
 		})},
 		{Put: &types.Put{TableName: &s.t.Name, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")}},
 	})
-	var l2 *Lost
+	var l2 *table.Lost
 	if errors.As(err, &l2) {
 		var there chain.Link
 		if s.t.Get(ctx, pk, linkKey(l.Seq), &there) == nil && there.ID() == l.ID() {
@@ -103,14 +104,14 @@ func (s *Store) ChainChecked(ctx context.Context, tenant string, through time.Ti
 
 // noteChain moves a note forward; one that is further already stays.
 func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error {
-	pk, err := TenantPartition(chainPrefix, tenant)
+	pk, err := table.TenantPartition(chainPrefix, tenant)
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set(name, v)
-	_, err = s.t.Update(ctx, Key(pk, chainHead), e, All(e.Exists(), AnyOf(e.Lacks(name), e.Is(name, "<", v))))
-	if err != nil && !errors.Is(err, ErrCondition) {
+	_, err = s.t.Update(ctx, table.Key(pk, chainHead), e, table.All(e.Exists(), table.AnyOf(e.Lacks(name), e.Is(name, "<", v))))
+	if err != nil && !errors.Is(err, table.ErrCondition) {
 		return fmt.Errorf("note %s of the chain of %s: %w", name, tenant, err)
 	}
 	return nil
@@ -118,10 +119,10 @@ func (s *Store) noteChain(ctx context.Context, tenant, name string, v any) error
 
 // Chains are those of all tenants, by an index that may be a moment behind.
 func (s *Store) Chains(ctx context.Context) iter.Seq2[Chain, error] {
-	e := NewExpression()
-	return Queried(ctx, s.t, Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: All(e.Is("GSI1PK", "=", chains)),
-	}), func(it Item) (is Chain, err error) { return is, Unpack(it, &is) })
+	e := table.NewExpression()
+	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", chains)),
+	}), func(it table.Item) (is Chain, err error) { return is, table.Unpack(it, &is) })
 }
 
 // Links are a tenant's from the first on, or, backwards, from the last.
@@ -135,11 +136,11 @@ func (s *Store) LinksFrom(ctx context.Context, tenant string, seq int) iter.Seq2
 }
 
 func (s *Store) links(ctx context.Context, tenant string, from int, backwards bool) iter.Seq2[chain.Link, error] {
-	e := NewExpression()
-	return Queried(ctx, s.t, Filled(e, &dynamodb.QueryInput{
+	e := table.NewExpression()
+	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(!backwards),
-		KeyConditionExpression: All(e.Is("PK", "=", chainPrefix+tenant), e.Name("SK")+" BETWEEN "+e.Value(linkKey(from))+" AND "+e.Value(linkPrefix+"~")),
-	}), func(it Item) (l chain.Link, err error) { return l, Unpack(it, &l) })
+		KeyConditionExpression: table.All(e.Is("PK", "=", chainPrefix+tenant), e.Name("SK")+" BETWEEN "+e.Value(linkKey(from))+" AND "+e.Value(linkPrefix+"~")),
+	}), func(it table.Item) (l chain.Link, err error) { return l, table.Unpack(it, &l) })
 }
 
 // Link is one of a tenant's. It returns aggregate.ErrNotFound if there is none of that seq.
@@ -158,12 +159,12 @@ func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 	from, until = from.UTC(), until.UTC()
 	return func(yield func(chain.Row, error) bool) {
 		for m := time.Date(from.Year(), from.Month(), 1, 0, 0, 0, 0, time.UTC); m.Before(until); m = m.AddDate(0, 1, 0) {
-			e := NewExpression()
-			in := Filled(e, &dynamodb.QueryInput{
+			e := table.NewExpression()
+			in := table.Filled(e, &dynamodb.QueryInput{
 				TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-				KeyConditionExpression: All(e.Is("PK", "=", AuditMonth(tenant, m)), e.Name("SK")+" BETWEEN "+e.Value(aggregate.TimeText(from))+" AND "+e.Value(aggregate.TimeText(until))),
+				KeyConditionExpression: table.All(e.Is("PK", "=", table.AuditMonth(tenant, m)), e.Name("SK")+" BETWEEN "+e.Value(aggregate.TimeText(from))+" AND "+e.Value(aggregate.TimeText(until))),
 			})
-			for r, err := range Queried(ctx, s.t, in, SealedRow) {
+			for r, err := range table.Queried(ctx, s.t, in, SealedRow) {
 				if !yield(r, err) || err != nil {
 					return
 				}
@@ -176,13 +177,13 @@ func (s *Store) RowsOfLog(ctx context.Context, tenant string, from, until time.T
 func SealedRow(it map[string]types.AttributeValue) (chain.Row, error) {
 	members := map[string]any{}
 	for name, v := range it {
-		members[name] = Plain(v)
+		members[name] = table.Plain(v)
 	}
 	content, err := chain.Canonical(members)
 	if err != nil {
 		return chain.Row{}, err
 	}
-	pk, sk := TextOf(it, "PK"), TextOf(it, "SK")
+	pk, sk := table.TextOf(it, "PK"), table.TextOf(it, "SK")
 	moment, _, _ := strings.Cut(sk, "#")
 	at, err := time.Parse(time.RFC3339, moment)
 	if err != nil || !strings.HasSuffix(pk, "#"+at.UTC().Format("2006-01")) {

@@ -16,6 +16,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/chain"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testChain(t *testing.T, st *taskStore) {
@@ -112,7 +113,7 @@ func testChainRead(t *testing.T, st *taskStore) {
 	var sealed []chain.Row
 	for i := range 5 {
 		entry := aggregate.AuditEntry{TenantID: "01READ", ID: fmt.Sprintf("%026d", i), Timestamp: at().AddDate(0, 0, 10*i), Action: "prompt.approved", ActorID: "U1"}
-		it := expect.Value(PackAudit(entry))(t)
+		it := expect.Value(table.PackAudit(entry))(t)
 		expect.Value(st.t.DB.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &st.t.Name, Item: it}))(t)
 		sealed = append(sealed, expect.Value(SealedRow(it))(t))
 	}
@@ -135,19 +136,19 @@ func testChainRead(t *testing.T, st *taskStore) {
 func TestItemsThatDifferAreSealedDifferently(t *testing.T) {
 	seen := []string{}
 	for _, v := range []types.AttributeValue{
-		Text("1"), Number(1), &types.AttributeValueMemberBOOL{Value: true}, Text("true"), &types.AttributeValueMemberNULL{Value: true},
-		&types.AttributeValueMemberL{Value: []types.AttributeValue{Text("1")}}, &types.AttributeValueMemberSS{Value: []string{"1"}}, &types.AttributeValueMemberNS{Value: []string{"1"}},
-		&types.AttributeValueMemberM{Value: Item{"a": Text("1")}}, &types.AttributeValueMemberM{Value: Item{"a": Number(1)}},
+		table.Text("1"), table.Number(1), &types.AttributeValueMemberBOOL{Value: true}, table.Text("true"), &types.AttributeValueMemberNULL{Value: true},
+		&types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("1")}}, &types.AttributeValueMemberSS{Value: []string{"1"}}, &types.AttributeValueMemberNS{Value: []string{"1"}},
+		&types.AttributeValueMemberM{Value: table.Item{"a": table.Text("1")}}, &types.AttributeValueMemberM{Value: table.Item{"a": table.Number(1)}},
 		&types.AttributeValueMemberB{Value: []byte("1")}, &types.AttributeValueMemberN{Value: "1.0"},
 	} {
-		r := expect.Value(SealedRow(Item{"PK": Text("AUDIT#T#2026-04"), "SK": Text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
+		r := expect.Value(SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text("2026-04-18T14:30:00.000Z#1"), "v": v}))(t)
 		if slices.Contains(seen, string(r.Content)) || !r.At.Equal(at()) {
 			t.Errorf("%T %v: %s at %v", v, v, r.Content, r.At)
 		}
 		seen = append(seen, string(r.Content))
 	}
 	for _, sk := range []string{"2026-03-18T14:30:00.000Z#1", "yesterday", ""} {
-		if r := expect.Value(SealedRow(Item{"PK": Text("AUDIT#T#2026-04"), "SK": Text(sk)}))(t); !r.At.IsZero() {
+		if r := expect.Value(SealedRow(table.Item{"PK": table.Text("AUDIT#T#2026-04"), "SK": table.Text(sk)}))(t); !r.At.IsZero() {
 			t.Errorf("%q in April is of %v", sk, r.At)
 		}
 	}

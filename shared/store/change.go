@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/table"
 )
 
 // change commits what was decided about a tenant, in one transaction, or returns what the decision did: err. An empty change
@@ -34,7 +35,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 	}
 	_, what, _ := c.Writes[0].Row.Place()
 	failed := func(err error) error { return fmt.Errorf("save %s of %.40q: %w", what, c.Tenant, err) }
-	if !KeyPart(c.Tenant) {
+	if !table.KeyPart(c.Tenant) {
 		return failed(aggregate.ErrNotFound)
 	}
 	var items []types.TransactWriteItem
@@ -46,7 +47,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 		items = append(items, it)
 	}
 	for _, entry := range s.entries(c.Audit) {
-		it, err := PackAudit(entry)
+		it, err := table.PackAudit(entry)
 		if err != nil {
 			return failed(err)
 		}
@@ -67,7 +68,7 @@ func (s *Store) changeBy(ctx context.Context, transact func(ctx context.Context,
 
 // meaning is the error named by the writes whose conditions failed, nil if they name none.
 func meaning(c tenancy.Change, err error) error {
-	var l *Lost
+	var l *table.Lost
 	if !errors.As(err, &l) {
 		return nil
 	}
@@ -84,10 +85,10 @@ func meaning(c tenancy.Change, err error) error {
 func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 	pk, sk, typ := w.Row.Place()
 	if w.Set == nil && !w.Delete {
-		it, err := Pack(typ, pk, sk, w.Row)
+		it, err := table.Pack(typ, pk, sk, w.Row)
 		return s.t.Put(it, w.Over), err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	conditions := []string{e.Exists()}
 	for _, name := range slices.Sorted(maps.Keys(w.If)) {
 		if w.If[name] == nil {
@@ -96,23 +97,23 @@ func (s *Store) write(w tenancy.Write) (types.TransactWriteItem, error) {
 			conditions = append(conditions, e.Is(name, "=", w.If[name]))
 		}
 	}
-	as := All(conditions...)
+	as := table.All(conditions...)
 	if w.Delete {
-		return types.TransactWriteItem{Delete: Filled(e, &types.Delete{
-			TableName: &s.t.Name, Key: Key(pk, sk), ConditionExpression: as,
+		return types.TransactWriteItem{Delete: table.Filled(e, &types.Delete{
+			TableName: &s.t.Name, Key: table.Key(pk, sk), ConditionExpression: as,
 		})}, nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(w.Set)) {
 		e.Set(name, w.Set[name])
 	}
-	return types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(pk, sk), UpdateExpression: e.Update(), ConditionExpression: as,
+	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(pk, sk), UpdateExpression: e.Update(), ConditionExpression: as,
 	})}, nil
 }
 
 // whileConflict tries again for up to two seconds while others write.
 func whileConflict(ctx context.Context, try func() error) error {
-	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
 		if err := try(); !errors.Is(err, aggregate.ErrConflict) || !wait.Until(ctx, stop) {
 			return err
@@ -123,7 +124,7 @@ func whileConflict(ctx context.Context, try func() error) error {
 // read reads the row that stands where into does, or returns aggregate.ErrNotFound.
 func (s *Store) read(ctx context.Context, tenant string, into tenancy.Row) error {
 	pk, sk, _ := into.Place()
-	if !KeyPart(tenant) {
+	if !table.KeyPart(tenant) {
 		return fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	if err := s.t.Get(ctx, pk, sk, into); err != nil {

@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // tables are the data model's, by the type of our items: a column that may be missing
@@ -40,7 +41,7 @@ var tables = map[string]string{
 }
 
 // columns compares an item with its table.
-func columns(t *testing.T, table string, it Item) {
+func columns(t *testing.T, table string, it table.Item) {
 	t.Helper()
 	for _, column := range strings.Split(tables[table], ", ") {
 		name, kind, _ := strings.Cut(column, " ")
@@ -111,8 +112,8 @@ func testColumns(t *testing.T, st *taskStore) {
 	}
 	for _, pk := range partitions {
 		for _, it := range rows(t, st, pk) {
-			kind := TextOf(it, "type")
-			if kind == "card" && TextOf(it, "state") != string(aggregate.CardPosted) {
+			kind := table.TextOf(it, "type")
+			if kind == "card" && table.TextOf(it, "state") != string(aggregate.CardPosted) {
 				continue // message_ts comes with the message
 			}
 			if tables[kind] != "" {
@@ -137,19 +138,19 @@ func testColumns(t *testing.T, st *taskStore) {
 func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 	sk := task.ExecutionKey(1, 1)
 	it := raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, sk)
-	if got := TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || TextOf(it, "error_code") != string(task.ReasonToolFailed) {
-		t.Errorf("error %q, error_code %q", got, TextOf(it, "error_code"))
+	if got := table.TextOf(it, "error"); !strings.HasPrefix(got, "ツールの呼び出しに失敗しました(calculate_overtime)。") || table.TextOf(it, "error_code") != string(task.ReasonToolFailed) {
+		t.Errorf("error %q, error_code %q", got, table.TextOf(it, "error_code"))
 	}
 	decided(t, st, tasks.running, func(a *task.Aggregate) (aggregate.Change, error) {
 		a.Execution().Terms.Locale = "en"
 		return failing(a)
 	})
-	if got := TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
+	if got := table.TextOf(raw(t, st, "TASK#"+tenant+"#"+tasks.running.ID, sk), "error"); !strings.HasPrefix(got, "A tool call failed (calculate_overtime).") {
 		t.Errorf("in English: %q", got)
 	}
 	for _, ref := range []aggregate.Ref{tasks.finished, tasks.cancelled} {
 		if it := raw(t, st, "TASK#"+tenant+"#"+ref.ID, sk); it["error"] != nil || it["error_code"] != nil {
-			t.Errorf("one that did not fail has %q", TextOf(it, "error"))
+			t.Errorf("one that did not fail has %q", table.TextOf(it, "error"))
 		}
 	}
 }
@@ -157,7 +158,7 @@ func testErrorColumns(t *testing.T, st *taskStore, tasks columnTasks) {
 func testEarlierRows(t *testing.T, st *taskStore, tasks columnTasks) {
 	before := loaded(t, st, tasks.failed)
 	for _, r := range []aggregate.Row{before.Process(), before.Execution()} {
-		old := expect.Value(FromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
+		old := expect.Value(table.FromColumns(raw(t, st, "TASK#"+tenant+"#"+tasks.failed.ID, r.Key()), r))(t) // arguments and results as text
 		if old["error_code"] != nil {
 			old["error"] = old["error_code"]
 			delete(old, "error_code")
@@ -184,13 +185,13 @@ func TestAResultThatIsElsewhereStaysAReference(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := task.Execution{ProcessVersion: 1, Attempt: 1, Results: []task.ResultEntry{{StepID: "step-1", Result: &c.result}, {StepID: "step-2"}}}
-			it := expect.Value(Pack("execution", "PK", e.Key(), &e))(t)
+			it := expect.Value(table.Pack("execution", "PK", e.Key(), &e))(t)
 			entry := it["results"].(*types.AttributeValueMemberL).Value[0].(*types.AttributeValueMemberM).Value
 			if (entry["result_bytes"] != nil) != c.object {
 				t.Errorf("stored as %v", entry)
 			}
 			var back task.Execution
-			expect.NoError(t, Unpack(it, &back))
+			expect.NoError(t, table.Unpack(it, &back))
 			got := *back.Results[0].Result
 			if name == "an object" { // members are sorted then
 				c.result.JSON = `{"bytes":1,"s3_key":"its own"}`

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/smithy-go"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Commit writes a change of a in one transaction headed by the head row, and
@@ -87,8 +88,8 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 		return s.putCounted(ctx, ref, rows, counts)
 	}
 	for _, r := range rows {
-		e := NewExpression()
-		if err := s.putIf(ctx, ref, r, e, e.Absent()); err != nil && !ConditionFailed(err) {
+		e := table.NewExpression()
+		if err := s.putIf(ctx, ref, r, e, e.Absent()); err != nil && !table.ConditionFailed(err) {
 			return err
 		}
 	}
@@ -97,7 +98,7 @@ func (s *Store) putAbsent(ctx context.Context, ref aggregate.Ref, rows []aggrega
 
 // meant is the error of the tenant's row that has changed, if the condition of no head failed; else err.
 func meant(err error, says map[int]error) error {
-	var l *Lost
+	var l *table.Lost
 	if !errors.As(err, &l) {
 		return err
 	}
@@ -132,13 +133,13 @@ func summed(counts, more []aggregate.Count) []aggregate.Count {
 // wentThrough looks, after a failure, whether an earlier try of the same commit
 // had been done and only its answer was lost.
 func (s *Store) wentThrough(ctx context.Context, ref aggregate.Ref, change string, failure error) bool {
-	var l *Lost
+	var l *table.Lost
 	if errors.As(failure, &l) {
 		if !l.Failed(0) {
 			return false // the head is as it was: nothing went through
 		}
 		if it := l.Found(0); it != nil {
-			return TextOf(it, "last_change") == change
+			return table.TextOf(it, "last_change") == change
 		}
 	}
 	if ctx.Err() != nil { // the caller's deadline has passed; what is left of its time is for reporting that
@@ -155,7 +156,7 @@ const lastLook = 150 * time.Millisecond
 
 // answered reports whether a failed transaction was refused, rather than cut off or lost.
 func answered(err error) bool {
-	var l *Lost
+	var l *table.Lost
 	var api smithy.APIError
 	return errors.As(err, &l) || errors.As(err, &api)
 }
@@ -183,14 +184,14 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	if err != nil {
 		return nil, err
 	}
-	tenant, err := TenantPartition("TENANT#", ref.Tenant)
+	tenant, err := table.TenantPartition("TENANT#", ref.Tenant)
 	if err != nil {
 		return nil, err
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
 	var out []types.TransactWriteItem
 	for _, o := range c.Owned {
-		out = append(out, s.t.Check(Key(tenant, o.Key), o.Rev))
+		out = append(out, s.t.Check(table.Key(tenant, o.Key), o.Rev))
 	}
 	for _, r := range c.Rows {
 		it, err := packRow(kind, c.Head, pk, r, rev)
@@ -200,7 +201,7 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 		out = append(out, s.t.Put(it, r.Revision()))
 	}
 	for _, r := range c.Drop {
-		out = append(out, s.t.Drop(Key(pk, r.Key()), r.Revision()))
+		out = append(out, s.t.Drop(table.Key(pk, r.Key()), r.Revision()))
 	}
 	beside, err := s.beside(ref, c)
 	if err != nil {
@@ -208,10 +209,10 @@ func (s *Store) actions(ref aggregate.Ref, c aggregate.Change, rev int) ([]types
 	}
 	out = append(out, beside...)
 	for _, r := range c.Rely {
-		out = append(out, s.t.Check(Key(pk, r.Key()), r.Revision()))
+		out = append(out, s.t.Check(table.Key(pk, r.Key()), r.Revision()))
 	}
 	for _, entry := range c.Audit {
-		it, err := PackAudit(entry)
+		it, err := table.PackAudit(entry)
 		if err != nil {
 			return nil, err
 		}

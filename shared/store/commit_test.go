@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testCommit(t *testing.T, st *taskStore) {
@@ -172,7 +173,7 @@ func testHeadStaysSmall(t *testing.T, st *taskStore) {
 	expect.Value(st.Commit(t.Context(), a, c))(t)
 	expect.NoError(t, st.Shown(t.Context(), ref, aggregate.Head{Rev: 1_000_000}))
 	expect.NoError(t, st.SweepFailed(t.Context(), ref, 1_000_000, at(), at()))
-	size := SizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
+	size := table.SizeOf(raw(t, st, "TASK#"+ref.Tenant+"#"+ref.ID, "HEAD"))
 	t.Logf("%d bytes", size)
 	if size > 1024 {
 		t.Errorf("%d bytes, want at most 1024", size)
@@ -231,8 +232,8 @@ func testAuditOrder(t *testing.T, st *taskStore) {
 	decided(t, falling, ref, cancel)
 	var got []string
 	for _, it := range rows(t, st, "AUDIT#"+tenant+"#2026-04") {
-		if TextOf(it, "task_id") == ref.ID {
-			got = append(got, TextOf(it, "action"))
+		if table.TextOf(it, "task_id") == ref.ID {
+			got = append(got, table.TextOf(it, "action"))
 		}
 	}
 	want := []string{"task.created", "prompt.approved", "process.approved", "execution.started", "execution.cancelled", "task.cancelled"}

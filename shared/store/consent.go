@@ -8,6 +8,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/domain/websession"
+	"ringi/shared/store/table"
 )
 
 // webConsent is the sort key of a consent that a browser began, under the hash of its state.
@@ -24,11 +25,11 @@ func (s *Store) BeginConsent(ctx context.Context, state string, x websession.Con
 func (s *Store) TakeConsent(ctx context.Context, state string, now time.Time) (websession.Consent, error) {
 	var is websession.Consent
 	pk, sk := webKey(state, webConsent)
-	it, err := s.taken(ctx, Key(pk, sk), now)
+	it, err := s.taken(ctx, table.Key(pk, sk), now)
 	if err != nil {
 		return is, fmt.Errorf("take a consent: %w", err)
 	}
-	return is, Unpack(it, &is)
+	return is, table.Unpack(it, &is)
 }
 
 // VendorClient is a tenant's client at a vendor. It returns aggregate.ErrNotFound when it has none.

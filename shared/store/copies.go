@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // AddCopies makes the rows of copies of a card, all or none, if none of them is there. Another that made them was faster,
@@ -19,14 +20,14 @@ func (s *Store) AddCopies(ctx context.Context, ref aggregate.Ref, copies []*aggr
 	}
 	var items []types.TransactWriteItem
 	for _, c := range copies {
-		it, err := Pack(c.Type(), pk, c.Key(), c)
+		it, err := table.Pack(c.Type(), pk, c.Key(), c)
 		if err != nil {
 			return err
 		}
 		items = append(items, s.t.Put(it, 0))
 	}
 	err = s.t.TransactPast(ctx, s.newID(), items)
-	var l *Lost
+	var l *table.Lost
 	if errors.As(err, &l) {
 		return fmt.Errorf("copies of %s: %w", ref, ErrClaimed)
 	}

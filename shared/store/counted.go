@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Counted is what one row adds to sums that are kept of what it is about, such as a team's. A later revision of the row takes
@@ -31,22 +32,22 @@ const (
 )
 
 // CountedOf is what a row of an aggregate adds; ok is false for a row that adds nothing.
-func (s *Store) CountedOf(it Item) (c Counted, ok bool, err error) {
-	ref, known := s.kinds.Ref(TextOf(it, "PK"))
+func (s *Store) CountedOf(it table.Item) (c Counted, ok bool, err error) {
+	ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
 	if !known {
 		return c, false, nil
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
-	row, counts := kind.Row(TextOf(it, "type")).(aggregate.Counted)
+	row, counts := kind.Row(table.TextOf(it, "type")).(aggregate.Counted)
 	if !counts {
 		return c, false, nil
 	}
-	if err := Unpack(it, row); err != nil {
+	if err := table.Unpack(it, row); err != nil {
 		return c, false, err
 	}
 	of, adds := row.Counts()
-	c = Counted{Tenant: ref.Tenant, Of: of, Row: ref.ID + "#" + TextOf(it, "SK"), Rev: IntOf(it, "rev"), Adds: adds}
-	if !KeyPart(c.Tenant) || !KeyPart(c.Of) || c.Rev < 1 {
+	c = Counted{Tenant: ref.Tenant, Of: of, Row: ref.ID + "#" + table.TextOf(it, "SK"), Rev: table.IntOf(it, "rev"), Adds: adds}
+	if !table.KeyPart(c.Tenant) || !table.KeyPart(c.Of) || c.Rev < 1 {
 		return c, false, fmt.Errorf("count %.80q: %w", c.Row, aggregate.ErrNotFound)
 	}
 	return c, true, nil
@@ -55,7 +56,7 @@ func (s *Store) CountedOf(it Item) (c Counted, ok bool, err error) {
 // Count adds a row to its sums: once, however often it is told, and in the place of what an older revision of it added. A revision
 // that is older than the one counted changes nothing.
 func (s *Store) Count(ctx context.Context, c Counted) error {
-	stop, wait := time.Now().Add(RetryFor), NewBackoff(20*time.Millisecond, 400*time.Millisecond)
+	stop, wait := time.Now().Add(table.RetryFor), table.NewBackoff(20*time.Millisecond, 400*time.Millisecond)
 	for {
 		err := s.count(ctx, c)
 		if !errors.Is(err, aggregate.ErrConflict) || !wait.Until(ctx, stop) {
@@ -73,17 +74,17 @@ func (s *Store) count(ctx context.Context, c Counted) error {
 	if was.Rev >= c.Rev {
 		return nil
 	}
-	it, err := Pack("counted", pk, sk, c)
+	it, err := table.Pack("counted", pk, sk, c)
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	for _, name := range slices.Sorted(maps.Keys(c.Adds)) {
 		e.Add(name, c.Adds[name]-was.Adds[name])
 	}
 	e.Row("counted_sum", time.Time{})
-	sum := types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(pk, countedSums), UpdateExpression: e.Update(),
+	sum := types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(pk, countedSums), UpdateExpression: e.Update(),
 	})}
 	if err := s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{s.t.Put(it, was.Rev), sum}); err != nil {
 		return fmt.Errorf("count %s: %w", c.Row, err)
@@ -93,7 +94,7 @@ func (s *Store) count(ctx context.Context, c Counted) error {
 
 // CountedSums are sums that are kept of something, by their names; of what nothing was counted each is 0.
 func (s *Store) CountedSums(ctx context.Context, tenant, of string, names ...string) (map[string]int, error) {
-	if !KeyPart(tenant) || !KeyPart(of) {
+	if !table.KeyPart(tenant) || !table.KeyPart(of) {
 		return nil, fmt.Errorf("sums of %.40q: %w", of, aggregate.ErrNotFound)
 	}
 	found := map[string]any{}

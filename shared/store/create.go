@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Create writes an aggregate's first rows, each only if it is absent, without a read
@@ -39,12 +40,12 @@ func (s *Store) Create(ctx context.Context, ref aggregate.Ref, c aggregate.Chang
 	}
 	items := append([]types.TransactWriteItem{head}, rest...)
 	err = s.t.TransactPast(ctx, c.ID, append(items, counters...))
-	var l *Lost
+	var l *table.Lost
 	switch {
 	case err == nil:
 		return nil
 	case errors.As(err, &l) && l.Failed(0):
-		if TextOf(l.Found(0), "last_change") == c.ID {
+		if table.TextOf(l.Found(0), "last_change") == c.ID {
 			return nil // an earlier try went through, its answer was lost
 		}
 		err = ErrExists

@@ -9,6 +9,7 @@ import (
 
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testCreate(t *testing.T, st *taskStore) {
@@ -32,8 +33,8 @@ func testCreate(t *testing.T, st *taskStore) {
 		var got []shape
 		for _, it := range rows(t, st, pk) {
 			got = append(got, shape{
-				TextOf(it, "SK"), TextOf(it, "type"), fmt.Sprint(IntOf(it, "rev")), fmt.Sprint(IntOf(it, "schema_version")),
-				TextOf(it, "GSI1PK"), TextOf(it, "GSI1SK"), TextOf(it, "GSI2PK"), TextOf(it, "GSI2SK"),
+				table.TextOf(it, "SK"), table.TextOf(it, "type"), fmt.Sprint(table.IntOf(it, "rev")), fmt.Sprint(table.IntOf(it, "schema_version")),
+				table.TextOf(it, "GSI1PK"), table.TextOf(it, "GSI1SK"), table.TextOf(it, "GSI2PK"), table.TextOf(it, "GSI2SK"),
 			})
 		}
 		want := []shape{

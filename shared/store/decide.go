@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 const (
@@ -56,7 +57,7 @@ func (s *Store) decide(ctx context.Context, refs []aggregate.Ref, decide func([]
 	stop := decideUntil(ctx)
 	ctx, cancel := context.WithDeadline(ctx, stop)
 	defer cancel()
-	wait := NewBackoff(10*time.Millisecond, 500*time.Millisecond)
+	wait := table.NewBackoff(10*time.Millisecond, 500*time.Millisecond)
 	odd := 0 // decisions in a row that found the rows of one head at odds
 	revs := make([]int, len(refs))
 	for {

@@ -10,6 +10,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/table"
 )
 
 // deploymentFor is how long a process believes the deployment's row, which hardly ever changes.
@@ -39,7 +40,7 @@ func (s *Store) Further(ctx context.Context, tenant string) (t tenancy.Tenant, f
 	if err != nil || !d.Further(tenant) {
 		return t, false, err
 	}
-	if t, err = s.Tenant(ctx, tenant); errors.Is(err, aggregate.ErrNotFound) && KeyPart(tenant) {
+	if t, err = s.Tenant(ctx, tenant); errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
 		err = nil
 	}
 	return t, true, err

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // duePage is how many due aggregates are read at a time.
@@ -25,10 +26,10 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 			yield(aggregate.Ref{}, aggregate.ErrField{Field: "shard", Limit: fmt.Sprintf("must be between 0 and %d", Shards-1)})
 			return
 		}
-		e := NewExpression()
-		pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
+		e := table.NewExpression()
+		pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
 			TableName: &s.t.Name, IndexName: aws.String("GSI1"), Limit: aws.Int32(duePage),
-			KeyConditionExpression: All(e.Is("GSI1PK", "=", duePartition(shard)), e.Is("GSI1SK", "<=", aggregate.TimeText(now))),
+			KeyConditionExpression: table.All(e.Is("GSI1PK", "=", duePartition(shard)), e.Is("GSI1SK", "<=", aggregate.TimeText(now))),
 		}))
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(ctx)
@@ -37,7 +38,7 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 				return
 			}
 			for _, it := range page.Items {
-				ref, known := s.kinds.Ref(TextOf(it, "PK"))
+				ref, known := s.kinds.Ref(table.TextOf(it, "PK"))
 				if known && !yield(ref, nil) {
 					return
 				}
@@ -50,15 +51,15 @@ func (s *Store) Due(ctx context.Context, shard int, now time.Time) iter.Seq2[agg
 // as it was read was done. It returns aggregate.ErrConflict when it moved on, or is to be
 // drawn anew: then it is due as it is.
 func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Head, due *time.Time) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Remove("sweep_failures")
 	if due != nil {
 		setDue(e, ref.ID, *due)
 	} else {
 		e.Remove("due_at", "GSI1PK", "GSI1SK")
 	}
-	err := s.updateHead(ctx, "postpone", ref, e, All(e.Is("rev", "=", h.Rev), e.asRead(h)))
-	if errors.Is(err, ErrCondition) {
+	err := s.updateHead(ctx, "postpone", ref, e, table.All(e.Is("rev", "=", h.Rev), asRead(e, h)))
+	if errors.Is(err, table.ErrCondition) {
 		return fmt.Errorf("postpone, %s: %w", ref, aggregate.ErrConflict)
 	}
 	return err
@@ -67,5 +68,5 @@ func (s *Store) Postpone(ctx context.Context, ref aggregate.Ref, h aggregate.Hea
 // SweepFailed keeps how often in a row the aggregate could not be handled at now, and when
 // to try again. One that moved meanwhile is due as that move says.
 func (s *Store) SweepFailed(ctx context.Context, ref aggregate.Ref, failures int, due, now time.Time) error {
-	return s.dueBy(ctx, "note a failed sweep", ref, due, now, func(e *Expression) { e.Set("sweep_failures", failures) })
+	return s.dueBy(ctx, "note a failed sweep", ref, due, now, func(e *table.Expression) { e.Set("sweep_failures", failures) })
 }

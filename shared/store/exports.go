@@ -12,14 +12,15 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
+	"ringi/shared/store/table"
 )
 
 // exportKey is among the tenant's exports, whose ids sort by time.
-func exportKey(x auditlog.Export) (Item, error) {
-	if !KeyPart(x.Tenant) || !KeyPart(x.ID) {
+func exportKey(x auditlog.Export) (table.Item, error) {
+	if !table.KeyPart(x.Tenant) || !table.KeyPart(x.ID) {
 		return nil, fmt.Errorf("export %.40q: %w", x.ID, aggregate.ErrNotFound)
 	}
-	return Key("EXPORT#"+x.Tenant, x.ID), nil
+	return table.Key("EXPORT#"+x.Tenant, x.ID), nil
 }
 
 // lastExport names a tenant's newest export. Whoever begins one moves it on, so that of those who count at once only one goes on.
@@ -48,7 +49,7 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 		return err
 	}
 	var last lastExport // read before the others: they are in the table when it names them
-	if err := s.t.Get(ctx, TextOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
+	if err := s.t.Get(ctx, table.TextOf(k, "PK"), lastExportKey, &last); err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("read the last export: %w", err)
 	}
 	newest, err := s.newestExports(ctx, x.Tenant)
@@ -64,16 +65,16 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	if open >= auditlog.MaxAtOnce {
 		return auditlog.ErrBusy
 	}
-	it, err := Pack("export", TextOf(k, "PK"), TextOf(k, "SK"), x)
+	it, err := table.Pack("export", table.TextOf(k, "PK"), table.TextOf(k, "SK"), x)
 	if err != nil {
 		return err
 	}
-	it["delete_after"] = Number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
-	next, err := Pack("last_export", TextOf(k, "PK"), lastExportKey, lastExport{x.ID})
+	it["delete_after"] = table.Number(int(x.CreatedAt.Add(auditlog.Kept).Unix()))
+	next, err := table.Pack("last_export", table.TextOf(k, "PK"), lastExportKey, lastExport{x.ID})
 	if err != nil {
 		return err
 	}
-	was := NewExpression()
+	was := table.NewExpression()
 	var unmoved string
 	if last.ID == "" {
 		unmoved = was.Absent()
@@ -82,9 +83,9 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 	}
 	err = s.t.TransactPast(ctx, s.newID(), []types.TransactWriteItem{
 		s.t.Put(it, 0),
-		{Put: Filled(was, &types.Put{TableName: &s.t.Name, Item: next, ConditionExpression: &unmoved})},
+		{Put: table.Filled(was, &types.Put{TableName: &s.t.Name, Item: next, ConditionExpression: &unmoved})},
 	})
-	var l *Lost
+	var l *table.Lost
 	switch {
 	case errors.As(err, &l):
 		return aggregate.ErrMoved
@@ -95,17 +96,17 @@ func (s *Store) beginExport(ctx context.Context, x auditlog.Export, now time.Tim
 }
 
 func (s *Store) newestExports(ctx context.Context, tenant string) ([]auditlog.Export, error) {
-	e := NewExpression()
-	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+	e := table.NewExpression()
+	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(20),
-		KeyConditionExpression: All(e.Is("PK", "=", "EXPORT#"+tenant), e.Is("SK", "<", lastExportKey)),
+		KeyConditionExpression: table.All(e.Is("PK", "=", "EXPORT#"+tenant), e.Is("SK", "<", lastExportKey)),
 	}))
 	if err != nil {
 		return nil, fmt.Errorf("list exports: %w", err)
 	}
 	list := make([]auditlog.Export, len(out.Items))
 	for i, it := range out.Items {
-		if err := Unpack(it, &list[i]); err != nil {
+		if err := table.Unpack(it, &list[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -119,7 +120,7 @@ func (s *Store) Export(ctx context.Context, tenant, id string) (auditlog.Export,
 	if err != nil {
 		return x, err
 	}
-	if err := s.t.Get(ctx, TextOf(k, "PK"), TextOf(k, "SK"), &x); err != nil {
+	if err := s.t.Get(ctx, table.TextOf(k, "PK"), table.TextOf(k, "SK"), &x); err != nil {
 		return x, fmt.Errorf("read an export: %w", err)
 	}
 	return x, nil
@@ -146,7 +147,7 @@ func (s *Store) FinishExport(ctx context.Context, x auditlog.Export, now time.Ti
 	at := now.UTC().Truncate(time.Millisecond)
 	x.Status, x.EndedAt, x.Key = auditlog.Done, &at, x.File()
 	entry := s.entries([]aggregate.AuditEntry{x.Entry(now)})[0]
-	it, err := PackAudit(entry)
+	it, err := table.PackAudit(entry)
 	if err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, besi
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("status", x.Status)
 	e.Set("try", x.Try)
 	e.Set("rows", x.Rows)
@@ -177,15 +178,15 @@ func (s *Store) moveExport(ctx context.Context, x auditlog.Export, was int, besi
 	if x.EndedAt != nil {
 		e.Set("ended_at", *x.EndedAt)
 	}
-	open := All(e.Is("try", "=", was), AnyOf(e.Is("status", "=", auditlog.Waiting), e.Is("status", "=", auditlog.Running)))
-	items := []types.TransactWriteItem{{Update: Filled(e, &types.Update{
+	open := table.All(e.Is("try", "=", was), table.AnyOf(e.Is("status", "=", auditlog.Waiting), e.Is("status", "=", auditlog.Running)))
+	items := []types.TransactWriteItem{{Update: table.Filled(e, &types.Update{
 		TableName: &s.t.Name, Key: k, ConditionExpression: open, UpdateExpression: e.Update(),
 	})}}
 	if beside != nil {
 		items = append(items, *beside)
 	}
 	err = s.t.TransactPast(ctx, s.newID(), items)
-	var l *Lost
+	var l *table.Lost
 	switch {
 	case errors.As(err, &l):
 		return aggregate.ErrSuperseded

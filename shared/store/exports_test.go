@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/explain/auditlog"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testExports(t *testing.T, st *taskStore) {
@@ -119,18 +120,18 @@ func testExportOfATenant(t *testing.T, st *taskStore) {
 
 func testAuditRows(t *testing.T, st *taskStore) {
 	x := auditEntry("01EXPORT5", 1, time.Now().UTC().Truncate(time.Millisecond))
-	write(t, st, expect.Value(PackAudit(x))(t))
+	write(t, st, expect.Value(table.PackAudit(x))(t))
 	page := expect.Value(st.AuditRows(t.Context(), "01EXPORT5", AuditFilter{}, "", 10))(t)
 	if len(page.Items) != 1 {
 		t.Fatalf("%d rows", len(page.Items))
 	}
 	got := page.Items[0]
-	if got.Entry != x || got.Fields["details"] != `{"version":1}` || got.Fields["PK"] != AuditMonth("01EXPORT5", x.Timestamp) {
+	if got.Entry != x || got.Fields["details"] != `{"version":1}` || got.Fields["PK"] != table.AuditMonth("01EXPORT5", x.Timestamp) {
 		t.Errorf("%+v", got)
 	}
 	var file bytes.Buffer
 	expect.NoError(t, expect.Value(auditlog.NewWriter(auditlog.JSONLines, "ja", &file))(t).Write(got))
-	stored := raw(t, st, AuditMonth("01EXPORT5", x.Timestamp), aggregate.TimeText(x.Timestamp)+"#"+x.ID)
+	stored := raw(t, st, table.AuditMonth("01EXPORT5", x.Timestamp), aggregate.TimeText(x.Timestamp)+"#"+x.ID)
 	if sealed := expect.Value(SealedRow(stored))(t); file.String() != string(sealed.Content)+"\n" {
 		t.Errorf("in the file stands %s, sealed is %s", file.String(), sealed.Content)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
+	"ringi/shared/store/table"
 )
 
 // Days are counted beside other sums: one row for each day, and one that says since when. What a task adds to a day is counted
@@ -40,7 +41,7 @@ func daysOf(tenant string) string { return countedPrefix + tenant + "#" + counte
 func (s *Store) PutFacts(ctx context.Context, facts []daily.Fact) error {
 	days := map[[2]string]map[string]daily.Fact{} // a transaction takes a key once
 	for _, f := range facts {
-		if !KeyPart(f.Tenant) || !KeyPart(f.Task) {
+		if !table.KeyPart(f.Tenant) || !table.KeyPart(f.Task) {
 			return fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
 		}
 		of := [2]string{f.Tenant, daily.Day(f.At)}
@@ -84,14 +85,14 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 		for _, task := range tasks {
 			items = append(items, s.countOfTask(tenant, day, task, byTask[task]))
 		}
-		e := NewExpression()
+		e := table.NewExpression()
 		counts(e, daily.Fold(tenant, day, facts, time.Time{}))
 		e.Row("counted_day", time.Time{})
-		items = append(items, types.TransactWriteItem{Update: Filled(e, &types.Update{
-			TableName: &s.t.Name, Key: Key(daysOf(tenant), day), UpdateExpression: e.Update(),
+		items = append(items, types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+			TableName: &s.t.Name, Key: table.Key(daysOf(tenant), day), UpdateExpression: e.Update(),
 		})})
 		err := s.t.TransactPast(ctx, s.newID(), items)
-		var l *Lost
+		var l *table.Lost
 		if !errors.As(err, &l) || l.OnlyInTheWay() {
 			return err
 		}
@@ -114,7 +115,7 @@ func (s *Store) countFacts(ctx context.Context, tenant, day string, facts []dail
 
 // countOfTask adds facts to what their task has of the day, on condition that none of them was.
 func (s *Store) countOfTask(tenant, day, task string, facts []daily.Fact) types.TransactWriteItem {
-	e := NewExpression()
+	e := table.NewExpression()
 	var sources, absent []string
 	for _, f := range facts {
 		sources = append(sources, f.Source)
@@ -123,14 +124,14 @@ func (s *Store) countOfTask(tenant, day, task string, facts []daily.Fact) types.
 	e.Adds = append(e.Adds, e.Name(taskSources)+" "+e.Placeholder(&types.AttributeValueMemberSS{Value: sources}))
 	counts(e, daily.Fold(tenant, day, facts, time.Time{}))
 	e.Row(taskDay, begins(day).Add(factsLast))
-	return types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(factsOf(tenant, day), task), UpdateExpression: e.Update(), ConditionExpression: All(absent...),
+	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(factsOf(tenant, day), task), UpdateExpression: e.Update(), ConditionExpression: table.All(absent...),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})}
 }
 
 // sourcesOf are those of the facts that a task's row counted.
-func sourcesOf(it Item) []string {
+func sourcesOf(it table.Item) []string {
 	if v, ok := it[taskSources].(*types.AttributeValueMemberSS); ok {
 		return v.Value
 	}
@@ -138,7 +139,7 @@ func sourcesOf(it Item) []string {
 }
 
 // counts adds a sum's numbers to those of a row.
-func counts(e *Expression, sum daily.Sum) {
+func counts(e *table.Expression, sum daily.Sum) {
 	counts := sum.Counts()
 	for i, name := range slices.Sorted(maps.Keys(counts)) {
 		e.AddTo(fmt.Sprintf("#n%d", i), countPrefix+name, counts[name])
@@ -146,11 +147,11 @@ func counts(e *Expression, sum daily.Sum) {
 }
 
 // countsOf is the sum that a row's numbers make.
-func countsOf(it Item, tenant, day string) (daily.Sum, error) {
+func countsOf(it table.Item, tenant, day string) (daily.Sum, error) {
 	counts := map[string]int{}
 	for name := range it {
 		if of, ok := strings.CutPrefix(name, countPrefix); ok {
-			counts[of] = IntOf(it, name)
+			counts[of] = table.IntOf(it, name)
 		}
 	}
 	return daily.SumOf(tenant, day, counts)
@@ -161,11 +162,11 @@ func (s *Store) countingSince(ctx context.Context, tenant string) error {
 	if _, noted := s.counting.Load(tenant); noted {
 		return nil
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("since", s.t.Now())
 	e.Row("counting", time.Time{})
-	_, err := s.t.Update(ctx, Key(daysOf(tenant), countedSince), e, All(e.Absent()))
-	if err != nil && !errors.Is(err, ErrCondition) {
+	_, err := s.t.Update(ctx, table.Key(daysOf(tenant), countedSince), e, table.All(e.Absent()))
+	if err != nil && !errors.Is(err, table.ErrCondition) {
 		return fmt.Errorf("note that facts are counted: %w", err)
 	}
 	s.counting.Store(tenant, true)
@@ -189,9 +190,9 @@ func (s *Store) countedFrom(ctx context.Context, tenant string) (from time.Time,
 // countedSumsOf are the sums of the days between two that have facts.
 func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
-	e := NewExpression()
-	in := Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", daysOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(from)+" AND "+e.Value(to)),
+	e := table.NewExpression()
+	in := table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", daysOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(from)+" AND "+e.Value(to)),
 	})
 	pages := dynamodb.NewQueryPaginator(s.t.DB, in)
 	for pages.HasMorePages() {
@@ -200,7 +201,7 @@ func (s *Store) countedSumsOf(ctx context.Context, tenant, from, to string) (map
 			return nil, err
 		}
 		for _, it := range page.Items {
-			day := TextOf(it, "SK")
+			day := table.TextOf(it, "SK")
 			if known[day], err = countsOf(it, tenant, day); err != nil {
 				return nil, err
 			}

@@ -13,6 +13,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/daily"
+	"ringi/shared/store/table"
 )
 
 const (
@@ -28,24 +29,24 @@ func factsOf(tenant, day string) string { return "FACT#" + tenant + "#" + day }
 func sumsOf(tenant string) string       { return "FACTSUM#" + tenant }
 
 // FactOf is what a row of the audit log or of a usage says; ok is false when that is nothing.
-func (s *Store) FactOf(it Item) (f daily.Fact, ok bool, err error) {
-	if ref, known := s.kinds.Ref(TextOf(it, "PK")); known {
+func (s *Store) FactOf(it table.Item) (f daily.Fact, ok bool, err error) {
+	if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
 		var u aggregate.Use
-		if TextOf(it, "type") != u.Type() {
+		if table.TextOf(it, "type") != u.Type() {
 			return f, false, nil
 		}
-		if err := Unpack(it, &u); err != nil {
+		if err := table.Unpack(it, &u); err != nil {
 			return f, false, err
 		}
 		f, ok = daily.OfUse(ref, u), u.ChargedTo == ""
 	} else {
 		var x aggregate.AuditEntry
-		if err := Unpack(it, &x); err != nil {
+		if err := table.Unpack(it, &x); err != nil {
 			return f, false, err
 		}
 		f, ok = daily.OfEntry(x)
 	}
-	if ok && (!KeyPart(f.Tenant) || !KeyPart(f.Task)) {
+	if ok && (!table.KeyPart(f.Tenant) || !table.KeyPart(f.Task)) {
 		return f, false, fmt.Errorf("fact of task %.40q: %w", f.Task, aggregate.ErrNotFound)
 	}
 	return f, ok, nil
@@ -55,7 +56,7 @@ func (s *Store) FactOf(it Item) (f daily.Fact, ok bool, err error) {
 // An earlier one that may have become more since it was folded is folded anew, the newest first, as long as the caller's
 // time allows; the others are missing.
 func (s *Store) Sums(ctx context.Context, tenant string, days []string, now time.Time) ([]daily.Sum, error) {
-	if !KeyPart(tenant) || len(days) == 0 {
+	if !table.KeyPart(tenant) || len(days) == 0 {
 		return nil, fmt.Errorf("tenant %.40q: %w", tenant, aggregate.ErrNotFound)
 	}
 	from, counted, err := s.countedFrom(ctx, tenant)
@@ -114,9 +115,9 @@ func begins(day string) time.Time {
 
 func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (map[string]daily.Sum, error) {
 	known := map[string]daily.Sum{}
-	e := NewExpression()
-	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", sumsOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(days[0])+" AND "+e.Value(days[len(days)-1])),
+	e := table.NewExpression()
+	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", sumsOf(tenant)), e.Name("SK")+" BETWEEN "+e.Value(days[0])+" AND "+e.Value(days[len(days)-1])),
 	}))
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -125,7 +126,7 @@ func (s *Store) knownSums(ctx context.Context, tenant string, days []string) (ma
 		}
 		for _, it := range page.Items {
 			var x daily.Sum
-			if err := Unpack(it, &x); err != nil {
+			if err := table.Unpack(it, &x); err != nil {
 				return nil, err
 			}
 			known[x.Day] = x
@@ -162,9 +163,9 @@ func (s *Store) foldAll(ctx context.Context, tenant string, days []string, now t
 // fold adds up what tasks have of a day, and facts of an earlier release that none of them counted, and writes the sum over one
 // of no more facts. A fact that it misses makes the next sum larger; the last fold comes an hour after the last fact, or later.
 func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (daily.Sum, error) {
-	e := NewExpression()
-	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", factsOf(tenant, day))),
+	e := table.NewExpression()
+	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", factsOf(tenant, day))),
 	}))
 	var sums []daily.Sum
 	var facts []daily.Fact
@@ -176,8 +177,8 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (da
 		}
 		for _, it := range page.Items {
 			var f daily.Fact
-			if TextOf(it, "type") != taskDay {
-				if err := Unpack(it, &f); err != nil {
+			if table.TextOf(it, "type") != taskDay {
+				if err := table.Unpack(it, &f); err != nil {
 					return daily.Sum{}, err
 				}
 				facts = append(facts, f)
@@ -187,21 +188,21 @@ func (s *Store) fold(ctx context.Context, tenant, day string, now time.Time) (da
 			if err != nil {
 				return daily.Sum{}, err
 			}
-			sums, counted[TextOf(it, "SK")] = append(sums, sum), sourcesOf(it)
+			sums, counted[table.TextOf(it, "SK")] = append(sums, sum), sourcesOf(it)
 		}
 	}
 	facts = slices.DeleteFunc(facts, func(f daily.Fact) bool { return slices.Contains(counted[f.Task], f.Source) })
 	sum := daily.Total(append(sums, daily.Fold(tenant, day, facts, now)))
 	sum.Tenant, sum.Day, sum.FoldedAt = tenant, day, now.UTC()
-	it, err := Pack("fact_sum", sumsOf(tenant), day, sum)
+	it, err := table.Pack("fact_sum", sumsOf(tenant), day, sum)
 	if err != nil {
 		return sum, err
 	}
-	e = NewExpression()
-	_, err = s.t.DB.PutItem(ctx, Filled(e, &dynamodb.PutItemInput{
-		TableName: &s.t.Name, Item: it, ConditionExpression: All(AnyOf(e.Absent(), e.Is("facts", "<=", sum.Facts))),
+	e = table.NewExpression()
+	_, err = s.t.DB.PutItem(ctx, table.Filled(e, &dynamodb.PutItemInput{
+		TableName: &s.t.Name, Item: it, ConditionExpression: table.All(table.AnyOf(e.Absent(), e.Is("facts", "<=", sum.Facts))),
 	}))
-	if ConditionFailed(err) { // somebody folded more
+	if table.ConditionFailed(err) { // somebody folded more
 		err = nil
 	}
 	return sum, err

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/daily"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testFacts(t *testing.T, st *taskStore) {
@@ -50,12 +51,12 @@ func testFactsOfATask(t *testing.T, st *taskStore) {
 	}))(t)
 	used := aggregate.Use{Usage: aggregate.Usage{ID: "u1", Calls: 1, Input: 100, Cost: 5}, CreatedAt: a.Head.ChangedAt}
 	pk := expect.Value(st.partition(a.Ref()))(t)
-	write(t, st, expect.Value(Pack(used.Type(), pk, used.Key(), used))(t))
+	write(t, st, expect.Value(table.Pack(used.Type(), pk, used.Key(), used))(t))
 	elsewhere := used
 	elsewhere.ID, elsewhere.ChargedTo = "u2", "another" // whose own usage has it in its sum
-	write(t, st, expect.Value(Pack(elsewhere.Type(), pk, elsewhere.Key(), elsewhere))(t))
+	write(t, st, expect.Value(table.Pack(elsewhere.Type(), pk, elsewhere.Key(), elsewhere))(t))
 	var facts []daily.Fact
-	for _, it := range append(rows(t, st, AuditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
+	for _, it := range append(rows(t, st, table.AuditMonth(a.Head.TenantID, a.Head.ChangedAt)), rows(t, st, pk)...) {
 		if f, ok, err := st.FactOf(it); err != nil {
 			t.Error(err)
 		} else if ok {
@@ -200,9 +201,9 @@ func testDayOfTheFirstCount(t *testing.T, st *taskStore) {
 	const of = "01BEGINS"
 	day := today(26)
 	early := countedBy(of, 1, day.Add(-time.Hour)) // kept by an earlier release, which counted nothing
-	write(t, st, expect.Value(Pack("fact", factsOf(of, daily.Day(day)), early.Key(), early))(t))
+	write(t, st, expect.Value(table.Pack("fact", factsOf(of, daily.Day(day)), early.Key(), early))(t))
 	again := countedBy(of, 4, day.Add(-time.Hour)) // and told once more
-	write(t, st, expect.Value(Pack("fact", factsOf(of, daily.Day(day)), again.Key(), again))(t))
+	write(t, st, expect.Value(table.Pack("fact", factsOf(of, daily.Day(day)), again.Key(), again))(t))
 	since(t, st, of, day)
 	expect.NoError(t, st.PutFacts(t.Context(), []daily.Fact{countedBy(of, 2, day), countedBy(of, 3, day.AddDate(0, 0, 1)), again}))
 	got := expect.Value(st.Sums(t.Context(), of, []string{daily.Day(day), daily.Day(day.AddDate(0, 0, 1))}, day.AddDate(0, 0, 2)))(t)

@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Shards is how many partitions the due index has.
@@ -27,12 +28,12 @@ func shardOf(id string) int {
 }
 
 // headItem is the first head of an aggregate.
-func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (Item, error) {
-	it, err := Pack(root.Type(), pk, aggregate.HeadKey, root)
+func headItem(pk string, ref aggregate.Ref, root aggregate.Root) (table.Item, error) {
+	it, err := table.Pack(root.Type(), pk, aggregate.HeadKey, root)
 	if err != nil {
 		return nil, err
 	}
-	Index(it, 1, duePartition(shardOf(ref.ID)), aggregate.TimeText(*root.Common().DueAt))
+	table.Index(it, 1, duePartition(shardOf(ref.ID)), aggregate.TimeText(*root.Common().DueAt))
 	return it, nil
 }
 
@@ -47,15 +48,15 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	before, err := Pack(was.Type(), pk, aggregate.HeadKey, was)
+	before, err := table.Pack(was.Type(), pk, aggregate.HeadKey, was)
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	after, err := Pack(was.Type(), pk, aggregate.HeadKey, c.Head)
+	after, err := table.Pack(was.Type(), pk, aggregate.HeadKey, c.Head)
 	if err != nil {
 		return types.TransactWriteItem{}, err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	for _, name := range slices.Sorted(maps.Keys(after)) {
 		if !slices.Contains(untouched, name) && !reflect.DeepEqual(before[name], after[name]) {
 			e.SetValue(name, after[name])
@@ -69,9 +70,9 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 	e.Set("rev", was.Revision()+1)
 	e.Set("last_change", c.ID)
 	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
-	return types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
-		ConditionExpression:                 All(e.Is("rev", "=", was.Revision()), e.Is("run", "=", was.Common().Run)),
+	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
+		ConditionExpression:                 table.All(e.Is("rev", "=", was.Revision()), e.Is("run", "=", was.Common().Run)),
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})}, nil
 }
@@ -80,7 +81,7 @@ func (s *Store) headUpdate(a aggregate.Aggregate, c aggregate.Change) (types.Tra
 var untouched = append([]string{"rev", "last_change"}, aggregate.Bookkeeping...)
 
 // setDue sets when the sweeper looks at the aggregate.
-func setDue(e *Expression, id string, at time.Time) {
+func setDue(e *table.Expression, id string, at time.Time) {
 	e.Set("due_at", at)
 	e.Set("GSI1PK", duePartition(shardOf(id)))
 	e.Set("GSI1SK", aggregate.TimeText(at))

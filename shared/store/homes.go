@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Rows of who has the app's Home tab before them: HOME#<tenant>, one for each person, with a TTL.
@@ -29,28 +30,28 @@ type Home struct {
 // HomeOpened notes that a person opened their Home tab; what reads the table's stream has it published then. A tab that
 // was opened a moment ago is up to date.
 func (s *Store) HomeOpened(ctx context.Context, tenant string, h Home) error {
-	return s.home(ctx, tenant, h, func(e *Expression) string {
-		return AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
+	return s.home(ctx, tenant, h, func(e *table.Expression) string {
+		return table.AnyOf(e.Absent(), e.Is("opened_at", "<", h.OpenedAt.Add(-HomeEvery)))
 	})
 }
 
 // HomeChanged has a person's Home tab published again, after they decided something there.
 func (s *Store) HomeChanged(ctx context.Context, tenant string, h Home) error {
-	return s.home(ctx, tenant, h, func(e *Expression) string { return AnyOf(e.Absent(), e.Exists()) })
+	return s.home(ctx, tenant, h, func(e *table.Expression) string { return table.AnyOf(e.Absent(), e.Exists()) })
 }
 
-func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*Expression) string) error {
-	pk, err := TenantPartition(homes, tenant)
+func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*table.Expression) string) error {
+	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Row("home", h.OpenedAt.Add(HomeFor))
 	e.Set("team", h.Team)
 	e.Set("user", h.User)
 	e.Set("opened_at", h.OpenedAt)
 	condition := when(e)
-	if _, err = s.t.Update(ctx, Key(pk, h.User), e, &condition); err != nil && !errors.Is(err, ErrCondition) {
+	if _, err = s.t.Update(ctx, table.Key(pk, h.User), e, &condition); err != nil && !errors.Is(err, table.ErrCondition) {
 		return fmt.Errorf("note an open Home tab: %w", err)
 	}
 	return nil
@@ -58,11 +59,11 @@ func (s *Store) home(ctx context.Context, tenant string, h Home, when func(*Expr
 
 // OpenHome is the person's row. It returns aggregate.ErrNotFound for somebody who has not opened the tab for an hour.
 func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error) {
-	pk, err := TenantPartition(homes, tenant)
+	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return Home{}, err
 	}
-	if !KeyPart(user) {
+	if !table.KeyPart(user) {
 		return Home{}, aggregate.ErrNotFound
 	}
 	var h Home
@@ -74,12 +75,12 @@ func (s *Store) OpenHome(ctx context.Context, tenant, user string) (Home, error)
 
 // OpenHomes are the people of a tenant who opened the tab within the hour, at most most. The list may be a moment behind.
 func (s *Store) OpenHomes(ctx context.Context, tenant string, most int) ([]Home, error) {
-	pk, err := TenantPartition(homes, tenant)
+	pk, err := table.TenantPartition(homes, tenant)
 	if err != nil {
 		return nil, err
 	}
-	l := List{Name: "homes", Tenant: tenant, Prefixes: []string{homes}, Partitions: []string{pk}}
-	page, err := Rows(ctx, s, l, "", min(most, MaxPage), func(Home) bool { return true })
+	l := table.List{Name: "homes", Tenant: tenant, Prefixes: []string{homes}, Partitions: []string{pk}}
+	page, err := Rows(ctx, s, l, "", min(most, table.MaxPage), func(Home) bool { return true })
 	return page.Items, err
 }
 

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testIntegrations(t *testing.T, st *taskStore) {
@@ -26,7 +27,7 @@ func testIntegrations(t *testing.T, st *taskStore) {
 		out := expect.Value(st.SaveIntegration(t.Context(), x, by, at()))(t)
 		got := expect.Value(st.Integration(t.Context(), tenant, x.Provider))(t)
 		expect.Same(t, out, got)
-		stored := TextOf(raw(t, st, "INTEGRATIONS#"+tenant, "INTEGRATION#"+x.Provider), "credentials")
+		stored := table.TextOf(raw(t, st, "INTEGRATIONS#"+tenant, "INTEGRATION#"+x.Provider), "credentials")
 		if want := map[bool]string{true: "{}", false: got.Credentials}[got.Credentials == ""]; stored != want {
 			t.Errorf("credentials %q, and the column holds %q", got.Credentials, stored)
 		}

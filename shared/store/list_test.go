@@ -15,10 +15,11 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // write puts items as they are.
-func write(t *testing.T, s *taskStore, items ...Item) {
+func write(t *testing.T, s *taskStore, items ...table.Item) {
 	t.Helper()
 	for batch := range slices.Chunk(items, 25) {
 		var puts []types.WriteRequest
@@ -30,7 +31,7 @@ func write(t *testing.T, s *taskStore, items ...Item) {
 }
 
 // walk follows the cursors of a list to its end.
-func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], error)) []T {
+func walk[T any](t *testing.T, limit int, list func(cursor string) (table.Page[T], error)) []T {
 	t.Helper()
 	var out []T
 	for cursor := ""; ; {
@@ -50,7 +51,7 @@ func walk[T any](t *testing.T, limit int, list func(cursor string) (Page[T], err
 
 // taskRows are the head and the task's row of the n-th of many tasks: every
 // fifth by another requester, every third failed, several at the same moment.
-func taskRows(t *testing.T, owner string, n int) ([]Item, task.Task) {
+func taskRows(t *testing.T, owner string, n int) ([]table.Item, task.Task) {
 	t.Helper()
 	made := at().Add(time.Duration(n/4) * time.Second)
 	id := expect.Value(task.ID("T0TEAM", owner, request(n).MessageTS))(t)
@@ -66,7 +67,7 @@ func taskRows(t *testing.T, owner string, n int) ([]Item, task.Task) {
 	pk := "TASK#" + owner + "#" + id
 	head := expect.Value(headItem(pk, task.RefOf(owner, id), &h))(t)
 	row := expect.Value(packRow(taskKind(), &h, pk, &x, 2))(t)
-	return []Item{head, row}, x
+	return []table.Item{head, row}, x
 }
 
 const manyTasks = 1100
@@ -109,7 +110,7 @@ func testLists(t *testing.T, st *taskStore) {
 	} {
 		t.Run("tasks "+c.name+" come once each, the newest first", func(t *testing.T) {
 			begun := time.Now()
-			found := walk(t, c.limit, func(cursor string) (Page[task.Task], error) {
+			found := walk(t, c.limit, func(cursor string) (table.Page[task.Task], error) {
 				return st.Tasks(t.Context(), tenant, c.filter, cursor, c.limit)
 			})
 			t.Logf("%d tasks in %v", len(found), time.Since(begun).Round(time.Millisecond))
@@ -183,7 +184,7 @@ func testListBounds(t *testing.T, st *taskStore) {
 	} {
 		wantField(t, err, field)
 	}
-	if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", MaxPage+1); err == nil {
+	if _, err := st.Tasks(t.Context(), tenant, task.Filter{}, "", table.MaxPage+1); err == nil {
 		t.Error("a page larger than MaxPage was given")
 	}
 }
@@ -210,7 +211,7 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	write(t, st, newer...)
 	// The row that the cursor stands on is gone.
 	last := first.Items[len(first.Items)-1]
-	k := Key("TASK#"+tenant+"#"+last.ID, "TASK")
+	k := table.Key("TASK#"+tenant+"#"+last.ID, "TASK")
 	removed := raw(t, st, "TASK#"+tenant+"#"+last.ID, "TASK")
 	expect.Value(st.t.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &st.t.Name, Key: k}))(t)
 	defer write(t, st, removed)
@@ -218,7 +219,7 @@ func testPagesMeanwhile(t *testing.T, st *taskStore, all []task.Task) {
 	for _, x := range first.Items {
 		seen[x.ID] = true
 	}
-	rest := walk(t, 50, func(cursor string) (Page[task.Task], error) {
+	rest := walk(t, 50, func(cursor string) (table.Page[task.Task], error) {
 		if cursor == "" {
 			cursor = first.Next
 		}

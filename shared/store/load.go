@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Load reads every row of an aggregate by one consistent query. It returns
@@ -43,13 +44,13 @@ func (s *Store) load(ctx context.Context, ref aggregate.Ref, prefix string) (agg
 		return nil, err
 	}
 	kind, _ := s.kinds.Of(ref.Kind)
-	e := NewExpression()
+	e := table.NewExpression()
 	which := []string{e.Is("PK", "=", pk)}
 	if prefix != "" {
 		which = append(which, "begins_with("+e.Name("SK")+", "+e.Value(prefix)+")")
 	}
-	pages := dynamodb.NewQueryPaginator(s.t.DB, Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: All(which...),
+	pages := dynamodb.NewQueryPaginator(s.t.DB, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, ConsistentRead: aws.Bool(true), KeyConditionExpression: table.All(which...),
 	}))
 	a := kind.New()
 	for pages.HasMorePages() {
@@ -87,18 +88,18 @@ func (s *Store) Head(ctx context.Context, ref aggregate.Ref) (aggregate.Root, er
 
 // Refs are the newest aggregates of which a row stands in a partition of an index, at most limit.
 func (s *Store) Refs(ctx context.Context, index int, partition string, limit int) ([]aggregate.Ref, error) {
-	e := NewExpression()
+	e := table.NewExpression()
 	name := fmt.Sprintf("GSI%d", index)
-	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, IndexName: &name, Limit: aws.Int32(int32(limit)), ScanIndexForward: aws.Bool(false),
-		KeyConditionExpression: All(e.Is(name+"PK", "=", partition)),
+		KeyConditionExpression: table.All(e.Is(name+"PK", "=", partition)),
 	}))
 	if err != nil {
 		return nil, err
 	}
 	var refs []aggregate.Ref
 	for _, it := range out.Items {
-		if ref, known := s.kinds.Ref(TextOf(it, "PK")); known {
+		if ref, known := s.kinds.Ref(table.TextOf(it, "PK")); known {
 			refs = append(refs, ref)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // items compares items by what they hold.
@@ -26,10 +27,10 @@ func items() cmp.Option {
 // change sets an attribute of a task's row.
 func change(t *testing.T, st *taskStore, ref aggregate.Ref, sk, attribute string, v any) {
 	t.Helper()
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set(attribute, v)
-	expect.Value(st.t.DB.UpdateItem(t.Context(), Filled(e, &dynamodb.UpdateItemInput{
-		TableName: &st.t.Name, Key: Key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.Update(),
+	expect.Value(st.t.DB.UpdateItem(t.Context(), table.Filled(e, &dynamodb.UpdateItemInput{
+		TableName: &st.t.Name, Key: table.Key("TASK#"+ref.Tenant+"#"+ref.ID, sk), UpdateExpression: e.Update(),
 	})))(t)
 }
 
@@ -102,7 +103,7 @@ func testLaterSchema(t *testing.T, st *taskStore, ref aggregate.Ref) {
 	change(t, st, ref, "REQUEST", "schema_version", 2)
 	defer change(t, st, ref, "REQUEST", "schema_version", 1)
 	_, err := st.Load(t.Context(), ref)
-	var newer ErrNewerSchema
+	var newer table.ErrNewerSchema
 	if !errors.As(err, &newer) || newer.Version != 2 || !strings.HasSuffix(newer.Item, "REQUEST") {
 		t.Errorf("%v, want ErrNewerSchema of version 2 naming REQUEST", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testLostAnswers(t *testing.T, st *taskStore) {
@@ -107,7 +108,7 @@ func countAudit(t *testing.T, s *taskStore, ref aggregate.Ref, action aggregate.
 	t.Helper()
 	n := 0
 	for _, it := range rows(t, s, "AUDIT#"+ref.Tenant+"#2026-04") {
-		if TextOf(it, "task_id") == ref.ID && TextOf(it, "action") == string(action) {
+		if table.TextOf(it, "task_id") == ref.ID && table.TextOf(it, "action") == string(action) {
 			n++
 		}
 	}

@@ -5,12 +5,13 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // PutNote puts a row that no Change does, about what it is of: where there is none, or over the one of the same. It returns
 // ErrClaimed otherwise.
 func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row, of string, first bool) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	var asRead string
 	if first {
 		asRead = e.Absent()
@@ -18,7 +19,7 @@ func (s *Store) PutNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row,
 		asRead = e.Is("of", "=", of)
 	}
 	err := s.putIf(ctx, ref, r, e, asRead)
-	if ConditionFailed(err) {
+	if table.ConditionFailed(err) {
 		err = ErrClaimed
 	}
 	if err != nil {
@@ -33,9 +34,9 @@ func (s *Store) DropNote(ctx context.Context, ref aggregate.Ref, r aggregate.Row
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
-	err = s.t.DeleteIf(ctx, Key(pk, r.Key()), e, e.Is("of", "=", of))
-	if err != nil && !ConditionFailed(err) {
+	e := table.NewExpression()
+	err = s.t.DeleteIf(ctx, table.Key(pk, r.Key()), e, e.Is("of", "=", of))
+	if err != nil && !table.ConditionFailed(err) {
 		return fmt.Errorf("drop note %s of %s: %w", r.Key(), ref, err)
 	}
 	return nil

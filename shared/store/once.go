@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // onceFor is how long it is remembered that something was begun: Slack repeats nothing after so long.
@@ -14,7 +15,7 @@ const onceFor = 24 * time.Hour
 
 // once is the key of what is to be done once.
 func once(tenant, what string) (pk, sk string, err error) {
-	pk, err = TenantPartition(quotas, tenant)
+	pk, err = table.TenantPartition(quotas, tenant)
 	return pk, "ONCE#" + aggregate.Derive(time.Time{}, "once", what), err
 }
 
@@ -28,13 +29,13 @@ func (s *Store) Once(ctx context.Context, tenant, what string) (first bool, came
 	if err != nil {
 		return false, came, err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Row("once", s.t.Now().Add(onceFor))
 	e.Remove("failed")
-	condition := AnyOf(e.Absent(), e.Is("failed", "=", true))
-	it, err := s.t.Update(ctx, Key(pk, sk), e, &condition)
-	if errors.Is(err, ErrCondition) {
-		return false, Came{TextOf(it, "came_as"), TextOf(it, "channel"), TextOf(it, "ts")}, nil
+	condition := table.AnyOf(e.Absent(), e.Is("failed", "=", true))
+	it, err := s.t.Update(ctx, table.Key(pk, sk), e, &condition)
+	if errors.Is(err, table.ErrCondition) {
+		return false, Came{table.TextOf(it, "came_as"), table.TextOf(it, "channel"), table.TextOf(it, "ts")}, nil
 	}
 	if err != nil {
 		return false, came, fmt.Errorf("begin once: %w", err)
@@ -48,11 +49,11 @@ func (s *Store) Came(ctx context.Context, tenant, what string, c Came) error {
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("came_as", c.As)
 	e.Set("channel", c.Channel)
 	e.Set("ts", c.TS)
-	if _, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists())); err != nil {
+	if _, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists())); err != nil {
 		return fmt.Errorf("note what became of it: %w", err)
 	}
 	return nil
@@ -64,9 +65,9 @@ func (s *Store) Again(ctx context.Context, tenant, what string) error {
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("failed", true)
-	if _, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists())); err != nil {
+	if _, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists())); err != nil {
 		return fmt.Errorf("let it begin again: %w", err)
 	}
 	return nil

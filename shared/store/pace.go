@@ -11,6 +11,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // MaxPaceCalls is the most calls that a budget's row remembers.
@@ -33,11 +34,11 @@ type Budget struct {
 	Window    time.Duration
 }
 
-func (b Budget) key() (Item, error) {
-	if !KeyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
+func (b Budget) key() (table.Item, error) {
+	if !table.KeyPart(b.Workspace) || b.Name == "" || len(b.Name) > 128 || b.Calls < 1 || b.Calls > MaxPaceCalls || b.Window <= 0 {
 		return nil, fmt.Errorf("budget %.40q of %.40q: %w", b.Name, b.Workspace, aggregate.ErrNotFound)
 	}
-	return Key("PACE#"+b.Workspace, b.Name), nil
+	return table.Key("PACE#"+b.Workspace, b.Name), nil
 }
 
 func callName(n int) string { return "call_" + strconv.Itoa(n) }
@@ -50,7 +51,7 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 		return time.Time{}, err
 	}
 	nth := max(0, b.Calls-1-spare)
-	e := NewExpression()
+	e := table.NewExpression()
 	if b.Calls > 1 { // a budget of one call moves none along
 		zero := e.Value(0)
 		for n := b.Calls - 1; n > 0; n-- {
@@ -59,15 +60,15 @@ func (s *Store) TakePace(ctx context.Context, b Budget, spare int, now time.Time
 	}
 	e.Set(callName(0), now.UnixMilli())
 	e.Row("pace", now.Add(paceRowsLast))
-	free := Both(
-		AnyOf(e.Lacks("held_until"), e.Is("held_until", "<=", now.UnixMilli())),
-		AnyOf(e.Lacks(callName(nth)), e.Is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
+	free := table.Both(
+		table.AnyOf(e.Lacks("held_until"), e.Is("held_until", "<=", now.UnixMilli())),
+		table.AnyOf(e.Lacks(callName(nth)), e.Is(callName(nth), "<=", now.Add(-b.Window).UnixMilli())),
 	)
 	it, err := s.t.Update(ctx, k, e, &free)
 	switch {
-	case errors.Is(err, ErrCondition):
-		free := time.UnixMilli(int64(IntOf(it, callName(nth)))).Add(b.Window)
-		if held := time.UnixMilli(int64(IntOf(it, "held_until"))); held.After(free) {
+	case errors.Is(err, table.ErrCondition):
+		free := time.UnixMilli(int64(table.IntOf(it, callName(nth)))).Add(b.Window)
+		if held := time.UnixMilli(int64(table.IntOf(it, "held_until"))); held.After(free) {
 			return held, nil
 		}
 		return free, nil
@@ -89,21 +90,21 @@ func (s *Store) JoinLine(ctx context.Context, b Budget, spare int, now time.Time
 	apart := (b.Window / time.Duration(max(1, b.Calls-spare))).Milliseconds()
 	for range 5 {
 		for _, long := range []bool{true, false} {
-			e := NewExpression()
+			e := table.NewExpression()
 			var free string
 			if long {
 				e.Sets = append(e.Sets, fmt.Sprintf("%s = %s + %s", e.Name(line), e.Name(line), e.Value(apart)))
 				free = e.Is(line, ">", now.UnixMilli())
 			} else {
 				e.Set(line, now.UnixMilli()+apart)
-				free = AnyOf(e.Lacks(line), e.Is(line, "<=", now.UnixMilli()))
+				free = table.AnyOf(e.Lacks(line), e.Is(line, "<=", now.UnixMilli()))
 			}
 			e.Row("pace", now.Add(paceRowsLast))
 			it, err := s.t.Update(ctx, k, e, &free)
 			switch {
 			case err == nil:
-				return time.UnixMilli(int64(IntOf(it, line))).UTC(), nil
-			case !errors.Is(err, ErrCondition) && !errors.Is(err, aggregate.ErrNotFound):
+				return time.UnixMilli(int64(table.IntOf(it, line))).UTC(), nil
+			case !errors.Is(err, table.ErrCondition) && !errors.Is(err, aggregate.ErrNotFound):
 				return time.Time{}, fmt.Errorf("join the line of %s: %w", b.Name, err)
 			}
 		}
@@ -121,12 +122,12 @@ func (s *Store) SparePace(ctx context.Context, b Budget, now time.Time) (int, er
 	if err != nil {
 		return 0, fmt.Errorf("read the budget of %s: %w", b.Name, err)
 	}
-	if int64(IntOf(out.Item, "held_until")) > now.UnixMilli() {
+	if int64(table.IntOf(out.Item, "held_until")) > now.UnixMilli() {
 		return 0, nil
 	}
 	left := 0
 	for n := range b.Calls {
-		if int64(IntOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
+		if int64(table.IntOf(out.Item, callName(n))) <= now.Add(-b.Window).UnixMilli() {
 			left++
 		}
 	}
@@ -139,11 +140,11 @@ func (s *Store) HoldPace(ctx context.Context, b Budget, until time.Time) error {
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("held_until", until.UnixMilli())
 	e.Row("pace", until.Add(paceRowsLast))
-	longer := AnyOf(e.Lacks("held_until"), e.Is("held_until", "<", until.UnixMilli()))
-	if _, err := s.t.Update(ctx, k, e, &longer); err != nil && !errors.Is(err, ErrCondition) {
+	longer := table.AnyOf(e.Lacks("held_until"), e.Is("held_until", "<", until.UnixMilli()))
+	if _, err := s.t.Update(ctx, k, e, &longer); err != nil && !errors.Is(err, table.ErrCondition) {
 		return fmt.Errorf("hold %s: %w", b.Name, err)
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // WaitingItem is what waits for a person.
@@ -17,16 +18,16 @@ type WaitingItem struct {
 // Waiting lists what waits for a decision in a tenant, the oldest first. The
 // index may be a moment behind. It returns aggregate.ErrField for a limit outside 1 to
 // MaxPage, or a cursor that is not this list's.
-func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (Page[WaitingItem], error) {
-	l := List{Name: "pending", Tenant: tenant, Index: "GSI1", Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
+func (s *Store) Waiting(ctx context.Context, tenant, cursor string, limit int) (table.Page[WaitingItem], error) {
+	l := table.List{Name: "pending", Tenant: tenant, Index: "GSI1", Partitions: []string{aggregate.PendingOf(tenant)}, OldestFirst: true}
 	for _, k := range s.kinds {
 		l.Prefixes = append(l.Prefixes, k.Prefix)
 	}
-	return ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
+	return table.ReadPage(ctx, s.t, l, cursor, limit, s.readWaiting)
 }
 
-func (s *Store) readWaiting(it Item) (*WaitingItem, error) {
-	ref, ok := s.kinds.Ref(TextOf(it, "PK"))
+func (s *Store) readWaiting(it table.Item) (*WaitingItem, error) {
+	ref, ok := s.kinds.Ref(table.TextOf(it, "PK"))
 	if !ok {
 		return nil, nil // of a kind of a later release
 	}

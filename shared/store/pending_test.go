@@ -8,12 +8,15 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // waiting is all that waits for somebody in the tenant.
 func waiting(t *testing.T, st *taskStore) []WaitingItem {
 	t.Helper()
-	return walk(t, 2, func(cursor string) (Page[WaitingItem], error) { return st.Waiting(t.Context(), tenant, cursor, 2) })
+	return walk(t, 2, func(cursor string) (table.Page[WaitingItem], error) {
+		return st.Waiting(t.Context(), tenant, cursor, 2)
+	})
 }
 
 // waitingPrompts are tasks whose prompts wait.

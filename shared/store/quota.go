@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // quotas begins the key of a tenant's counters. A tenant's own two rows are written
@@ -25,24 +26,24 @@ type quota struct {
 // countMoves are the actions that move counters. An action that gives a place back has no condition, so that a task's
 // end never fails because of a counter.
 func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.TransactWriteItem, error) {
-	pk, err := TenantPartition(quotas, tenant)
+	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
 		return nil, err
 	}
 	var out []types.TransactWriteItem
 	for _, c := range counts {
-		e := NewExpression()
+		e := table.NewExpression()
 		e.Add("n", c.By)
 		e.Row("quota", c.Keep)
-		u := &types.Update{TableName: &s.t.Name, Key: Key(pk, c.Key), UpdateExpression: e.Update()}
+		u := &types.Update{TableName: &s.t.Name, Key: table.Key(pk, c.Key), UpdateExpression: e.Update()}
 		if c.Most > 0 {
 			holds := []string{e.Is("n", "<=", c.Most-c.By)}
 			if c.By <= c.Most {
 				holds = append(holds, e.Lacks("n"))
 			}
-			u.ConditionExpression = All(AnyOf(holds...))
+			u.ConditionExpression = table.All(table.AnyOf(holds...))
 		}
-		out = append(out, types.TransactWriteItem{Update: Filled(e, u)})
+		out = append(out, types.TransactWriteItem{Update: table.Filled(e, u)})
 	}
 	return out, nil
 }
@@ -50,7 +51,7 @@ func (s *Store) countMoves(tenant string, counts []aggregate.Count) ([]types.Tra
 // full is aggregate.ErrFull if only counters, which begin at action first, refused the transaction; of several full
 // counters, the one that has a place again last. Else it is err.
 func full(err error, counts []aggregate.Count, first int) error {
-	var l *Lost
+	var l *table.Lost
 	if !errors.As(err, &l) {
 		return err
 	}
@@ -73,7 +74,7 @@ func full(err error, counts []aggregate.Count, first int) error {
 
 // Quota reads a counter, 0 when there is none.
 func (s *Store) Quota(ctx context.Context, tenant, counter string) (int, error) {
-	pk, err := TenantPartition(quotas, tenant)
+	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
 		return 0, err
 	}

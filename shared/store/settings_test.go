@@ -15,6 +15,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // auditOfTenant returns the entries of April, in order.
@@ -23,7 +24,7 @@ func auditOfTenant(t *testing.T, s *taskStore, tenant string) []aggregate.AuditE
 	var out []aggregate.AuditEntry
 	for _, it := range rows(t, s, "AUDIT#"+tenant+"#2026-04") {
 		var x aggregate.AuditEntry
-		expect.NoError(t, Unpack(it, &x))
+		expect.NoError(t, table.Unpack(it, &x))
 		out = append(out, x)
 	}
 	return out
@@ -44,9 +45,9 @@ func testSettings(t *testing.T, st *taskStore) {
 	t.Run("a slug moves with its row, unless it is another's", func(t *testing.T) { testSlugMoves(t, st, owner) })
 	t.Run("a slug moves, and what is learnt of the tenant meanwhile stays", func(t *testing.T) { testSlugMovesAlone(t, st, owner) })
 	t.Run("settings of an older release have the defaults of newer fields", func(t *testing.T) {
-		write(t, st, Item{
-			"PK": Text("TENANT#01OLD"), "SK": Text("SETTINGS"), "type": Text("settings"), "schema_version": Number(1), "rev": Number(4),
-			"config": &types.AttributeValueMemberM{Value: Item{"name": Text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
+		write(t, st, table.Item{
+			"PK": table.Text("TENANT#01OLD"), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
+			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("旧"), "prompt_approval_required": &types.AttributeValueMemberBOOL{}}},
 		})
 		want := tenancy.DefaultSettings()
 		want.Name, want.PromptApprovalRequired, want.Rev = "旧", false, 4
@@ -57,19 +58,19 @@ func testSettings(t *testing.T, st *taskStore) {
 
 // A row may hold what somebody wrote by hand, or a later release.
 func testSettingsWithAgents(t *testing.T, st *taskStore) {
-	entry := func(id string, more Item) *types.AttributeValueMemberM {
-		it := Item{"id": Text(id), "provider": Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{Text("code")}}, "later": Number(1)}
+	entry := func(id string, more table.Item) *types.AttributeValueMemberM {
+		it := table.Item{"id": table.Text(id), "provider": table.Text("openai"), "capabilities": &types.AttributeValueMemberL{Value: []types.AttributeValue{table.Text("code")}}, "later": table.Number(1)}
 		maps.Copy(it, more)
 		return &types.AttributeValueMemberM{Value: it}
 	}
 	for i, name := range []string{"agents", "aiAgents"} {
 		tenant := fmt.Sprintf("01AGENTS%d", i)
-		write(t, st, Item{
-			"PK": Text("TENANT#" + tenant), "SK": Text("SETTINGS"), "type": Text("settings"), "schema_version": Number(1), "rev": Number(4),
-			"config": &types.AttributeValueMemberM{Value: Item{"name": Text("新"), "of_a_later_release": Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: Item{
-				"cache": &types.AttributeValueMemberM{Value: Item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
+		write(t, st, table.Item{
+			"PK": table.Text("TENANT#" + tenant), "SK": table.Text("SETTINGS"), "type": table.Text("settings"), "schema_version": table.Number(1), "rev": table.Number(4),
+			"config": &types.AttributeValueMemberM{Value: table.Item{"name": table.Text("新"), "of_a_later_release": table.Text("x"), "aiSessions": &types.AttributeValueMemberM{Value: table.Item{
+				"cache": &types.AttributeValueMemberM{Value: table.Item{"enabled": &types.AttributeValueMemberBOOL{Value: true}}}}},
 				name: &types.AttributeValueMemberL{Value: []types.AttributeValue{
-					entry("a", Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), Text("b"), entry("c", Item{"capabilities": Text("code")}),
+					entry("a", table.Item{"isDefault": &types.AttributeValueMemberBOOL{Value: true}}), table.Text("b"), entry("c", table.Item{"capabilities": table.Text("code")}),
 				}}}},
 		})
 		got := expect.Value(st.Settings(t.Context(), tenant))(t)
@@ -98,7 +99,7 @@ func testSettingsSaved(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	log := auditOfTenant(t, st, owner.ID)
 	want := []aggregate.AuditEntry{{
 		ID: log[0].ID, TenantID: owner.ID, Timestamp: at().Add(time.Hour), ActorType: aggregate.ActorUser, ActorID: approver().ID,
-		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: TextOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
+		Action: tenancy.AuditSettingsUpdated, ResourceType: "settings", ResourceID: table.TextOf(raw(t, st, "TENANT#"+owner.ID, "SETTINGS"), "id"),
 		Details: `{"changes":{"approvers.mode":{"is":"list","was":"channel"},"approvers.users":{"is":["U1","U2"],"was":[]},"max_cost_usd":{"is":1.5,"was":0},"prompt_approval_required":{"is":false,"was":true}},"fields":["approvers","max_cost_usd","prompt_approval_required"]}`,
 	}}
 	expect.Same(t, want, log)
@@ -123,7 +124,7 @@ func testSlugMoves(t *testing.T, st *taskStore, owner tenancy.Tenant) {
 	x.Slug = "jinji"
 	expect.Value(st.SaveSettings(t.Context(), owner.ID, x, approver(), at().Add(time.Hour)))(t)
 	now := expect.Value(st.Tenant(t.Context(), owner.ID))(t)
-	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
+	if now.Slug != "jinji" || now.Rev != 2 || raw(t, st, "SLUG#default", "SLUG") != nil || table.TextOf(raw(t, st, "SLUG#jinji", "SLUG"), "tenant_id") != owner.ID {
 		t.Errorf("tenant has slug %q at rev %d", now.Slug, now.Rev)
 	}
 	nobody := tenancy.DefaultSettings()

@@ -7,10 +7,11 @@ import (
 	"time"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // asRead is the condition that nobody asked for a redraw since the head was read.
-func (e *Expression) asRead(h aggregate.Head) string {
+func asRead(e *table.Expression, h aggregate.Head) string {
 	if h.Redraws == 0 {
 		return e.Lacks("redraws")
 	}
@@ -18,7 +19,7 @@ func (e *Expression) asRead(h aggregate.Head) string {
 }
 
 // allShown notes on a card's row what Shown notes on the head, unless h is nil.
-func (e *Expression) allShown(h *aggregate.Head) {
+func allShown(e *table.Expression, h *aggregate.Head) {
 	if h != nil {
 		e.Set("shown_rev", h.Rev)
 		e.Set("shown_redraws", h.Redraws)
@@ -29,12 +30,12 @@ func (e *Expression) allShown(h *aggregate.Head) {
 // stands; and so does a redraw that was asked for meanwhile: it may be about what the
 // rows don't say, such as the settings.
 func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("shown_rev", h.Rev)
 	e.Remove("draw_at")
-	later := All(e.Exists(), e.asRead(h), AnyOf(e.Lacks("shown_rev"), e.Is("shown_rev", "<=", h.Rev)))
+	later := table.All(e.Exists(), asRead(e, h), table.AnyOf(e.Lacks("shown_rev"), e.Is("shown_rev", "<=", h.Rev)))
 	err := s.updateHead(ctx, "note what is shown", ref, e, later)
-	if errors.Is(err, ErrCondition) {
+	if errors.Is(err, table.ErrCondition) {
 		return nil
 	}
 	return err
@@ -43,7 +44,7 @@ func (s *Store) Shown(ctx context.Context, ref aggregate.Ref, h aggregate.Head) 
 // Redraw has all cards of an aggregate compared with its rows again. The sweeper checks an ended one too; an earlier
 // due time is kept.
 func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
-	return s.dueBy(ctx, "redraw", ref, s.t.Now().Add(dueAfterCommit), time.Time{}, func(e *Expression) {
+	return s.dueBy(ctx, "redraw", ref, s.t.Now().Add(dueAfterCommit), time.Time{}, func(e *table.Expression) {
 		e.Remove("shown_rev")
 		e.Add("redraws", 1)
 	})
@@ -51,36 +52,36 @@ func (s *Store) Redraw(ctx context.Context, ref aggregate.Ref) error {
 
 // DrawAt keeps an aggregate's place in line for Slack's pace. With due the sweeper asks for its cards then.
 func (s *Store) DrawAt(ctx context.Context, ref aggregate.Ref, at time.Time, due bool) error {
-	write := func(e *Expression) { e.Set("draw_at", at) }
+	write := func(e *table.Expression) { e.Set("draw_at", at) }
 	if due {
 		return s.dueBy(ctx, "keep a place in line", ref, at, time.Time{}, write)
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	write(e)
-	return s.updateHead(ctx, "keep a place in line", ref, e, All(e.Exists()))
+	return s.updateHead(ctx, "keep a place in line", ref, e, table.All(e.Exists()))
 }
 
 // dueBy writes bookkeeping of a head and makes it due at a time, unless it is due sooner and that is after passed.
-func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, passed time.Time, write func(*Expression)) error {
-	e := NewExpression()
+func (s *Store) dueBy(ctx context.Context, what string, ref aggregate.Ref, at, passed time.Time, write func(*table.Expression)) error {
+	e := table.NewExpression()
 	write(e)
 	setDue(e, ref.ID, at)
-	err := s.updateHead(ctx, what, ref, e, All(e.Exists(), AnyOf(e.Lacks("due_at"), e.Is("due_at", "<=", passed), e.Is("due_at", ">", at))))
-	if !errors.Is(err, ErrCondition) {
+	err := s.updateHead(ctx, what, ref, e, table.All(e.Exists(), table.AnyOf(e.Lacks("due_at"), e.Is("due_at", "<=", passed), e.Is("due_at", ">", at))))
+	if !errors.Is(err, table.ErrCondition) {
 		return err
 	}
-	e = NewExpression()
+	e = table.NewExpression()
 	write(e)
-	return s.updateHead(ctx, what, ref, e, All(e.Exists()))
+	return s.updateHead(ctx, what, ref, e, table.All(e.Exists()))
 }
 
 // updateHead writes bookkeeping attributes, which carry no state of the aggregate and give it no new rev.
-func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *Expression, condition *string) error {
+func (s *Store) updateHead(ctx context.Context, what string, ref aggregate.Ref, e *table.Expression, condition *string) error {
 	pk, err := s.partition(ref)
 	if err != nil {
 		return err
 	}
-	if _, err := s.t.Update(ctx, Key(pk, aggregate.HeadKey), e, condition); err != nil {
+	if _, err := s.t.Update(ctx, table.Key(pk, aggregate.HeadKey), e, condition); err != nil {
 		return fmt.Errorf("%s, %s: %w", what, ref, err)
 	}
 	return nil

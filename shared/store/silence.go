@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Probes is the budget of calls to a workspace whose Slack does not answer: one in each stretch of every. Its row says
@@ -28,10 +29,10 @@ func (s *Store) SilentSince(ctx context.Context, workspace string, now time.Time
 	if err != nil {
 		return time.Time{}, fmt.Errorf("read whether Slack answers: %w", err)
 	}
-	if int64(IntOf(out.Item, "silent_until")) <= now.UnixMilli() {
+	if int64(table.IntOf(out.Item, "silent_until")) <= now.UnixMilli() {
 		return time.Time{}, nil
 	}
-	return time.UnixMilli(int64(IntOf(out.Item, "silent_since"))), nil
+	return time.UnixMilli(int64(table.IntOf(out.Item, "silent_since"))), nil
 }
 
 // NoteSilence notes that a workspace's Slack did not answer. That holds until a time, or until it is known to answer.
@@ -40,7 +41,7 @@ func (s *Store) NoteSilence(ctx context.Context, workspace string, now, until ti
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	since := e.Name("silent_since")
 	e.Sets = append(e.Sets, fmt.Sprintf("%s = if_not_exists(%s, %s)", since, since, e.Value(now.UnixMilli())))
 	e.Set("silent_until", until.UnixMilli())
@@ -57,7 +58,7 @@ func (s *Store) NoteAnswer(ctx context.Context, workspace string) error {
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Remove("silent_since", "silent_until")
 	there := e.Exists()
 	if _, err := s.t.Update(ctx, k, e, &there); err != nil && !errors.Is(err, aggregate.ErrNotFound) {

@@ -12,26 +12,27 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/table"
 )
 
 // Spent sums what a tenant's tasks have cost by their days: at most 31 small rows.
 func (s *Store) Spent(ctx context.Context, tenant string, now time.Time) (tenancy.Sums, error) {
-	pk, err := TenantPartition(quotas, tenant)
+	pk, err := table.TenantPartition(quotas, tenant)
 	if err != nil {
 		return tenancy.Sums{}, err
 	}
-	e, today := NewExpression(), now.UTC().Format(time.DateOnly)
-	out, err := s.t.DB.Query(ctx, Filled(e, &dynamodb.QueryInput{
+	e, today := table.NewExpression(), now.UTC().Format(time.DateOnly)
+	out, err := s.t.DB.Query(ctx, table.Filled(e, &dynamodb.QueryInput{
 		TableName: &s.t.Name, ConsistentRead: aws.Bool(true),
-		KeyConditionExpression: All(e.Is("PK", "=", pk), "begins_with("+e.Name("SK")+", "+e.Value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
+		KeyConditionExpression: table.All(e.Is("PK", "=", pk), "begins_with("+e.Name("SK")+", "+e.Value(tenancy.SpentPrefix+today[:len("2006-01-")])+")"),
 	}))
 	if err != nil {
 		return tenancy.Sums{}, fmt.Errorf("read what %s has spent: %w", tenant, err)
 	}
 	var sums tenancy.Sums
 	for _, it := range out.Items {
-		n := aggregate.MicroUSD(IntOf(it, "n"))
-		if sums.Month += n; TextOf(it, "SK") == tenancy.SpentPrefix+today {
+		n := aggregate.MicroUSD(table.IntOf(it, "n"))
+		if sums.Month += n; table.TextOf(it, "SK") == tenancy.SpentPrefix+today {
 			sums.Day = n
 		}
 	}
@@ -46,7 +47,7 @@ func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggreg
 	}
 	var items []types.TransactWriteItem
 	for _, r := range rows {
-		it, err := Pack(r.Type(), pk, r.Key(), r)
+		it, err := table.Pack(r.Type(), pk, r.Key(), r)
 		if err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (s *Store) putCounted(ctx context.Context, ref aggregate.Ref, rows []aggreg
 		return err
 	}
 	err = s.t.TransactPast(ctx, s.newID(), append(items, moves...))
-	var l *Lost
+	var l *table.Lost
 	for i := range rows {
 		if errors.As(err, &l) && l.Failed(i) {
 			return nil

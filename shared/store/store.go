@@ -9,6 +9,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 const (
@@ -17,9 +18,17 @@ const (
 	dueAfterCommit = time.Minute
 )
 
+// MaxPage is the largest page of a list.
+const MaxPage = table.MaxPage
+
+type (
+	Page[T any] = table.Page[T]
+	List        = table.List
+)
+
 // Store reads and writes the table. It is safe for concurrent use.
 type Store struct {
-	t     *Table
+	t     *table.Table
 	kinds aggregate.Kinds
 	newID func() string
 
@@ -30,8 +39,8 @@ type Store struct {
 }
 
 // New returns a store over the table of that name, of these kinds of aggregates.
-func New(db *dynamodb.Client, table string, kinds ...aggregate.Kind) *Store {
-	return &Store{t: NewTable(db, table), kinds: kinds, newID: aggregate.NewID, counting: &sync.Map{}, known: &deployment{}}
+func New(db *dynamodb.Client, name string, kinds ...aggregate.Kind) *Store {
+	return &Store{t: table.New(db, name), kinds: kinds, newID: aggregate.NewID, counting: &sync.Map{}, known: &deployment{}}
 }
 
 // Of is a store of one kind of aggregates.
@@ -77,7 +86,7 @@ func on[A aggregate.Aggregate](decide aggregate.Decision[A]) aggregate.Decision[
 // cannot be one names none, so aggregate.ErrNotFound.
 func (s *Store) partition(ref aggregate.Ref) (string, error) {
 	pk, known := s.kinds.Partition(ref)
-	if !known || !KeyPart(ref.Tenant) || !KeyPart(ref.ID) {
+	if !known || !table.KeyPart(ref.Tenant) || !table.KeyPart(ref.ID) {
 		return "", fmt.Errorf("%s %.40q: %w", ref.Kind, ref.ID, aggregate.ErrNotFound)
 	}
 	return pk, nil

@@ -23,6 +23,7 @@ import (
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/explain/ended"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // TestStore is the compliance suite, held against the emulator that everything else here runs on and against Amazon's own
@@ -325,18 +326,18 @@ func running(t *testing.T, s *taskStore, n, steps int) aggregate.Ref {
 }
 
 // raw reads an item as the table has it.
-func raw(t *testing.T, s *taskStore, pk, sk string) Item {
+func raw(t *testing.T, s *taskStore, pk, sk string) table.Item {
 	t.Helper()
-	out := expect.Value(s.t.DB.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.t.Name, Key: Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
+	out := expect.Value(s.t.DB.GetItem(context.Background(), &dynamodb.GetItemInput{TableName: &s.t.Name, Key: table.Key(pk, sk), ConsistentRead: aws.Bool(true)}))(t)
 	return out.Item
 }
 
 // rows returns every item of a partition.
-func rows(t *testing.T, s *taskStore, pk string) []Item {
+func rows(t *testing.T, s *taskStore, pk string) []table.Item {
 	t.Helper()
-	e := NewExpression()
-	out, err := s.t.DB.Query(t.Context(), Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, KeyConditionExpression: All(e.Is("PK", "=", pk)),
+	e := table.NewExpression()
+	out, err := s.t.DB.Query(t.Context(), table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, KeyConditionExpression: table.All(e.Is("PK", "=", pk)),
 	}))
 	expect.NoError(t, err)
 	return out.Items
@@ -372,11 +373,11 @@ func (s *taskStore) Head(ctx context.Context, ref aggregate.Ref) (task.Head, err
 	return *root.(*task.Head), nil
 }
 
-func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (Page[task.Task], error) {
+func (s *taskStore) Tasks(ctx context.Context, tenant string, f task.Filter, cursor string, limit int) (table.Page[task.Task], error) {
 	if err := f.Check(); err != nil {
-		return Page[task.Task]{}, err
+		return table.Page[task.Task]{}, err
 	}
-	l := List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
+	l := table.List{Name: "tasks", Filter: []string{string(f.Status), f.Requester}, Tenant: tenant, Prefixes: []string{task.Kind.Prefix}}
 	l.Index, l.Partitions, l.Sparse = f.In(tenant)
 	l.From, l.Until = f.Between()
 	return Rows(ctx, s.Store, l, cursor, limit, f.Keeps)

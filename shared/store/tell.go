@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/shared/domain/aggregate"
+	"ringi/shared/store/table"
 )
 
 // Tell adds rows to an aggregate that nobody has read: each is put if it is absent, and the head gets a new rev, so that
@@ -20,19 +21,19 @@ func (s *Store) Tell(ctx context.Context, ref aggregate.Ref, c aggregate.Change)
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Add("rev", 1)
 	setDue(e, ref.ID, c.Now.Add(dueAfterCommit))
-	head := types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
-		ConditionExpression: All(e.Exists(), AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))),
+	head := types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(pk, aggregate.HeadKey), UpdateExpression: e.Update(),
+		ConditionExpression: table.All(e.Exists(), table.AnyOf(e.Lacks("forgotten_at"), e.Is("forgotten_at", ">", c.Now))),
 	})}
 	rest, err := s.actions(ref, c, 1)
 	if err != nil {
 		return fmt.Errorf("tell %s: %w", ref, err)
 	}
 	err = s.t.TransactPast(ctx, s.newID(), append([]types.TransactWriteItem{head}, rest...))
-	var l *Lost
+	var l *table.Lost
 	switch {
 	case err == nil:
 		return nil

@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
+	"ringi/shared/store/table"
 )
 
 // Settings returns a tenant's settings, the defaults when it has saved none; after CapFurther with what bounds a further
@@ -32,7 +33,7 @@ func (s *Store) Settings(ctx context.Context, tenant string) (tenancy.Settings, 
 func (s *Store) settings(ctx context.Context, tenant string) (tenancy.SettingsRow, error) {
 	row := tenancy.SettingsRow{TenantID: tenant, Config: tenancy.DefaultSettings()}
 	err := s.read(ctx, tenant, &row)
-	if errors.Is(err, aggregate.ErrNotFound) && KeyPart(tenant) {
+	if errors.Is(err, aggregate.ErrNotFound) && table.KeyPart(tenant) {
 		err = nil
 	}
 	return row, err
@@ -60,7 +61,7 @@ func (s *Store) ToolPermission(ctx context.Context, tenant, name string) (p tena
 	p = tenancy.ToolPermission{TenantID: tenant, ToolName: name}
 	err = s.read(ctx, tenant, &p)
 	switch {
-	case !errors.Is(err, aggregate.ErrNotFound) || !KeyPart(tenant):
+	case !errors.Is(err, aggregate.ErrNotFound) || !table.KeyPart(tenant):
 		return p, err == nil, err
 	case !tenancy.IsAdded(name):
 		return tenancy.Unsaved(tenant, name), false, nil
@@ -191,10 +192,10 @@ func (s *Store) NoteOrganization(ctx context.Context, t tenancy.Tenant, enterpri
 
 // OfOrganization are the tenants that are workspaces of an organization, by an index that may be a moment behind.
 func (s *Store) OfOrganization(ctx context.Context, enterprise string) iter.Seq2[tenancy.Tenant, error] {
-	e := NewExpression()
-	return Queried(ctx, s.t, Filled(e, &dynamodb.QueryInput{
-		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: All(e.Is("GSI1PK", "=", tenancy.EnterprisePrefix+enterprise)),
-	}), func(it Item) (t tenancy.Tenant, err error) { return t, Unpack(it, &t) })
+	e := table.NewExpression()
+	return table.Queried(ctx, s.t, table.Filled(e, &dynamodb.QueryInput{
+		TableName: &s.t.Name, IndexName: aws.String("GSI1"), KeyConditionExpression: table.All(e.Is("GSI1PK", "=", tenancy.EnterprisePrefix+enterprise)),
+	}), func(it table.Item) (t tenancy.Tenant, err error) { return t, table.Unpack(it, &t) })
 }
 
 // SaveTenant commits t.Save over the tenant of revision t.Rev. It returns aggregate.ErrNotFound without a tenant,

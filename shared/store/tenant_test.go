@@ -11,6 +11,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func workspace(team string) tenancy.Tenant {
@@ -87,7 +88,7 @@ func testFirstContact(t *testing.T, st *taskStore, first tenancy.Tenant) {
 	want.Rev, want.CreatedAt, want.UpdatedAt = 1, at(), at()
 	expect.Same(t, want, first)
 	expect.Same(t, want, expect.Value(st.Tenant(t.Context(), want.ID))(t))
-	if got := TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"); got != want.ID {
+	if got := table.TextOf(raw(t, st, "SLUG#default", "SLUG"), "tenant_id"); got != want.ID {
 		t.Errorf("the slug is %q's", got)
 	}
 	settings := expect.Value(st.Settings(t.Context(), want.ID))(t)

@@ -7,6 +7,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/task"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 // FuzzWait: a task token is Step Functions' own text, and comes back as it was,
@@ -25,7 +26,7 @@ func FuzzWait(f *testing.F) {
 		if want.Entered.Year() < 0 {
 			return
 		}
-		it := expect.Value(Pack("wait", "TASK#t#1", want.Key(), want))(t)
+		it := expect.Value(table.Pack("wait", "TASK#t#1", want.Key(), want))(t)
 		a := task.Aggregate{Head: task.Head{TaskID: "1"}}
 		r, err := New(nil, "").unpackRow(task.Kind, it)
 		if err != nil {

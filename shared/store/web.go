@@ -12,6 +12,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/websession"
+	"ringi/shared/store/table"
 )
 
 // Rows of browsers: WEB#<hash of a secret that the browser holds>. All have a TTL.
@@ -45,12 +46,12 @@ func (s *Store) BeginWebSession(ctx context.Context, cookie string, x websession
 
 // SawWebSession notes who the person of a session is, as Slack and the tenant's row just said. One that has ended stays so.
 func (s *Store) SawWebSession(ctx context.Context, cookie string, x websession.Session) error {
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Set("name", x.Name)
 	e.Set("admin", x.Admin)
 	e.Set("asked_at", x.AskedAt)
 	pk, sk := webKey(cookie, webSession)
-	_, err := s.t.Update(ctx, Key(pk, sk), e, All(e.Exists()))
+	_, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(e.Exists()))
 	if err != nil && !errors.Is(err, aggregate.ErrNotFound) {
 		return fmt.Errorf("note whose session it is: %w", err)
 	}
@@ -68,22 +69,22 @@ func (s *Store) BeginSignIn(ctx context.Context, state string, x websession.Sign
 func (s *Store) TakeSignIn(ctx context.Context, state string, now time.Time) (websession.SignIn, error) {
 	var is websession.SignIn
 	pk, sk := webKey(state, webSignIn)
-	it, err := s.taken(ctx, Key(pk, sk), now)
+	it, err := s.taken(ctx, table.Key(pk, sk), now)
 	if err != nil {
 		return is, fmt.Errorf("take a sign-in: %w", err)
 	}
-	return is, Unpack(it, &is)
+	return is, table.Unpack(it, &is)
 }
 
 // taken deletes an item and returns it, to one caller only. It returns aggregate.ErrNotFound when there is none, or it is
 // too old.
-func (s *Store) taken(ctx context.Context, k Item, now time.Time) (Item, error) {
-	e := NewExpression()
-	out, err := s.t.DB.DeleteItem(ctx, Filled(e, &dynamodb.DeleteItemInput{
-		TableName: &s.t.Name, Key: k, ConditionExpression: All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
+func (s *Store) taken(ctx context.Context, k table.Item, now time.Time) (table.Item, error) {
+	e := table.NewExpression()
+	out, err := s.t.DB.DeleteItem(ctx, table.Filled(e, &dynamodb.DeleteItemInput{
+		TableName: &s.t.Name, Key: k, ConditionExpression: table.All(e.Exists()), ReturnValues: types.ReturnValueAllOld,
 	}))
 	switch {
-	case ConditionFailed(err) || err == nil && Expired(out.Attributes, now):
+	case table.ConditionFailed(err) || err == nil && table.Expired(out.Attributes, now):
 		return nil, aggregate.ErrNotFound
 	case err != nil:
 		return nil, err
@@ -104,23 +105,23 @@ func (s *Store) CountSignIn(ctx context.Context, address string, now time.Time) 
 	if is.N >= websession.SignInsPerMinute {
 		return false, nil
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	e.Add("n", 1)
 	e.Row("web_signins", now.Add(2*time.Minute))
-	it, err := s.t.Update(ctx, Key(pk, sk), e, All(AnyOf(e.Lacks("n"), e.Is("n", "<", websession.SignInsPerMinute))))
-	if errors.Is(err, ErrCondition) {
+	it, err := s.t.Update(ctx, table.Key(pk, sk), e, table.All(table.AnyOf(e.Lacks("n"), e.Is("n", "<", websession.SignInsPerMinute))))
+	if errors.Is(err, table.ErrCondition) {
 		return false, nil
 	}
 	if err != nil {
 		return false, fmt.Errorf("count sign-ins: %w", err)
 	}
-	return IntOf(it, "n") <= websession.SignInsPerMinute, nil
+	return table.IntOf(it, "n") <= websession.SignInsPerMinute, nil
 }
 
-func webItem(pk, sk, typ string, v any, until time.Time) (Item, error) {
-	it, err := Pack(typ, pk, sk, v)
+func webItem(pk, sk, typ string, v any, until time.Time) (table.Item, error) {
+	it, err := table.Pack(typ, pk, sk, v)
 	if err == nil {
-		it["delete_after"] = Number(int(until.Unix()))
+		it["delete_after"] = table.Number(int(until.Unix()))
 	}
 	return it, err
 }

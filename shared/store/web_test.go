@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/websession"
 	"ringi/shared/runtime/expect"
+	"ringi/shared/store/table"
 )
 
 func testWeb(t *testing.T, st *taskStore) {
@@ -221,16 +222,16 @@ func testWebSecrets(t *testing.T, st *taskStore) {
 	seen := 0
 	for pages := dynamodb.NewScanPaginator(st.t.DB, &dynamodb.ScanInput{TableName: &st.t.Name}); pages.HasMorePages(); {
 		for _, it := range expect.Value(pages.NextPage(t.Context()))(t).Items {
-			if !strings.HasPrefix(TextOf(it, "PK"), "WEB#") {
+			if !strings.HasPrefix(table.TextOf(it, "PK"), "WEB#") {
 				continue
 			}
 			seen++
-			if IntOf(it, "delete_after") == 0 {
-				t.Errorf("%s stays for ever", TextOf(it, "type"))
+			if table.IntOf(it, "delete_after") == 0 {
+				t.Errorf("%s stays for ever", table.TextOf(it, "type"))
 			}
 			for name := range it {
-				if strings.Contains(TextOf(it, name), "in-the-open") {
-					t.Errorf("%s of %s has a secret", name, TextOf(it, "type"))
+				if strings.Contains(table.TextOf(it, name), "in-the-open") {
+					t.Errorf("%s of %s has a secret", name, table.TextOf(it, "type"))
 				}
 			}
 		}

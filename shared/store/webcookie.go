@@ -11,6 +11,7 @@ import (
 
 	"ringi/shared/domain/aggregate"
 	"ringi/shared/domain/websession"
+	"ringi/shared/store/table"
 )
 
 // RotateWebSession keeps the session, as it was read, under a new cookie. The old one ends soon after somebody came with the
@@ -22,10 +23,10 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 	if err != nil {
 		return err
 	}
-	e := NewExpression()
+	e := table.NewExpression()
 	as := e.Lacks("replaced_at")
 	if x.Replaced != nil {
-		as = Both(e.Is("next", "=", x.Next), e.Has("awaits_next_since"))
+		as = table.Both(e.Is("next", "=", x.Next), e.Has("awaits_next_since"))
 	} else {
 		e.Set("awaits_next_since", now)
 	}
@@ -45,7 +46,7 @@ func (s *Store) RotateWebSession(ctx context.Context, old, cookie string, x webs
 // and ends the session under all its cookies, when that one was replaced by yet another since: two have it then, and one
 // of them is not the person.
 func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.Session) error {
-	own, before := NewExpression(), NewExpression()
+	own, before := table.NewExpression(), table.NewExpression()
 	own.Remove("before")
 	before.Remove("awaits_next_since")
 	hash := websession.Hash(cookie)
@@ -53,7 +54,7 @@ func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.
 		s.webUpdate(webPartition(hash), own, own.Exists()),
 		s.webUpdate(webPartition(x.Before), before, before.Exists(), before.Is("next", "=", hash)),
 	})
-	var l *Lost
+	var l *table.Lost
 	if errors.As(err, &l) && !l.OnlyInTheWay() {
 		return errors.Join(fmt.Errorf("a cookie beside another: %w", aggregate.ErrNotFound), s.endWeb(ctx, x.Before), s.endWeb(ctx, hash))
 	}
@@ -63,9 +64,9 @@ func (s *Store) CameWebSession(ctx context.Context, cookie string, x websession.
 	return nil
 }
 
-func (s *Store) webUpdate(pk string, e *Expression, conditions ...string) types.TransactWriteItem {
-	return types.TransactWriteItem{Update: Filled(e, &types.Update{
-		TableName: &s.t.Name, Key: Key(pk, webSession), ConditionExpression: All(conditions...), UpdateExpression: e.Update(),
+func (s *Store) webUpdate(pk string, e *table.Expression, conditions ...string) types.TransactWriteItem {
+	return types.TransactWriteItem{Update: table.Filled(e, &types.Update{
+		TableName: &s.t.Name, Key: table.Key(pk, webSession), ConditionExpression: table.All(conditions...), UpdateExpression: e.Update(),
 	})}
 }
 
@@ -107,6 +108,6 @@ func (s *Store) endWeb(ctx context.Context, hash string) error {
 }
 
 func (s *Store) deleteWeb(ctx context.Context, hash string) error {
-	_, err := s.t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.t.Name, Key: Key(webPartition(hash), webSession)})
+	_, err := s.t.DB.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: &s.t.Name, Key: table.Key(webPartition(hash), webSession)})
 	return err
 }

@@ -1,4 +1,6 @@
-package store
+// Package table reads and writes rows of the one DynamoDB table: items and their expressions, transactions, pages of lists. It
+// knows no kind of row.
+package table
 
 import (
 	"context"
@@ -21,8 +23,8 @@ type Table struct {
 	Now  func() time.Time
 }
 
-// NewTable returns the table of that name.
-func NewTable(db *dynamodb.Client, name string) *Table {
+// New returns the table of that name.
+func New(db *dynamodb.Client, name string) *Table {
 	return &Table{DB: db, Name: name, Now: time.Now}
 }
 

@@ -1,4 +1,4 @@
-package store
+package table
 
 import "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
