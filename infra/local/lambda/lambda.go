@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"ringi/infra/local/process"
 )
 
 // ErrUnknown says that there is no function of that name.
@@ -61,7 +63,7 @@ type Service struct {
 
 // New makes a service; nothing is started before it is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, managed: newManaged(), log: newSink(o.Log), transport: tapTransport()}
+	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}}, log: newSink(o.Log), transport: tapTransport()}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{}}
 	}
@@ -121,22 +123,30 @@ func (s *Service) Invoke(ctx context.Context, name string, payload []byte) (Resu
 // Kill ends every environment of a function at once, whatever it is doing, as
 // a failing host would. It returns how many there were.
 func (s *Service) Kill(name string) int {
-	p, ok := s.functions[plainName(name)]
-	if !ok {
-		return 0
+	all := s.processes(name)
+	for _, p := range all {
+		p.Kill()
 	}
-	return p.kill() + s.managed.kill(p.function.Name)
+	return len(all)
 }
 
 // Logs are the last lines that a function printed, oldest first.
 func (s *Service) Logs(name string) []string { return s.log.lines(plainName(name)) }
 
 // PIDs are the processes of a function's environments.
-func (s *Service) PIDs(name string) []int {
-	if p, ok := s.functions[plainName(name)]; ok {
-		return append(p.pids(), s.managed.pids(p.function.Name)...)
+func (s *Service) PIDs(name string) (list []int) {
+	for _, p := range s.processes(name) {
+		list = append(list, p.PID())
 	}
-	return nil
+	return list
+}
+
+func (s *Service) processes(name string) []*process.Process {
+	p, ok := s.functions[plainName(name)]
+	if !ok {
+		return nil
+	}
+	return append(p.processes(), s.managed.all(p.function.Name)...)
 }
 
 // Close kills every environment and waits until none is left.
@@ -146,8 +156,8 @@ func (s *Service) Close() {
 	s.mu.Unlock()
 	for _, p := range s.functions {
 		p.close()
-		s.managed.close(p.function.Name)
 	}
+	s.managed.close()
 	s.active.Wait()
 	s.transport.CloseIdleConnections()
 }

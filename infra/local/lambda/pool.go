@@ -3,6 +3,8 @@ package lambda
 import (
 	"fmt"
 	"sync"
+
+	"ringi/infra/local/process"
 )
 
 // pool is a function with its environments. An environment is either idle or
@@ -92,26 +94,13 @@ func (p *pool) remove(e *environment) {
 	e.close()
 }
 
-func (p *pool) kill() int {
+// processes are those that live.
+func (p *pool) processes() (list []*process.Process) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	count := 0
 	for e := range p.environments {
 		if !e.dead() {
-			count++
-			e.process.Kill()
-		}
-	}
-	return count
-}
-
-func (p *pool) pids() []int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var list []int
-	for e := range p.environments {
-		if !e.dead() {
-			list = append(list, e.process.PID())
+			list = append(list, e.process)
 		}
 	}
 	return list

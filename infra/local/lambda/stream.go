@@ -19,67 +19,49 @@ import (
 // managed are the processes of managed functions, one for each call: none serves two, as tenant isolation by the call has it.
 type managed struct {
 	mu        sync.Mutex
-	processes map[string]map[*process.Process]bool
-	closed    map[string]bool
-}
-
-func newManaged() *managed {
-	return &managed{processes: map[string]map[*process.Process]bool{}, closed: map[string]bool{}}
+	processes map[*process.Process]string // the function's name
+	closed    bool
 }
 
 // start starts a process that is killed when its service closes.
 func (m *managed) start(name string, cmd *exec.Cmd) (*process.Process, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.closed[name] {
+	if m.closed {
 		return nil, ErrClosed
 	}
 	p, err := process.Start(cmd)
 	if err != nil {
 		return nil, err
 	}
-	if m.processes[name] == nil {
-		m.processes[name] = map[*process.Process]bool{}
-	}
-	m.processes[name][p] = true
+	m.processes[p] = name
 	return p, nil
 }
 
-func (m *managed) ended(name string, p *process.Process) {
+func (m *managed) ended(p *process.Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	delete(m.processes[name], p)
+	delete(m.processes, p)
 }
 
 func (m *managed) all(name string) (list []*process.Process) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for p := range m.processes[name] {
-		list = append(list, p)
+	for p, of := range m.processes {
+		if of == name {
+			list = append(list, p)
+		}
 	}
 	return list
 }
 
-func (m *managed) pids(name string) (list []int) {
-	for _, p := range m.all(name) {
-		list = append(list, p.PID())
-	}
-	return list
-}
-
-func (m *managed) kill(name string) int {
-	all := m.all(name)
-	for _, p := range all {
+func (m *managed) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	for p := range m.processes {
 		p.Kill()
 	}
-	return len(all)
-}
-
-func (m *managed) close(name string) {
-	m.mu.Lock()
-	m.closed[name] = true
-	m.mu.Unlock()
-	m.kill(name)
 }
 
 // run runs a managed function once. What it prints goes to out; failed is how it ended, if not well.
@@ -92,7 +74,7 @@ func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", f.Name, err)
 	}
-	defer s.managed.ended(f.Name, p)
+	defer s.managed.ended(p)
 	limit := time.NewTimer(f.Timeout)
 	defer limit.Stop()
 	var r Result

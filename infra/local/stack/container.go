@@ -78,15 +78,11 @@ func (s *Stack) containerFunctions() []functionInfo {
 	return out
 }
 
-func (s *Stack) serveContainerFunctions(w http.ResponseWriter, _ *http.Request) {
+func (s *Stack) containerHandler() http.Handler {
 	if s.containers == nil {
-		http.NotFound(w, nil)
-		return
+		return http.NotFoundHandler()
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(s.containerFunctions()); err != nil {
-		s.log.Warn("list the functions for containers", "err", err)
-	}
+	return s.serveFunctions(s.containerFunctions)
 }
 
 // ErrNoStack says that no stack answers where one was looked for.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -58,14 +57,11 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	maps.Copy(variables, s.options.Variables)
 	for _, f := range s.Template.Functions {
 		info := describe(f, binaries[f.ID], variables)
-		s.functions = append(s.functions, info)
-		run := info.function(nil)
-		run.Concurrency = f.Concurrency
-		o.Functions = append(o.Functions, run)
+		s.functions, o.Functions = append(s.functions, info), append(o.Functions, info.Function)
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), http.HandlerFunc(s.serveFunctions), http.HandlerFunc(s.serveContainerFunctions), s.moto.URL, s.tables.URL, s.BucketName, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), s.serveFunctions(func() []functionInfo { return s.functions }), s.containerHandler(), s.moto.URL, s.tables.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
@@ -94,16 +90,14 @@ func (s *Stack) VendorsHost() string { return strings.TrimPrefix(s.VendorsURL, "
 
 // describe is a function of the template, ready to run.
 func describe(f template.Function, binary string, variables map[string]string) functionInfo {
-	environment := maps.Clone(f.Environment)
-	for name, value := range variables {
-		if _, declared := environment[name]; declared {
-			environment[name] = value
-		}
-	}
+	environment := replaced(f.Environment, variables)
 	if _, slack := environment["SLACK_SECRET_ID"]; slack { // where a tap may stand in between
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
-	return functionInfo{Name: f.ID, Folder: f.Folder, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Environment: environment, Managed: f.Managed}
+	return functionInfo{lambda.Function{
+		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency, Environment: environment,
+		Managed: f.Managed,
+	}, f.Folder}
 }
 
 // splitEvery is how often a stream's shard ends: in AWS every few hours, or when its table's partition is split.

@@ -19,11 +19,8 @@ const functionsPath = "/_ringi/functions"
 
 // functionInfo is what InvokeOnce needs of a function of a running stack.
 type functionInfo struct {
-	Name, Folder, Binary, LogLevel string
-	Timeout                        time.Duration
-	Memory                         int
-	Environment                    map[string]string
-	Managed                        bool
+	lambda.Function
+	Folder string
 }
 
 // VariableFile gives environment variables by logical id; "Parameters" is for
@@ -32,11 +29,13 @@ type VariableFile map[string]map[string]string
 
 // serveFunctions tells what runs here. Nothing of it is secret: secrets are
 // fetched by name.
-func (s *Stack) serveFunctions(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(s.functions); err != nil {
-		s.log.Warn("list the functions", "err", err)
-	}
+func (s *Stack) serveFunctions(list func() []functionInfo) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if err := json.NewEncoder(w).Encode(list()); err != nil {
+			s.log.Warn("list the functions", "err", err)
+		}
+	})
 }
 
 // InvokeOnce runs one function, by logical id or folder, in a process of its
@@ -79,7 +78,7 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 	if at < 0 {
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
 	}
-	f := list[at].function(variables)
+	f := list[at].with(variables)
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
 		return lambda.Result{}, err
 	}
@@ -88,17 +87,23 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 	return service.Invoke(ctx, f.Name, event)
 }
 
-// function is what the Lambda service runs, with some variables replaced.
-func (f functionInfo) function(variables VariableFile) lambda.Function {
-	environment := maps.Clone(f.Environment)
-	for _, block := range []string{"Parameters", f.Name} {
-		for variable, value := range variables[block] {
-			if _, declared := environment[variable]; declared {
-				environment[variable] = value
+// with is the function alone, with some variables replaced.
+func (f functionInfo) with(variables VariableFile) lambda.Function {
+	f.Concurrency, f.Environment = 0, replaced(f.Environment, variables["Parameters"], variables[f.Name])
+	return f.Function
+}
+
+// replaced are variables with other values for those that are there.
+func replaced(environment map[string]string, others ...map[string]string) map[string]string {
+	environment = maps.Clone(environment)
+	for _, other := range others {
+		for name, value := range other {
+			if _, declared := environment[name]; declared {
+				environment[name] = value
 			}
 		}
 	}
-	return lambda.Function{Name: f.Name, Binary: f.Binary, Timeout: f.Timeout, Memory: f.Memory, LogLevel: f.LogLevel, Environment: environment, Managed: f.Managed}
+	return environment
 }
 
 func folders(list []functionInfo) (names []string) {
