@@ -178,8 +178,8 @@ func canaryAlarmRule(s *stack, wrong func(string, ...any)) {
 func indexAlarmRule(s *stack, wrong func(string, ...any)) {
 	for _, index := range s.table.Indexes {
 		for _, name := range []string{"ReadThrottleEvents", "WriteThrottleEvents"} {
-			if !s.watchesIndex(name, index.Name) {
-				wrong("no alarm watches %s of the index %s", name, index.Name)
+			if !s.watchesIndex(name, *index.IndexName) {
+				wrong("no alarm watches %s of the index %s", name, *index.IndexName)
 			}
 		}
 	}

@@ -74,8 +74,8 @@ func metered(ctx context.Context, seed uint64, do func(*stack.Stack, *recorder.R
 	}
 	defer s.Close()
 	indexes := map[string]capacity.Index{}
-	for _, x := range s.Template.Tables[0].Indexes {
-		indexes[x.Name] = capacity.Index{PK: x.Key.Hash, SK: x.Key.Range}
+	for _, x := range s.Template.Tables[0].Indexes { // as the template has them: HASH, then RANGE
+		indexes[*x.IndexName] = capacity.Index{PK: *x.KeySchema[0].AttributeName, SK: *x.KeySchema[1].AttributeName}
 	}
 	rec.Attach(&recorder.Meter{Endpoint: s.AWSEndpoint, Indexes: indexes})
 	return do(s, rec)

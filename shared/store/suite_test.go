@@ -14,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"ringi/infra/local/dynamodblocal"
 	"ringi/infra/local/moto"
 	"ringi/infra/local/template"
@@ -116,7 +115,7 @@ func (s *suite) store(t *testing.T) *taskStore {
 	t.Helper()
 	st := &taskStore{Of[*task.Aggregate]{New(s.client(nil), fmt.Sprintf("rows-%d", s.tables.Add(1)), taskKind())}, s}
 	st.t.Now = at
-	expect.Value(st.t.DB.CreateTable(t.Context(), input(s.described, st.t.Name)))(t)
+	expect.Value(st.t.DB.CreateTable(t.Context(), s.described.Input(st.t.Name)))(t)
 	return st
 }
 
@@ -146,26 +145,6 @@ func promptly(o *dynamodb.Options) {
 
 // oneTry leaves the client no repetitions.
 func oneTry(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }
-
-func input(d template.Table, name string) *dynamodb.CreateTableInput {
-	schema := func(k template.Key) []types.KeySchemaElement {
-		return []types.KeySchemaElement{
-			{AttributeName: aws.String(k.Hash), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(k.Range), KeyType: types.KeyTypeRange},
-		}
-	}
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(d.Key)}
-	for _, a := range d.Attributes {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
-			AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type),
-		})
-	}
-	for _, x := range d.Indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name), KeySchema: schema(x.Key), Projection: &types.Projection{ProjectionType: types.ProjectionType(x.Projection)},
-		})
-	}
-	return in
-}
 
 const (
 	tenant    = "01TENANT"

@@ -74,7 +74,11 @@ func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 
 func (m creator) table(ctx context.Context, t template.Table) (streamARN string, err error) {
 	db := dynamodb.NewFromConfig(m.tables)
-	out, err := db.CreateTable(ctx, t.Input())
+	in := t.Input(t.Name)
+	if t.Stream != "" {
+		in.StreamSpecification = &dynamodbtypes.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: t.Stream}
+	}
+	out, err := db.CreateTable(ctx, in)
 	if err != nil {
 		return "", err
 	}

@@ -10,9 +10,9 @@ import (
 func (t *Template) Account(names Names) iam.Account {
 	account := iam.Account{Region: names.Region, ID: names.Account, PartitionKeys: map[string]string{}}
 	for _, table := range t.Tables {
-		account.PartitionKeys[table.Name] = table.Key.Hash
+		account.PartitionKeys[table.Name] = partition(table.Key)
 		for _, x := range table.Indexes {
-			account.PartitionKeys[table.Name+"/index/"+x.Name] = x.Key.Hash
+			account.PartitionKeys[table.Name+"/index/"+*x.IndexName] = partition(x.KeySchema)
 		}
 	}
 	for _, m := range t.Machines {

@@ -1,8 +1,11 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,16 +91,16 @@ func readFunction(id string, properties map[string]any) (Function, error) {
 	if err := decode(properties, &p); err != nil {
 		return f, err
 	}
-	f.Timeout = time.Duration(or(p.Timeout, defaultTimeout)) * time.Second
-	f.Managed = !strings.HasPrefix(or(p.Runtime, "provided"), "provided")
-	f.Memory, f.Concurrency = or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
+	f.Timeout = time.Duration(cmp.Or(p.Timeout, defaultTimeout)) * time.Second
+	f.Managed = !strings.HasPrefix(cmp.Or(p.Runtime, "provided"), "provided")
+	f.Memory, f.Concurrency = cmp.Or(p.MemorySize, defaultMemory), p.ReservedConcurrentExecutions
 	if strings.EqualFold(p.LoggingConfig.LogFormat, "JSON") {
-		f.LogLevel = or(p.LoggingConfig.ApplicationLogLevel, "INFO")
+		f.LogLevel = cmp.Or(p.LoggingConfig.ApplicationLogLevel, "INFO")
 	}
 	for name, v := range p.Environment.Variables {
 		f.Environment[name] = fmt.Sprint(v)
 	}
-	for _, event := range sortedKeys(p.Events) {
+	for _, event := range slices.Sorted(maps.Keys(p.Events)) {
 		e := p.Events[event]
 		if err := f.addEvent(event, e.Type, e.Properties); err != nil {
 			return f, fmt.Errorf("event %s: %w", event, err)
@@ -132,8 +135,8 @@ func (f *Function) addRoute(event string, properties map[string]any) error {
 	if !strings.HasPrefix(p.Path, "/") {
 		return fmt.Errorf("Path %q must begin with a slash", p.Path)
 	}
-	timeout := time.Duration(or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
-	method := strings.ToUpper(or(p.Method, "ANY"))
+	timeout := time.Duration(cmp.Or(p.TimeoutInMillis, defaultHTTPMilli)) * time.Millisecond
+	method := strings.ToUpper(cmp.Or(p.Method, "ANY"))
 	if method == "*" || method == "X-AMAZON-APIGATEWAY-ANY-METHOD" {
 		method = "ANY"
 	}
@@ -161,12 +164,7 @@ type mappingProperties struct {
 func (p *mappingProperties) off() bool { return p.Enabled != nil && !*p.Enabled }
 
 func (p *mappingProperties) partial() bool {
-	for _, t := range p.FunctionResponseTypes {
-		if t == "ReportBatchItemFailures" {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(p.FunctionResponseTypes, "ReportBatchItemFailures")
 }
 
 func (p *mappingProperties) patterns() []string {
@@ -183,16 +181,14 @@ func (f *Function) addStream(event string, properties map[string]any) error {
 		return err
 	}
 	m := StreamMapping{
-		Event: event, Source: p.Stream, From: or(p.StartingPosition, "LATEST"), BatchSize: or(p.BatchSize, defaultBatchLog),
-		Parallel: or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
+		Event: event, Source: p.Stream, From: cmp.Or(p.StartingPosition, "LATEST"), BatchSize: cmp.Or(p.BatchSize, defaultBatchLog),
+		Parallel: cmp.Or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
 		PartialFailures: p.partial(), OnFailure: p.DestinationConfig.OnFailure.Destination, Filters: p.patterns(),
 	}
 	if p.MaximumRetryAttempts != nil {
 		m.Retries = *p.MaximumRetryAttempts
 	}
-	if p.MaximumRecordAgeInSeconds > 0 {
-		m.MaximumAge = time.Duration(p.MaximumRecordAgeInSeconds) * time.Second
-	}
+	m.MaximumAge = time.Duration(max(0, p.MaximumRecordAgeInSeconds)) * time.Second
 	f.Streams = append(f.Streams, m)
 	return nil
 }
@@ -203,7 +199,7 @@ func (f *Function) addQueue(event string, properties map[string]any) error {
 		return err
 	}
 	f.Queues = append(f.Queues, QueueMapping{
-		Event: event, Source: p.Queue, BatchSize: or(p.BatchSize, defaultBatch), Concurrency: p.ScalingConfig.MaximumConcurrency,
+		Event: event, Source: p.Queue, BatchSize: cmp.Or(p.BatchSize, defaultBatch), Concurrency: p.ScalingConfig.MaximumConcurrency,
 		PartialFailures: p.partial(), Filters: p.patterns(),
 	})
 	return nil
@@ -222,7 +218,7 @@ func (f *Function) addSchedule(event string, properties map[string]any) error {
 	if p.State == "DISABLED" || p.Enabled != nil && !*p.Enabled {
 		return nil
 	}
-	expression := or(p.Schedule, p.ScheduleExpression)
+	expression := cmp.Or(p.Schedule, p.ScheduleExpression)
 	m := rate.FindStringSubmatch(expression)
 	if m == nil {
 		return fmt.Errorf("the local stack keeps rate(…) schedules only, not %q", expression)
@@ -242,12 +238,4 @@ var hump = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 // lives in receive-event.
 func Folder(id string) string {
 	return strings.ToLower(hump.ReplaceAllString(strings.TrimSuffix(id, "Function"), "$1-$2"))
-}
-
-func or[T comparable](v, otherwise T) T {
-	var zero T
-	if v == zero {
-		return otherwise
-	}
-	return v
 }

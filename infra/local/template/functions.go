@@ -2,6 +2,7 @@ package template
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -24,26 +25,13 @@ func combine(name string, args []any) (any, error) {
 	case "Not":
 		return !bools[0], nil
 	case "And":
-		for _, b := range bools {
-			if !b {
-				return false, nil
-			}
-		}
-		return true, nil
+		return !slices.Contains(bools, false), nil
 	default:
-		for _, b := range bools {
-			if b {
-				return true, nil
-			}
-		}
-		return false, nil
+		return slices.Contains(bools, true), nil
 	}
 }
 
 func join(args []any) (any, error) {
-	if len(args) != 2 {
-		return nil, fmt.Errorf("takes a separator and a list")
-	}
 	list, ok := args[1].([]any)
 	if !ok {
 		return nil, fmt.Errorf("its second value is no list")
@@ -56,9 +44,6 @@ func join(args []any) (any, error) {
 }
 
 func choice(args []any) (any, error) {
-	if len(args) != 2 {
-		return nil, fmt.Errorf("takes an index and a list")
-	}
 	at, err := strconv.Atoi(fmt.Sprint(args[0]))
 	if err != nil {
 		return nil, fmt.Errorf("index: %w", err)
@@ -71,9 +56,6 @@ func choice(args []any) (any, error) {
 }
 
 func split(args []any) (any, error) {
-	if len(args) != 2 {
-		return nil, fmt.Errorf("takes a separator and a text")
-	}
 	list := []any{}
 	for part := range strings.SplitSeq(fmt.Sprint(args[1]), fmt.Sprint(args[0])) {
 		list = append(list, part)
@@ -82,9 +64,6 @@ func split(args []any) (any, error) {
 }
 
 func (r *resolver) find(args []any) (any, error) {
-	if len(args) != 3 {
-		return nil, fmt.Errorf("takes a map, a key and a second key")
-	}
 	var v any = r.mappings
 	for _, key := range args {
 		m, ok := v.(map[string]any)

@@ -104,6 +104,15 @@ func (r *resolver) intrinsic(name string, n *yaml.Node) (any, error) {
 	return v, nil
 }
 
+// arguments are how many values an intrinsic takes, and which.
+var arguments = map[string]struct {
+	n    int
+	what string
+}{
+	"Equals": {2, "two values"}, "Join": {2, "a separator and a list"}, "Select": {2, "an index and a list"}, "Split": {2, "a separator and a text"},
+	"FindInMap": {3, "a map, a key and a second key"},
+}
+
 func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 	switch name {
 	case "If":
@@ -118,6 +127,9 @@ func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 		return nil, err
 	}
 	args, _ := v.([]any)
+	if wanted, known := arguments[name]; known && len(args) != wanted.n {
+		return nil, fmt.Errorf("takes %s, got %d", wanted.what, len(args))
+	}
 	switch name {
 	case "Ref":
 		return r.ref(fmt.Sprint(v))
@@ -128,9 +140,6 @@ func (r *resolver) call(name string, n *yaml.Node) (any, error) {
 		id, attribute, _ := strings.Cut(fmt.Sprint(v), ".")
 		return r.attribute(id, attribute)
 	case "Equals":
-		if len(args) != 2 {
-			return nil, fmt.Errorf("takes two values, got %d", len(args))
-		}
 		return fmt.Sprint(args[0]) == fmt.Sprint(args[1]), nil
 	case "Not", "And", "Or":
 		return combine(name, args)

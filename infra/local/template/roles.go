@@ -1,6 +1,7 @@
 package template
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -109,7 +110,7 @@ func (x *roles) owners(present []string) (map[string]iam.Role, error) {
 				return nil, fmt.Errorf("%s: rights by %s are not read: a role says them", id, way)
 			}
 		}
-		arn, _ := or(p["Role"], p["RoleArn"]).(string)
+		arn, _ := cmp.Or(p["Role"], p["RoleArn"]).(string)
 		role, known := x.byName[arn[strings.LastIndex(arn, "/")+1:]]
 		if !known {
 			return nil, fmt.Errorf("%s: it has no role of this template", id)

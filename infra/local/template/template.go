@@ -5,6 +5,7 @@ package template
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -139,7 +140,7 @@ func (d *document) resolver(names Names, overrides map[string]string) (r *resolv
 
 // present are the logical ids of the resources whose conditions hold, in order.
 func (d *document) present(r *resolver) (ids []string, err error) {
-	for _, id := range sortedKeys(d.Resources) {
+	for _, id := range slices.Sorted(maps.Keys(d.Resources)) {
 		holds := true
 		if name := d.Resources[id].Condition; name != "" {
 			if holds, err = r.condition(name); err != nil {
@@ -189,18 +190,10 @@ func (d *document) values(overrides map[string]string) (map[string]any, error) {
 func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, global map[string]any, dir string) error {
 	name := r.names.Name(id, kind)
 	switch kind {
-	case typeBucket:
-		b, err := r.bucket(Resource{ID: id, Name: name}, properties)
-		t.Buckets = append(t.Buckets, b)
-		return err
-	case typeKey:
-		k, err := r.key(Resource{ID: id, Name: r.names.Ref(id, kind)}, properties)
-		t.Keys = append(t.Keys, k)
-		return err
 	case typeSecret:
 		t.Secrets = append(t.Secrets, Resource{ID: id, Name: name})
 		return nil
-	case typeFunction, typeMachine, typePlainMachine, typeTable, typeQueue, typeFIFO:
+	case typeBucket, typeKey, typeFunction, typeMachine, typePlainMachine, typeTable, typeQueue, typeFIFO:
 	default:
 		return nil
 	}
@@ -209,6 +202,20 @@ func (t *Template) add(r *resolver, id, kind string, properties *yaml.Node, glob
 		return err
 	}
 	switch kind {
+	case typeBucket:
+		var b struct {
+			ObjectLockConfiguration struct {
+				Rule struct{ DefaultRetention Retention }
+			}
+		}
+		err := decode(p, &b)
+		t.Buckets = append(t.Buckets, Bucket{Resource{ID: id, Name: name}, b.ObjectLockConfiguration.Rule.DefaultRetention})
+		return err
+	case typeKey:
+		var k struct{ KeySpec, KeyUsage string }
+		err := decode(p, &k)
+		t.Keys = append(t.Keys, CryptoKey{Resource{ID: id, Name: r.names.Ref(id, kind)}, k.KeySpec, k.KeyUsage})
+		return err
 	case typeFunction:
 		f, err := readFunction(id, merge(global, p))
 		t.Functions = append(t.Functions, f)
@@ -257,10 +264,7 @@ func (r *resolver) object(n *yaml.Node) (map[string]any, error) {
 // merge lays own over global as SAM does: maps are merged, lists are joined,
 // anything else is replaced.
 func merge(global, own map[string]any) map[string]any {
-	out := map[string]any{}
-	for k, v := range global {
-		out[k] = v
-	}
+	out := maps.Clone(global)
 	for k, v := range own {
 		switch v := v.(type) {
 		case map[string]any:
@@ -286,13 +290,4 @@ func decode(properties, into any) error {
 		return err
 	}
 	return json.Unmarshal(text, into)
-}
-
-func sortedKeys[V any](m map[string]V) []string {
-	keys := make([]string, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -6,6 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
 	"ringi/shared/runtime/expect"
 )
 
@@ -48,8 +52,10 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 			},
 		},
 		Tables: []Table{{
-			ID: "Table", Name: "ringi-Table", Attributes: []Attribute{{"PK", "S"}, {"SK", "S"}, {"GSI1PK", "S"}}, Key: Key{"PK", "SK"},
-			Indexes: []Index{{Name: "GSI1", Key: Key{"GSI1PK", "SK"}, Projection: "ALL"}}, Stream: "NEW_AND_OLD_IMAGES", Expiry: "delete_after",
+			ID: "Table", Name: "ringi-Table", Key: key("PK", "SK"), Attributes: []types.AttributeDefinition{
+				{AttributeName: aws.String("PK"), AttributeType: "S"}, {AttributeName: aws.String("SK"), AttributeType: "S"}, {AttributeName: aws.String("GSI1PK"), AttributeType: "S"},
+			},
+			Indexes: []types.GlobalSecondaryIndex{{IndexName: aws.String("GSI1"), KeySchema: key("GSI1PK", "SK"), Projection: &types.Projection{ProjectionType: "ALL"}}}, Stream: "NEW_AND_OLD_IMAGES", Expiry: "delete_after",
 		}},
 		Queues: []Queue{
 			{ID: "Lost", Name: "ringi-Lost", URL: "http://127.0.0.1:4566/123456789012/ringi-Lost", ARN: "arn:aws:sqs:us-east-1:123456789012:ringi-Lost", Attributes: map[string]string{}},
@@ -75,7 +81,11 @@ func TestReadResolvesTheWholeTemplate(t *testing.T) {
 		Keys:    []CryptoKey{{Resource: Resource{ID: "Key", Name: "key-1"}, Spec: "ECC_NIST_P256", Usage: "SIGN_VERIFY"}},
 		Secrets: []Resource{{ID: "Secret", Name: "ringi-Secret"}},
 	}
-	expect.Same(t, want, got)
+	expect.Same(t, want, got, cmpopts.IgnoreUnexported(types.AttributeDefinition{}, types.KeySchemaElement{}, types.GlobalSecondaryIndex{}, types.Projection{}))
+}
+
+func key(hash, sort string) []types.KeySchemaElement {
+	return []types.KeySchemaElement{{AttributeName: &hash, KeyType: types.KeyTypeHash}, {AttributeName: &sort, KeyType: types.KeyTypeRange}}
 }
 
 func TestParametersDecideConditions(t *testing.T) {

@@ -12,7 +12,6 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"ringi/infra/local/moto"
 	"ringi/infra/local/process"
@@ -50,27 +49,6 @@ func (s *Server) Store(t testing.TB) (*tasks.Store, string) {
 	root := expect.Value(process.ModuleRoot())(t)
 	described := expect.Value(template.Read(filepath.Join(root, "template.yaml"), template.Names{}, map[string]string{"Stage": "dev"}))(t)
 	name := fmt.Sprintf("rows-%d", tables.Add(1))
-	expect.Value(s.DB.CreateTable(t.Context(), input(described.Tables[0], name)))(t)
+	expect.Value(s.DB.CreateTable(t.Context(), described.Tables[0].Input(name)))(t)
 	return tasks.New(s.DB, name), name
-}
-
-func input(d template.Table, name string) *dynamodb.CreateTableInput {
-	in := &dynamodb.CreateTableInput{TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: schema(d.Key)}
-	for _, a := range d.Attributes {
-		in.AttributeDefinitions = append(in.AttributeDefinitions, types.AttributeDefinition{
-			AttributeName: aws.String(a.Name), AttributeType: types.ScalarAttributeType(a.Type),
-		})
-	}
-	for _, x := range d.Indexes {
-		in.GlobalSecondaryIndexes = append(in.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(x.Name), KeySchema: schema(x.Key), Projection: &types.Projection{ProjectionType: types.ProjectionType(x.Projection)},
-		})
-	}
-	return in
-}
-
-func schema(k template.Key) []types.KeySchemaElement {
-	return []types.KeySchemaElement{
-		{AttributeName: aws.String(k.Hash), KeyType: types.KeyTypeHash}, {AttributeName: aws.String(k.Range), KeyType: types.KeyTypeRange},
-	}
 }
