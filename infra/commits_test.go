@@ -9,8 +9,8 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters and
-// the audit log. Lines of a command's output are put beside, without a commit.
+// committed are the rows that commits to aggregates of some kinds put or update: theirs, those of their lists, counters
+// and the audit log. Lines of a command's output are put beside, without a commit.
 func committed(of ...aggregate.Kind) (rows []string) {
 	for _, k := range of {
 		rows = append(rows, k.Prefix+"*")
@@ -23,8 +23,8 @@ func committed(of ...aggregate.Kind) (rows []string) {
 	return append(rows, "QUOTA#*", "AUDIT#*")
 }
 
-// commitRule: whoever moves the head of an aggregate may write all that any decision on it writes, be it one that this function
-// comes to once a year.
+// commitRule: whoever moves the head of an aggregate may write all that any decision on it writes, be it one that this
+// function comes to once a year.
 func commitRule(s *stack, wrong func(string, ...any)) {
 	for id := range s.functions {
 		role := s.role(id)

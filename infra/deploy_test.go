@@ -115,8 +115,8 @@ func (a *account) parameters(before map[string]string) map[string]string {
 
 var parametersOf = regexp.MustCompile(`(?s)\nParameters:\n.*?\n\n`)
 
-// readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code
-// is left out: `sam deploy` packages the folder of the template for each. Of a template that isn't whole only the parameters stay.
+// readmeDeploys is README's command, where nobody sits at the keyboard. The functions' code is left out: `sam deploy`
+// packages the folder of the template for each. Of a template that isn't whole only the parameters stay.
 func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *account {
 	t.Helper()
 	sam := samTool(t, "sam")
@@ -151,8 +151,8 @@ func readmeDeploys(t *testing.T, whole bool, has []string, args ...string) *acco
 	return a
 }
 
-// README's commands are driven until only an account is missing: they ask nothing before, and what they then ask AWS for is
-// what README says.
+// README's commands are driven until only an account is missing: they ask nothing before, and what they then ask AWS
+// for is what README says.
 func TestTheDeploymentAsksNothing(t *testing.T) {
 	dev := []string{"--parameter-overrides", "Stage=dev", "Model=demo", "Canary=AllAtOnce"}
 	for _, tt := range []struct {
@@ -225,8 +225,8 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 	}
 }
 
-// What a stack is for has no default: whoever forgets it gets neither production, whose heads nobody deletes, nor less than it.
-// The other defaults are production's: no demo model and a canary.
+// What a stack is for has no default: whoever forgets it gets neither production, whose heads nobody deletes, nor less
+// than it. The other defaults are production's: no demo model and a canary.
 func TestTheTemplatesDefaultsAreProductions(t *testing.T) {
 	rules := readRules(t)
 	defaults := rules.complete(map[string]string{})
@@ -321,7 +321,8 @@ func TestProductionTakesNoDemoModelByAnyName(t *testing.T) {
 	}
 }
 
-// refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It knows the functions that the rules use.
+// refuse reports whether a rule, a parameter's pattern or a missing value refuses the parameters. It knows the
+// functions that the rules use.
 func (r templateRules) refuse(t *testing.T, parameters map[string]string) bool {
 	t.Helper()
 	value := func(n *yaml.Node) string {

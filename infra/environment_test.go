@@ -46,7 +46,8 @@ func structs(t *testing.T, folder string) map[string]*ast.StructType {
 	return all
 }
 
-// settings are what a function's environment struct reads, by variable; groups are the structs of shared/runtime/config.
+// settings are what a function's environment struct reads, by variable; groups are the structs of
+// shared/runtime/config.
 func settings(t *testing.T, s *ast.StructType, groups map[string]*ast.StructType) map[string]setting {
 	t.Helper()
 	all := map[string]setting{}

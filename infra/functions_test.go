@@ -79,8 +79,9 @@ func canaryRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// checkNewVersion: an alarm that rings for the version in use would keep its mend out, since CodeDeploy stops at the first
-// alarm that rings, AllAtOnce too. The same alarm would also begin with the state that the version before left it in.
+// checkNewVersion: an alarm that rings for the version in use would keep its mend out, since CodeDeploy stops at the
+// first alarm that rings, AllAtOnce too. The same alarm would also begin with the state that the version before left it
+// in.
 func checkNewVersion(s *stack, id, alarm string, wrong func(string, ...any)) {
 	version := id + ".Version.Version"
 	if name := target(s.resources[alarm].Properties["AlarmName"]); !strings.HasSuffix(name, version) {

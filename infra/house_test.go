@@ -12,8 +12,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// areas are the folders of shared, from the ground up. A package imports only what stands in its own area or in one below.
-// A new package belongs to one of them; what each is for says its doc.go.
+// areas are the folders of shared, from the ground up. A package imports only what stands in its own area or in one
+// below. A new package belongs to one of them; what each is for says its doc.go.
 var areas = []string{"words", "runtime", "domain", "explain", "store", "slack", "tool", "model", "secret", "decide"}
 
 // withoutSDK are areas and packages that import nothing but the standard library, packages of Ringi's and ulid: the
@@ -23,8 +23,8 @@ var withoutSDK = []string{
 	"runtime/metric", "runtime/panics", "runtime/isolated", "runtime/sleep", "model/demo", "model/price", "explain/line",
 }
 
-// apart are packages that don't import each other though their areas would let them: a card is drawn of rows that somebody
-// else has read, and posted by somebody else.
+// apart are packages that don't import each other though their areas would let them: a card is drawn of rows that
+// somebody else has read, and posted by somebody else.
 var apart = map[string][]string{
 	"slack/card":     {"slack/slackapi", "store", "store/contests", "store/conversations", "store/tasks"},
 	"slack/slackapi": {"slack/card"},

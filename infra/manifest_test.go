@@ -152,7 +152,8 @@ func source(t *testing.T, pattern string) string {
 // events are those that the code takes, each with the scope without which Slack refuses the installation.
 var eventScopes = map[string]string{"app_mention": "app_mentions:read", "message.im": "im:history", "app_home_opened": "", "app_uninstalled": "", "tokens_revoked": "", "agent_session_stopped": ""}
 
-// methodScopes are what Slack's reference says of each method that the code calls (https://docs.slack.dev/reference/methods).
+// methodScopes are what Slack's reference says of each method that the code calls
+// (https://docs.slack.dev/reference/methods).
 var methodScopes = map[string][]string{
 	"agents.sessions.setStatus":             {"chat:write"},
 	"assistant.threads.setSuggestedPrompts": {"assistant:write"},
@@ -192,8 +193,8 @@ func TestFurtherWorkspacesAreAskedForTheManifestsScopes(t *testing.T) {
 	}
 }
 
-// Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing needs
-// is one that people are asked for in vain.
+// Each event, method and feature needs its scope, or Slack refuses the installation or the call; a scope that nothing
+// needs is one that people are asked for in vain.
 func TestManifestAsksForTheScopesThatTheCodeNeeds(t *testing.T) {
 	m := readManifest(t)
 	needed := map[string]bool{"assistant:write": true, "commands": true} // of agent_view, and of shortcuts and commands

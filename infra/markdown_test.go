@@ -68,7 +68,8 @@ const (
 
 var address = regexp.MustCompile(`https?://\S+`)
 
-// misshapen are the lines of a page that are too long, and its cells. Tables of measurements are what the bench printed.
+// misshapen are the lines of a page that are too long, and its cells. Tables of measurements are what the bench
+// printed.
 func misshapen(page string) (out []string) {
 	literal, measured := false, false
 	for i, line := range strings.Split(page, "\n") {

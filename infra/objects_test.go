@@ -64,8 +64,8 @@ func objectRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of the
-// bucket is theirs. What contests leave is of those who play them.
+// chatObjects: what agents propose stands among the arguments, and workspaces are run-action's alone; nothing else of
+// the bucket is theirs. What contests leave is of those who play them.
 func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	const bucket = "ResultsBucket.Arn"
 	theirs := map[string][]string{
@@ -92,8 +92,8 @@ func chatObjects(s *stack, id string, wrong func(string, ...any)) {
 	}
 }
 
-// forgettingRule: what is needed for a time only goes after so many days, also what was written over. A model's answer outlives
-// its row, which goes after seven.
+// forgettingRule: what is needed for a time only goes after so many days, also what was written over. A model's answer
+// outlives its row, which goes after seven.
 func forgettingRule(s *stack, wrong func(string, ...any)) {
 	for prefix, forget := range map[string]struct{ days, what string }{
 		"exports/": {"1", "exports of the audit log for more than a day"},

@@ -275,7 +275,8 @@ var reading = []string{
 	"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams",
 }
 
-// administered are the rows that administrators change at the console, and the one that whoever installs the app or signs in brings up to date.
+// administered are the rows that administrators change at the console, and the one that whoever installs the app or
+// signs in brings up to date.
 var administered = []string{"TENANT#*", "SLUG#*", "INTEGRATIONS#*", "DEPLOYMENT", "AUDIT#*"}
 
 // hears reports whether a statement lets keep what is said to agents, and stop them: it is of the policy with all that

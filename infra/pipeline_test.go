@@ -159,8 +159,8 @@ func errorRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// roomRule: a run whose functions can't be invoked has not failed, and says how it ended without a function. What tells of a failure
-// does not end so, nor does a team, which is one of many.
+// roomRule: a run whose functions can't be invoked has not failed, and says how it ended without a function. What tells
+// of a failure does not end so, nor does a team, which is one of many.
 func roomRule(s *stack, wrong func(string, ...any)) {
 	for file, m := range s.machines {
 		for name, st := range m.States {
@@ -246,8 +246,9 @@ func callRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take. It has failed
-// otherwise before it began, because others play. So does a contest that is over: else it ends red, and is abandoned in the end.
+// placeRule: a team for which no function is free waits, on an average, twice as long as the teams that run may take.
+// It has failed otherwise before it began, because others play. So does a contest that is over: else it ends red, and
+// is abandoned in the end.
 func placeRule(s *stack, wrong func(string, ...any)) {
 	const refused = "Lambda.TooManyRequestsException"
 	for name, st := range s.states() {
@@ -266,7 +267,8 @@ func placeRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// partitionRule: GovCloud and China have partitions of their own. A run would die at a state that names another, caught by nothing.
+// partitionRule: GovCloud and China have partitions of their own. A run would die at a state that names another, caught
+// by nothing.
 func partitionRule(s *stack, wrong func(string, ...any)) {
 	for file, text := range s.files {
 		for _, literal := range literalPartition.FindAllString(text, -1) {

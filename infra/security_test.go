@@ -12,7 +12,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// The page that somebody reads before they let people's words in fits one screen, names whom these go to, and for how long.
+// The page that somebody reads before they let people's words in fits one screen, names whom these go to, and for how
+// long.
 func TestTheSecurityPageIsOfThisDeployment(t *testing.T) {
 	page := string(expect.Value(os.ReadFile("security.md"))(t))
 	if lines := strings.Count(page, "\n"); lines > 80 {

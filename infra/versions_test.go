@@ -42,7 +42,8 @@ func transformed(t *testing.T, arguments ...string) []byte {
 	return out
 }
 
-// Held against SAM itself: the local stack judges by the roles that are deployed. SAM adds none to a function, nor a right.
+// Held against SAM itself: the local stack judges by the roles that are deployed. SAM adds none to a function, nor a
+// right.
 func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expanded.json")
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))

@@ -12,8 +12,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// out are words that say nothing to a stranger, or that another word of the glossary (infra/design.md) says already. They
-// stand in no page and in no package's comment, but for what is named beside them.
+// out are words that say nothing to a stranger, or that another word of the glossary (infra/design.md) says already.
+// They stand in no page and in no package's comment, but for what is named beside them.
 var out = []struct{ word, but, instead string }{
 	{`shel(?:f|ves)`, ``, "say what keeps it"},
 	{`rooms?`, `meeting rooms?|(?:no|has|for|want of|is|without) room|lets rooms be booked|rooms to book`, "isolation, package or area"},

@@ -25,7 +25,8 @@ type acting struct {
 	*actionProof
 }
 
-// check holds what is claimed against the entries: what was stamped, by whom and when, what was started, and how it ended.
+// check holds what is claimed against the entries: what was stamped, by whom and when, what was started, and how it
+// ended.
 func (p *acting) check() {
 	hash := aggregate.HashOf(p.Payload)
 	p.say("action %s of the conversation %s, %s: %s", p.ID, p.Session, p.Type, p.Status)
@@ -37,8 +38,8 @@ func (p *acting) check() {
 	p.ended()
 }
 
-// sealed holds type and payload against the entries: each that is of the action has both, also that of its end, which has to
-// be there.
+// sealed holds type and payload against the entries: each that is of the action has both, also that of its end, which
+// has to be there.
 func (p *acting) sealed(hash string) {
 	for _, e := range p.own() {
 		if e.details.Hash != hash {
@@ -60,7 +61,8 @@ func (p *acting) own() (all []entry) {
 	return all
 }
 
-// reached is how far the action had come as the entries of its end say, whoever leaves those of its approval and its start out.
+// reached is how far the action had come as the entries of its end say, whoever leaves those of its approval and its
+// start out.
 func (p *acting) reached() (approved, started bool) {
 	for _, e := range p.own() {
 		switch e.Action {
@@ -101,7 +103,8 @@ func (p *acting) approved(hash string) {
 	}
 }
 
-// started holds what was called, and with which files: the last start counts, since under those before it nothing began.
+// started holds what was called, and with which files: the last start counts, since under those before it nothing
+// began.
 func (p *acting) started() {
 	all := p.all("action.started", p.ID)
 	if len(all) == 0 {
@@ -129,8 +132,8 @@ var actionEnds = map[string]string{
 	"action.completed": "succeeded", "action.failed": "failed", "action.cancelled": "cancelled", "action.rejected": "cancelled", "action.expired": "cancelled",
 }
 
-// ended holds how it is said to have ended, and what it left. The truth about an unknown outcome comes after its end; what
-// comes of one that was cancelled changes neither.
+// ended holds how it is said to have ended, and what it left. The truth about an unknown outcome comes after its end;
+// what comes of one that was cancelled changes neither.
 func (p *acting) ended() {
 	var end entry
 	status := ""

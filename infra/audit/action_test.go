@@ -31,7 +31,8 @@ func acted(t *testing.T) Receipt {
 	})
 }
 
-// actedAs is the receipt of an action with these entries: the name of each, and what its details have beside type and hash.
+// actedAs is the receipt of an action with these entries: the name of each, and what its details have beside type and
+// hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}
@@ -96,8 +97,8 @@ func TestBothVerifiersFindEveryFalseClaimOfAnAction(t *testing.T) {
 	}
 }
 
-// What an action was stands in each of its entries, and how far it came in that of its end: also where nobody approved it, and
-// where the entries of its approval and its start are left out.
+// What an action was stands in each of its entries, and how far it came in that of its end: also where nobody approved
+// it, and where the entries of its approval and its start are left out.
 func TestBothVerifiersHoldAnActionAgainstEveryEntry(t *testing.T) {
 	unapproved := func(r *Receipt) {
 		r.Action.ApprovedBy, r.Action.BaseVersion = "", ""

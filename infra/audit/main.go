@@ -1,4 +1,5 @@
-// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution, or an agent's action, did:
+// Command audit checks the audit log of a tenant against its sealed chain, and proves what an execution, or an agent's
+// action, did:
 //
 //	go run ./infra/audit verify  -table <TableName> -key <ChainKeyArn> -heads <HeadsBucketName> -tenant <id>
 //	go run ./infra/audit prove   … -tenant <id> -results <ResultsBucketName> <execution, task or action>
@@ -224,8 +225,8 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 // few is how many keys are named of what may be many.
 const few = 20
 
-// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold. What is found
-// comes first. Whatever a receipt claims is spelled, so that nothing in it hides a line or makes one.
+// report prints what a receipt proves, beside what was wrong before, and returns errFound if it does not hold. What is
+// found comes first. Whatever a receipt claims is spelled, so that nothing in it hides a line or makes one.
 func report(r Receipt, wrong []string, out io.Writer) error {
 	checked, err := r.check()
 	if err != nil {

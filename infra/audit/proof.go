@@ -13,7 +13,8 @@ import (
 	"ringi/shared/tool"
 )
 
-// Proof is what is claimed of an execution. What people stamped is in it whole; that they did is in the audit rows beside it.
+// Proof is what is claimed of an execution. What people stamped is in it whole; that they did is in the audit rows
+// beside it.
 type Proof struct {
 	ID      string      `json:"id"`
 	Task    string      `json:"task_id"`

@@ -62,8 +62,8 @@ func (l *log) receipt() Receipt {
 // proves reports whether the receipt is of one thing, and not of the whole log.
 func (r Receipt) proves() bool { return r.Execution != nil || r.Action != nil }
 
-// needs reports whether an entry is of what the receipt proves: of the task or the conversation, and of the one in which its
-// request was made.
+// needs reports whether an entry is of what the receipt proves: of the task or the conversation, and of the one in
+// which its request was made.
 func (r Receipt) needs(e entry) bool {
 	if r.Action != nil {
 		return e.Task == r.Action.Session
@@ -158,7 +158,8 @@ type details struct {
 	BaseVersion   *string             `json:"base_version"`
 }
 
-// listsWrites reports whether an end names every write that was called. Earlier releases left that out where there was none.
+// listsWrites reports whether an end names every write that was called. Earlier releases left that out where there was
+// none.
 func (d details) listsWrites() bool { return d.Writes != nil || d.Ends != nil || d.Reused != nil }
 
 // number is a version of a policy or of steps, 0 where there is none.

@@ -177,7 +177,8 @@ func findings(t *testing.T, r Receipt) (all [][2]string) {
 	return all
 }
 
-// What one check finds the other finds, and each finds each. Of the large log the second, which reads 30 MB for each, gets one in fifty.
+// What one check finds the other finds, and each finds each. Of the large log the second, which reads 30 MB for each,
+// gets one in fifty.
 func TestBothVerifiersFindEveryTampering(t *testing.T) {
 	rows, per, of := 500, 25, 1
 	if *long {
@@ -301,8 +302,8 @@ func TestBothVerifiersPassALogThatNobodyTouched(t *testing.T) {
 	t.Logf("100,000 rows: %v here, %v by verify.py", here.Round(time.Millisecond), time.Since(start).Round(time.Millisecond))
 }
 
-// Whoever writes into the table changes an entry of a stamp and one beside it: the sealer notes both. Then the text that it
-// signed is cut into members elsewhere: an entry before takes the row as it was, and a note the one behind.
+// Whoever writes into the table changes an entry of a stamp and one beside it: the sealer notes both. Then the text
+// that it signed is cut into members elsewhere: an entry before takes the row as it was, and a note the one behind.
 func TestASignedTextIsReadInOneWayOnly(t *testing.T) {
 	rows := theEntries()
 	rows = append(rows[:1:1], append([]chain.Row{row(1)}, rows[1:]...)...)

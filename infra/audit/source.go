@@ -29,8 +29,8 @@ type source struct {
 	now     func() time.Time
 }
 
-// log reads all of a tenant's, and what is wrong with its heads, a line for each. The heads come first and the rows last:
-// whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
+// log reads all of a tenant's, and what is wrong with its heads, a line for each. The heads come first and the rows
+// last: whatever is written meanwhile, the chain goes to the head at least, and every row that a link seals is there.
 func (s *source) log(ctx context.Context, tenant string) (l *log, wrong []string, err error) {
 	l = &log{tenant: tenant, at: s.now()}
 	keys, err := s.keys(ctx, l)
@@ -82,8 +82,8 @@ func (s *source) keys(ctx context.Context, l *log) (keys chain.Keys, err error) 
 	return keys, nil
 }
 
-// younger leaves rows out that came while the log was read, and that no link sealed by then: what is dated behind the beginning
-// of the check would look as if its time had not come.
+// younger leaves rows out that came while the log was read, and that no link sealed by then: what is dated behind the
+// beginning of the check would look as if its time had not come.
 func (l *log) younger(now time.Time) {
 	sealed := map[string]bool{}
 	for _, x := range l.links {
@@ -96,8 +96,8 @@ func (l *log) younger(now time.Time) {
 	})
 }
 
-// proof is the part of a receipt that proves an execution, or an agent's action, with what is claimed of it. In place of an
-// execution's id a task's is of its newest.
+// proof is the part of a receipt that proves an execution, or an agent's action, with what is claimed of it. In place
+// of an execution's id a task's is of its newest.
 func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, error) {
 	for _, x := range r.Rows {
 		e, err := entryOf(x)
@@ -135,7 +135,8 @@ func (s *source) execution(ctx context.Context, tenant, id, execution string) (*
 	return s.claims(ctx, a, e)
 }
 
-// action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is gone.
+// action gathers what is claimed of an action, also of one that left its conversation's rows or whose conversation is
+// gone.
 func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProof, error) {
 	ref := conversation.RefOf(tenant, in)
 	loaded, err := s.store.Load(ctx, ref)

@@ -31,7 +31,8 @@ func stored(t *testing.T) *Measured {
 	return expect.Value(load("../.."))(t)
 }
 
-// How many changes one redraw covers, and how many entries one batch of the sealer's, depends on the machine: those may vary.
+// How many changes one redraw covers, and how many entries one batch of the sealer's, depends on the machine: those may
+// vary.
 const (
 	amountRatio = 1.25
 	amountNoise = 4

@@ -27,7 +27,8 @@ const (
 	faultOdds = 0.01
 )
 
-// Usage is what a function did, per pipeline: how often it was invoked, what it called, and units of DynamoDB's capacity.
+// Usage is what a function did, per pipeline: how often it was invoked, what it called, and units of DynamoDB's
+// capacity.
 type Usage struct {
 	Invocations        float64
 	AWS, Slack, Vendor float64 `json:",omitzero"`

@@ -22,7 +22,8 @@ const (
 	perTrace      = 5.00 / 1e6
 )
 
-// What is assumed: the local stack can't say how long a function waits for others, and the bench doesn't count everything.
+// What is assumed: the local stack can't say how long a function waits for others, and the bench doesn't count
+// everything.
 const (
 	models, modelSeconds = 3.0, 10.0 // calls of models, and how long each takes
 	stepsSeconds         = 20.0      // of carrying out the steps and the summary, in one invocation

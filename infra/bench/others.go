@@ -27,12 +27,14 @@ func measureContests(ctx context.Context, n int) (*Contests, error) {
 			t.Fatalf("the contest ended as %+v", a.Summary)
 		}
 	})
-	// Each call of RunRound is followed by a choice; a team ends in a state of its own, and so do all teams and the contest.
+	// Each call of RunRound is followed by a choice; a team ends in a state of its own, and so do all teams and the
+	// contest.
 	c.Transitions = round(2*c.Functions["run-round"].Invocations + float64(c.Teams) + 3)
 	return c, err
 }
 
-// measureConversations has conversations one after another: a message, a proposal of two files, a stamp, and what the agent says of the result.
+// measureConversations has conversations one after another: a message, a proposal of two files, a stamp, and what the
+// agent says of the result.
 func measureConversations(ctx context.Context, n int) (Pipeline, error) {
 	return repeated(ctx, n, func(t driver.T, s *stack.Stack) {
 		d := driver.Talk(t, s, workspace.Sato, "codex: ファイルを作って")

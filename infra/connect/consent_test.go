@@ -46,7 +46,8 @@ type consent struct {
 	ended <-chan error
 }
 
-// asks runs the command until it shows the address at which the vendor v asks; tokens is the path of the vendor's tokens.
+// asks runs the command until it shows the address at which the vendor v asks; tokens is the path of the vendor's
+// tokens.
 func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	t.Helper()
 	out, ended := &output{}, make(chan error, 1)

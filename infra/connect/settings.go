@@ -65,7 +65,8 @@ func settings(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	}}, err
 }
 
-// tenant is the workspace itself: its name, and who its administrators are where nobody is left who could say so at the console.
+// tenant is the workspace itself: its name, and who its administrators are where nobody is left who could say so at the
+// console.
 func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	x, err := rows.Tenant(ctx, o.tenant)
 	if errors.Is(err, aggregate.ErrNotFound) {

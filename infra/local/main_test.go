@@ -124,7 +124,8 @@ func TestEventsAndVariables(t *testing.T) {
 	}
 }
 
-// onFreePorts is how a stack is started beside others, with functions that are there already if RINGI_ARTIFACTS names them.
+// onFreePorts is how a stack is started beside others, with functions that are there already if RINGI_ARTIFACTS names
+// them.
 func onFreePorts() []string {
 	return []string{"-addr", "127.0.0.1:0", "-aws-addr", "127.0.0.1:0", "-artifacts", os.Getenv("RINGI_ARTIFACTS")}
 }

@@ -40,7 +40,8 @@ func drop(t *testing.T, server *storetest.Server, table, pk, sk string) {
 	expect.Value(server.DB.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: item{"PK": &types.AttributeValueMemberS{Value: pk}, "SK": &types.AttributeValueMemberS{Value: sk}}}))(t)
 }
 
-// A stack of its own begins a chain of its own, with a key of its own, as soon as the first row of the log is brought over.
+// A stack of its own begins a chain of its own, with a key of its own, as soon as the first row of the log is brought
+// over.
 func TestAChainGoesOnAfterAnothersRowsCame(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)

@@ -21,9 +21,9 @@ import (
 	"ringi/shared/store/kinds"
 )
 
-// changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's records are
-// replayed by having it looked at again; facts of Insights come from the records of new rows, and one that is there stays the same.
-// Scored rounds are counted for their teams, each once however often it is told.
+// changes replays ranges of the table's stream that a function gave up. Effects come from rows, so that an aggregate's
+// records are replayed by having it looked at again; facts of Insights come from the records of new rows, and one that
+// is there stays the same. Scored rounds are counted for their teams, each once however often it is told.
 type changes struct {
 	letters letters
 	streams reader
@@ -137,7 +137,8 @@ func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 	return all, nil
 }
 
-// counts adds what a row says for Insights when it is new, and for its team. One that is malformed says nothing, and is named.
+// counts adds what a row says for Insights when it is new, and for its team. One that is malformed says nothing, and is
+// named.
 func (c *changes) counts(r streams.Record, all *found) {
 	if r.EventName == streams.OperationTypeRemove {
 		return

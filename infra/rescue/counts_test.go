@@ -8,8 +8,8 @@ import (
 	"ringi/shared/store/storetest"
 )
 
-// Rounds that are put back are counted while the rescue still runs: a sum of some of them and what was counted of the others don't
-// go together.
+// Rounds that are put back are counted while the rescue still runs: a sum of some of them and what was counted of the
+// others don't go together.
 func TestTeamsStatisticsAreWholeAfterTheirRowsCame(t *testing.T) {
 	server := storetest.Start(t)
 	was, from := server.Store(t)

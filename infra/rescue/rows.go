@@ -94,10 +94,10 @@ func (r *rows) missing(ctx context.Context) error {
 	return nil
 }
 
-// comesBack reports whether a missing row of no aggregate may be put back. A session that has ended stays so. What is counted of a
-// team is made anew of its rounds, which are counted as they come back: a part of both would never be the whole. Of a chain
-// come back what the table's own still has a place for: links up to its head, and a head whose last link is there. A link
-// behind the head would be in the way of the next one, and nothing would be sealed any more.
+// comesBack reports whether a missing row of no aggregate may be put back. A session that has ended stays so. What is
+// counted of a team is made anew of its rounds, which are counted as they come back: a part of both would never be the
+// whole. Of a chain come back what the table's own still has a place for: links up to its head, and a head whose last
+// link is there. A link behind the head would be in the way of the next one, and nothing would be sealed any more.
 func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 	pk, sk := str(it["PK"]), str(it["SK"])
 	switch {

@@ -12,7 +12,8 @@ import (
 	"ringi/shared/store/conversations"
 )
 
-// talks look after conversations with agents. They decide nothing: what people approved, and what was called, stays as it is.
+// talks look after conversations with agents. They decide nothing: what people approved, and what was called, stays as
+// it is.
 type talks struct {
 	sessions *conversations.Store
 	apply    bool

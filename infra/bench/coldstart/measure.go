@@ -21,7 +21,8 @@ import (
 	"ringi/infra/local/template"
 )
 
-// bareOf is the bare handler that each function is paired with, by its folder: one whose clients the function has, if not all of them.
+// bareOf is the bare handler that each function is paired with, by its folder: one whose clients the function has, if
+// not all of them.
 var bareOf = map[string]string{
 	"resume-task": "dynamodb-secret-slack", "close-task": "dynamodb",
 	"extract-task": "dynamodb-models", "draft-prompt": "dynamodb-models", "plan-process": "dynamodb-models",

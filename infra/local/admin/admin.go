@@ -20,8 +20,8 @@ import (
 	"ringi/shared/store/tasks"
 )
 
-// Configure gives a stack its administrator: every workspace is connected to the
-// stack's own vendors before its first call, its administrator is known from the start, and the sandbox gets its panels.
+// Configure gives a stack its administrator: every workspace is connected to the stack's own vendors before its first
+// call, its administrator is known from the start, and the sandbox gets its panels.
 func Configure(o *stack.Options) {
 	o.PrepareTeam = Connect
 	o.Panels = func(s *stack.Stack) sandbox.Panels {

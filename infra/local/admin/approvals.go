@@ -24,7 +24,8 @@ type approvals struct{ stack *stack.Stack }
 
 func (p approvals) tenant() string { return aggregate.TenantID(p.stack.Sandbox.TeamID()) }
 
-// May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for nobody.
+// May reports whether a person may stamp what a task or a conversation asks for; one that is not there waits for
+// nobody.
 func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 	rows := store.New(dynamodb.NewFromConfig(p.stack.AWS), p.stack.TableName, kinds.All()...)
 	x, err := rows.Load(ctx, kinds.RefOf(p.tenant(), id))

@@ -43,7 +43,8 @@ func MCP(s *stack.Stack) mcp.Admin {
 	return mcp.Admin{Rows: rows(s), Credentials: credentials(s), Client: mcp.Client{HTTP: reach.Client()}, Now: time.Now}
 }
 
-// Readable is Connect that also lets members of contests read by one of the vendors' tools, as an administrator does at the console.
+// Readable is Connect that also lets members of contests read by one of the vendors' tools, as an administrator does at
+// the console.
 func Readable(ctx context.Context, s *stack.Stack, team string) error {
 	if err := Connect(ctx, s, team); err != nil {
 		return err

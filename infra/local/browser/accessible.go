@@ -8,7 +8,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// axe is axe-core 4.14.1 as its npm package has it, under the Mozilla Public License 2.0; both license files lie beside it.
+// axe is axe-core 4.14.1 as its npm package has it, under the Mozilla Public License 2.0; both license files lie beside
+// it.
 //
 //go:embed testdata/axe-core/axe.min.js
 var axe string
@@ -31,7 +32,8 @@ type finding struct {
 	More int      `json:"more"`
 }
 
-// Accessible fails the test when axe-core finds something on the page that keeps people out: what it calls serious or critical.
+// Accessible fails the test when axe-core finds something on the page that keeps people out: what it calls serious or
+// critical.
 func (p *Tab) Accessible(t testing.TB) {
 	t.Helper()
 	for _, f := range p.violations(t) {

@@ -6,8 +6,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// TestTestsShareOneChromium: while Share runs, until it dies. A test that finds names elsewhere, and one without Share, have
-// their own.
+// TestTestsShareOneChromium: while Share runs, until it dies. A test that finds names elsewhere, and one without Share,
+// have their own.
 func TestTestsShareOneChromium(t *testing.T) {
 	var first *Browser
 	Share(func() int {

@@ -43,8 +43,8 @@ type call struct {
 	caller  string // access key id
 }
 
-// read finds out who calls which service; the caller is "" when nobody signed it. It reads the body where a request says
-// what it asks for, or who asks, in it: then whoever reads on reads it again.
+// read finds out who calls which service; the caller is "" when nobody signed it. It reads the body where a request
+// says what it asks for, or who asks, in it: then whoever reads on reads it again.
 func read(r *http.Request) (c call, err error) {
 	c = call{Request: r}
 	if r.Method == http.MethodPost {

@@ -20,8 +20,8 @@ type rowCall struct {
 // inTransactions are the actions that the parts of a transaction need.
 var inTransactions = map[string]string{"Put": "PutItem", "Update": "UpdateItem", "Delete": "DeleteItem", "ConditionCheck": "ConditionCheckItem", "Get": "GetItem"}
 
-// dynamodb reads calls for rows. AWS does not say whether dynamodb:LeadingKeys holds one item's key or those of all where a
-// transaction is judged. Here each item is judged by its own; infra/smoke finds out what AWS does.
+// dynamodb reads calls for rows. AWS does not say whether dynamodb:LeadingKeys holds one item's key or those of all
+// where a transaction is judged. Here each item is judged by its own; infra/smoke finds out what AWS does.
 func (a Account) dynamodb(c call) ([]Request, error) {
 	operation := c.operation()
 	switch operation {

@@ -1,7 +1,7 @@
 // Package iam judges calls to AWS by the role of the function that makes them, as AWS does: an explicit Deny wins, and
-// what no statement allows is refused. Of the policy language it knows what template.yaml uses; anything else is an error
-// where a policy is read, so that nothing is judged by half of what was written. Policies of buckets and keys, boundaries
-// and policies of an organization are not judged.
+// what no statement allows is refused. Of the policy language it knows what template.yaml uses; anything else is an
+// error where a policy is read, so that nothing is judged by half of what was written. Policies of buckets and keys,
+// boundaries and policies of an organization are not judged.
 package iam
 
 import (
@@ -52,7 +52,8 @@ const (
 	null            = "Null"
 )
 
-// The condition keys that calls are given; true for those that hold a list, which only ForAllValues and ForAnyValue compare.
+// The condition keys that calls are given; true for those that hold a list, which only ForAllValues and ForAnyValue
+// compare.
 var (
 	contextKeys = map[string]bool{
 		leadingKeys: true, attributes: true, enclosingOperation: false, signingAlgorithm: false, sourceFunction: false,

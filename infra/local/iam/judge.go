@@ -12,8 +12,8 @@ type Request struct {
 	Context          map[string][]string
 }
 
-// Right is one action on one resource that a statement allows. The same type stands for one value of a statement's condition,
-// and for one statement of a managed policy that a function carries.
+// Right is one action on one resource that a statement allows. The same type stands for one value of a statement's
+// condition, and for one statement of a managed policy that a function carries.
 type Right struct{ Policy, Sid, Action, Resource string }
 
 // value is a right's by which a statement names rows, attributes or what else a condition looks at.

@@ -93,8 +93,8 @@ func kinds(q Request) (all []string) {
 	return slices.Compact(all)
 }
 
-// used are the rights that all files of a folder note, with which function uses a statement, and lines about what was refused.
-// The notes of a package that has no tests any more do not count.
+// used are the rights that all files of a folder note, with which function uses a statement, and lines about what was
+// refused. The notes of a package that has no tests any more do not count.
 func used(folder string, packages []string) (all map[Right]bool, wrong []string, err error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil {

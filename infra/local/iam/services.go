@@ -89,7 +89,8 @@ func (a Account) secretsManager(c call) ([]Request, error) {
 	return []Request{{Action: "secretsmanager:" + operation, Resource: in.SecretId}}, nil
 }
 
-// lambda reads /2015-03-31/functions/<name>/invocations, and the path of the call that streams, which needs the same right.
+// lambda reads /2015-03-31/functions/<name>/invocations, and the path of the call that streams, which needs the same
+// right.
 func (a Account) lambda(c call) ([]Request, error) {
 	parts := strings.Split(strings.Trim(c.URL.EscapedPath(), "/"), "/")
 	if len(parts) != 4 || parts[1] != "functions" || !strings.HasSuffix(parts[3], "invocations") {

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// granted are the rights that roles give: each action of a statement on each of its resources, each value of its conditions,
-// and to each function each statement of a managed policy.
+// granted are the rights that roles give: each action of a statement on each of its resources, each value of its
+// conditions, and to each function each statement of a managed policy.
 func granted(roles map[string]Role) map[Right]bool {
 	all := map[Right]bool{}
 	for owner, role := range roles {
@@ -69,8 +69,9 @@ func (r reason) about(action string, x Right) bool {
 	return action == x.Action && like(r.column[0], x.Policy) && like(r.column[1], x.Sid) && like(r.column[3], x.Resource)
 }
 
-// Unused compares what roles grant with what the notes of a folder say was used by tests of packages, which are folders. reasons
-// has a line for rights that nothing uses: policy, Sid, actions with commas between, and resource, a colon, and why it is granted;
+// Unused compares what roles grant with what the notes of a folder say was used by tests of packages, which are
+// folders. reasons has a line for rights that nothing uses: policy, Sid, actions with commas between, and resource, a
+// colon, and why it is granted;
 // * stands for any text, but in actions. A line that begins with a question mark is for rights that chance uses, or doesn't. It
 // returns what is wrong: rights without a reason, reasons that no right needs any more, and what was refused.
 func Unused(roles map[string]Role, folder string, packages []string, reasons string) (wrong []string, err error) {

@@ -71,8 +71,8 @@ func TestGrantedAndUsed(t *testing.T) {
 	}
 }
 
-// TestRowsAttributesAndFunctionsAreCompared: a statement that is used may name rows and attributes that nothing writes, and
-// a managed one be carried by functions that use another statement of the policy.
+// TestRowsAttributesAndFunctionsAreCompared: a statement that is used may name rows and attributes that nothing writes,
+// and a managed one be carried by functions that use another statement of the policy.
 func TestRowsAttributesAndFunctionsAreCompared(t *testing.T) {
 	bench, folder, _ := noting(t)
 	one := role(t, notes)

@@ -16,7 +16,8 @@ import (
 	"ringi/infra/local/process"
 )
 
-// managed are the processes of managed functions, one for each call: none serves two, as tenant isolation by the call has it.
+// managed are the processes of managed functions, one for each call: none serves two, as tenant isolation by the call
+// has it.
 type managed struct {
 	mu        sync.Mutex
 	processes map[*process.Process]string // the function's name

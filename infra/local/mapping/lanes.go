@@ -9,9 +9,10 @@ import (
 // waitingInLane is how many reads of the stream a lane may be behind before the stream is read no further.
 const waitingInLane = 16
 
-// lanes are the batches of a stream that are under way at once. AWS keeps the order of an item's changes, which have partition
-// and sort key in common, and no other order (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html): so an item has
-// its lane, and the items of a partition have several. An item's shard follows from its partition key alone.
+// lanes are the batches of a stream that are under way at once. AWS keeps the order of an item's changes, which have
+// partition and sort key in common, and no other order (https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html): so
+// an item has its lane, and the items of a partition have several. An item's shard follows from its partition key
+// alone.
 type lanes struct {
 	into    []chan []change
 	running sync.WaitGroup
@@ -35,8 +36,8 @@ func (r *streamRun) close() {
 	r.running.Wait()
 }
 
-// split ends the shards: those that follow begin when all of theirs is delivered, as Lambda has it, so that an item whose lane
-// is another now keeps its order.
+// split ends the shards: those that follow begin when all of theirs is delivered, as Lambda has it, so that an item
+// whose lane is another now keeps its order.
 func (r *streamRun) split(ctx context.Context) {
 	r.close()
 	r.shards = 3 - r.shards

@@ -90,7 +90,8 @@ func (o *orderly) Invoke(_ context.Context, _ string, payload []byte) (lambda.Re
 	return lambda.Result{Payload: []byte(`{}`)}, nil
 }
 
-// As in AWS, an item's changes keep their order, also where its shard is split; those of other items of its partition may overtake them.
+// As in AWS, an item's changes keep their order, also where its shard is split; those of other items of its partition
+// may overtake them.
 func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 	const items, changes = 20, 2000
 	o := &orderly{last: map[string]int{}, two: make(chan struct{})}

@@ -34,7 +34,8 @@ type StreamReader interface {
 	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
-// Stream feeds a function from a table's stream: as many batches at once as the mapping says, the changes of an item in order.
+// Stream feeds a function from a table's stream: as many batches at once as the mapping says, the changes of an item in
+// order.
 type Stream struct {
 	Function string
 	Mapping  template.StreamMapping // Source is the stream's ARN
@@ -44,7 +45,8 @@ type Stream struct {
 	Invoker  Invoker
 	// OnFailure takes what is said of a batch that was given up; nil drops it.
 	OnFailure func(ctx context.Context, body string) error
-	// SplitEvery is how often the shard is taken for one that has ended, and was split into two, or was followed by one; 0: never.
+	// SplitEvery is how often the shard is taken for one that has ended, and was split into two, or was followed by one;
+	// 0: never.
 	SplitEvery time.Duration
 	Log        *slog.Logger
 	Now        func() time.Time

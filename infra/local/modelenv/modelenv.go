@@ -1,4 +1,5 @@
-// Package modelenv finds the keys and addresses of models in the environment, by the names that the vendors' own tools use.
+// Package modelenv finds the keys and addresses of models in the environment, by the names that the vendors' own tools
+// use.
 package modelenv
 
 import (
@@ -50,8 +51,8 @@ type Access struct {
 	Parameter string // the template's, that takes the address; empty for a compatible model
 }
 
-// Of is how a model is called whose name is read from name. It returns an error that names what the environment lacks. The demo
-// needs nothing.
+// Of is how a model is called whose name is read from name. It returns an error that names what the environment lacks.
+// The demo needs nothing.
 func Of(name string, env func(string) string) (n modelname.Name, a Access, err error) {
 	if n, err = modelname.Parse(name); err != nil {
 		return n, a, fmt.Errorf("%q: %w", name, err)

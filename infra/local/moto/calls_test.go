@@ -13,7 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// asking makes calls of an endpoint, by target and body; dress changes a call before it is sent, nil: it is a program's.
+// asking makes calls of an endpoint, by target and body; dress changes a call before it is sent, nil: it is a
+// program's.
 func asking(t *testing.T, url string) func(target, body string, dress func(*http.Request)) (status int, said string) {
 	signed := "AWS4-HMAC-SHA256 Credential=local/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0"
 	return func(target, body string, dress func(*http.Request)) (int, string) {

@@ -98,7 +98,8 @@ func TestAMessageIsNotHandedToAReceiverThatIsGone(t *testing.T) {
 	}
 }
 
-// TestConnectionsAreBounded: each has a thread. One that is too many waits for its turn, and is told so when that takes too long.
+// TestConnectionsAreBounded: each has a thread. One that is too many waits for its turn, and is told so when that takes
+// too long.
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 20
 	s := started(t, moto.Options{Connections: most, Patience: 300 * time.Millisecond})

@@ -27,7 +27,8 @@ func commands() []string {
 // system is the Python of the machine's own packages.
 var system = "/usr/bin/python3"
 
-// suitable fails in a Python that is too old or lacks a part, and says in how many seconds another makes and asks objects.
+// suitable fails in a Python that is too old or lacks a part, and says in how many seconds another makes and asks
+// objects.
 const suitable = `
 import sys, time, timeit
 import venv, ensurepip
@@ -39,8 +40,8 @@ def work():
     for n in range(2000): Item(str(n), {"a": n, "b": [n]}).size()
 print(min(timeit.repeat(work, number=1, repeat=60, timer=time.process_time)))`
 
-// find is the first of the commands, unless the machine's own Python is clearly faster: one that was
-// compiled as a shared library without optimizations, as pyenv may do, takes half as long again for whatever it is asked.
+// find is the first of the commands, unless the machine's own Python is clearly faster: one that was compiled as a
+// shared library without optimizations, as pyenv may do, takes half as long again for whatever it is asked.
 func find(ctx context.Context) (string, error) {
 	for _, name := range commands() {
 		path, err := exec.LookPath(name)

@@ -186,8 +186,8 @@ func (s *Sandbox) openView(user, viewID string) (workspace.Hand, workspace.View,
 	return by, v, nil
 }
 
-// interact sends an interaction of a kind, with what that kind says beside what all do, and returns the app's answer, or an
-// InteractionError. channel is empty for modals.
+// interact sends an interaction of a kind, with what that kind says beside what all do, and returns the app's answer,
+// or an InteractionError. channel is empty for modals.
 func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, says map[string]any) ([]byte, error) {
 	payload, err := s.payload(kind, by, channel)
 	if err != nil {

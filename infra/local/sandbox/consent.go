@@ -20,8 +20,8 @@ const ClientID = "5130.8086"
 // codeLasts is how long a code that a browser takes back to an app can be exchanged.
 const codeLasts = 10 * time.Minute
 
-// consent is a page to which an app leads a browser: a person says there who they are, as the sandbox knows no passwords,
-// and the browser takes a code back, which the app exchanges for an answer.
+// consent is a page to which an app leads a browser: a person says there who they are, as the sandbox knows no
+// passwords, and the browser takes a code back, which the app exchanges for an answer.
 type consent struct {
 	sandbox *Sandbox
 	ja, en  consentWords
@@ -43,8 +43,8 @@ type consented struct {
 	until time.Time
 }
 
-// consentWords are the page's in a language; Scope comes after About where the page says what is asked for. No is the link
-// of whoever refuses, if there is one.
+// consentWords are the page's in a language; Scope comes after About where the page says what is asked for. No is the
+// link of whoever refuses, if there is one.
 type consentWords struct {
 	Lang, Title, Question, About, No string
 	Scope                            bool

@@ -39,9 +39,10 @@ func (i *installs) revoke() {
 	i.revoked, i.token = append(i.revoked, i.token), ""
 }
 
-// install is the installation of the app in the workspace (https://docs.slack.dev/authentication/installing-with-oauth). It
-// answers as https://docs.slack.dev/reference/methods/oauth.v2.access has it. While the app is installed its token stays;
-// after it was revoked there is a new one.
+// install is the installation of the app in the workspace
+// (https://docs.slack.dev/authentication/installing-with-oauth). It answers as
+// https://docs.slack.dev/reference/methods/oauth.v2.access has it. While the app is installed its token stays; after it
+// was revoked there is a new one.
 func (i *installs) install(s *Sandbox) *consent {
 	return &consent{
 		sandbox: s,

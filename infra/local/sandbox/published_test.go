@@ -29,7 +29,8 @@ func (w *world) call(t *testing.T, token, method, form string) map[string]any {
 	return answer
 }
 
-// calls are what is asked, and the error where it is refused; names in braces are ids of the test. They are made in this order.
+// calls are what is asked, and the error where it is refused; names in braces are ids of the test. They are made in
+// this order.
 var calls = []struct{ method, form, refused string }{
 	{"auth.test", "", ""},
 	{"team.info", "", ""},

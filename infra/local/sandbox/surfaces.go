@@ -11,8 +11,8 @@ import (
 	"ringi/infra/local/sandbox/workspace"
 )
 
-// Command is a person typing /ringi and a text. The app's answer is shown to that person alone, or to all of the channel
-// if it says so.
+// Command is a person typing /ringi and a text. The app's answer is shown to that person alone, or to all of the
+// channel if it says so.
 func (s *Sandbox) Command(user, channel, typed string) error {
 	return s.command(workspace.Hand{User: user}, channel, typed)
 }

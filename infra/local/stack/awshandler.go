@@ -13,8 +13,8 @@ import (
 	"ringi/infra/local/lambda"
 )
 
-// awsHandler is the stack's AWS endpoint: it invokes functions itself and forwards every other call to the stand-ins, those
-// on tables and their streams to the one for tables. bucket is whose files people fetch by links.
+// awsHandler is the stack's AWS endpoint: it invokes functions itself and forwards every other call to the stand-ins,
+// those on tables and their streams to the one for tables. bucket is whose files people fetch by links.
 func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string, log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
@@ -73,8 +73,8 @@ func wholeBody(next http.Handler) http.Handler {
 	})
 }
 
-// linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to: the
-// stand-ins answer no pages otherwise.
+// linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to:
+// the stand-ins answer no pages otherwise.
 func linked(r *http.Request, bucket string) bool {
 	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") && r.URL.Query().Has("X-Amz-Signature")
 }

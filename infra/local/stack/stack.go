@@ -71,11 +71,11 @@ type Stack struct {
 	failed     chan error
 }
 
-// Start brings a stack up and returns when everything answers. ctx bounds the
-// start; the stack lives until Close.
+// Start brings a stack up and returns when everything answers. ctx bounds the start; the stack lives until Close.
 //
-// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython without a Python, dynamodblocal.ErrJava
-// where DynamoDB Local is asked for and can't run, and the compiler's words if a function doesn't build.
+// It returns an error wrapping ErrInUse for a port that is taken, moto.ErrPython without a Python,
+// dynamodblocal.ErrJava where DynamoDB Local is asked for and can't run, and the compiler's words if a function doesn't
+// build.
 func Start(ctx context.Context, o Options) (*Stack, error) {
 	o, err := o.complete()
 	if err != nil {

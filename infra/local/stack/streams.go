@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 )
 
-// streamNames are what the tables' engine calls their streams, by their ARNs in the stack's account and region: DynamoDB
-// Local's are of a region and an account that are its own, for which no role grants anything.
+// streamNames are what the tables' engine calls their streams, by their ARNs in the stack's account and region:
+// DynamoDB Local's are of a region and an account that are its own, for which no role grants anything.
 type streamNames map[string]string
 
 // add returns the ARN under which the stack knows a stream.

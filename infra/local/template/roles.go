@@ -18,9 +18,9 @@ const (
 	typeManagedPolicy = "AWS::IAM::ManagedPolicy"
 )
 
-// Roles reads what each function and each state machine of the template at path may do, by logical id. It returns an error
-// for a function that has no role of its own, or rights by another way than its role: what SAM makes of policy templates
-// and connectors is not read, and the template uses none.
+// Roles reads what each function and each state machine of the template at path may do, by logical id. It returns an
+// error for a function that has no role of its own, or rights by another way than its role: what SAM makes of policy
+// templates and connectors is not read, and the template uses none.
 func Roles(path string, names Names, parameters map[string]string) (map[string]iam.Role, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -161,8 +161,8 @@ func (x *roles) role(id string, managed map[string]iam.Policy, carried map[strin
 	return nil
 }
 
-// both are a resource's properties, with the names that it has here and with those that it has everywhere. It returns an
-// error for one that is none of the known.
+// both are a resource's properties, with the names that it has here and with those that it has everywhere. It returns
+// an error for one that is none of the known.
 func (x *roles) both(id string, known ...string) (here, everywhere map[string]any, err error) {
 	properties := x.document.Resources[id].Properties
 	if here, err = x.resolver.object(&properties); err != nil {

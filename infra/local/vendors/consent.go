@@ -83,7 +83,8 @@ func (a *accounts) isFor(r *http.Request, resource string) bool {
 	return a.resource == "" || resource == origin(r)+a.resource
 }
 
-// knowsClient reports whether a form carries a client's id and secret; who registered without one has none. The caller holds mu.
+// knowsClient reports whether a form carries a client's id and secret; who registered without one has none. The caller
+// holds mu.
 func (a *accounts) knowsClient(r *http.Request) bool {
 	id, secret := r.PostFormValue("client_id"), r.PostFormValue("client_secret")
 	want, registered := a.clients[id]
@@ -114,7 +115,8 @@ func (a *accounts) revoke(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{})
 }
 
-// discoverable serves what the MCP server and its authorization server say of themselves, and the registration of clients.
+// discoverable serves what the MCP server and its authorization server say of themselves, and the registration of
+// clients.
 func (a *accounts) discoverable(m *http.ServeMux) {
 	m.HandleFunc("GET "+resourceMetadata+a.resource, func(w http.ResponseWriter, r *http.Request) {
 		answer(w, http.StatusOK, map[string]any{

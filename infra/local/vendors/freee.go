@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// freeeRoutes are what freee answers below /freee/hr/api/v1, each with the tool whose calls arrive there: a tool's faults are
-// those of its route.
+// freeeRoutes are what freee answers below /freee/hr/api/v1, each with the tool whose calls arrive there: a tool's
+// faults are those of its route.
 var freeeRoutes = []struct {
 	path, tool string
 	answer     func(*Vendors, http.ResponseWriter, *http.Request)

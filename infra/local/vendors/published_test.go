@@ -65,8 +65,8 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// Each tool of a vendor that is stood in for here has an answer among them, and can be made to fail. Slack's answers are
-// held against what Slack publishes by the sandbox's tests.
+// Each tool of a vendor that is stood in for here has an answer among them, and can be made to fail. Slack's answers
+// are held against what Slack publishes by the sandbox's tests.
 func TestEveryToolsAnswerIsHeldAgainstWhatIsPublished(t *testing.T) {
 	o := open(t)
 	for _, a := range answers {

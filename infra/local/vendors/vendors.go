@@ -47,9 +47,9 @@ func New() *Vendors {
 // Token is an access token for a provider, freee or google; empty for any other.
 func (v *Vendors) Token(provider string) string { return v.tokens[provider] }
 
-// Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people
-// at /sheets/<spreadsheet id>, the MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize,
-// /<provider>/token and /<provider>/revoke; the MCP server's says itself where it is, and takes registrations.
+// Handler serves freee below /freee/hr, Sheets below /sheets, with a page for people at /sheets/<spreadsheet id>, the
+// MCP server at RoomsPath, and each one's authorization server at /<provider>/authorize, /<provider>/token and
+// /<provider>/revoke; the MCP server's says itself where it is, and takes registrations.
 func (v *Vendors) Handler() http.Handler {
 	m := http.NewServeMux()
 	for provider, tokens := range map[string]string{"freee": FreeeTokens, "google": GoogleTokens, "rooms": RoomsTokens} {

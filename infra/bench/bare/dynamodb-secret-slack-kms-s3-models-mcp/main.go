@@ -1,4 +1,5 @@
-// Command dynamodb-secret-slack-kms-s3-models-mcp is a bare handler with: DynamoDB, the Slack secret, Slack, KMS, S3, the models' vendors, MCP.
+// Command dynamodb-secret-slack-kms-s3-models-mcp is a bare handler with: DynamoDB, the Slack secret, Slack, KMS, S3,
+// the models' vendors, MCP.
 package main
 
 import (

@@ -86,7 +86,8 @@ func selectShape(s shape) shape {
 	return s
 }
 
-// conversationsShape is which conversations a menu offers (docs.slack.dev, reference/block-kit/composition-objects/conversation-filter-object).
+// conversationsShape is which conversations a menu offers (docs.slack.dev,
+// reference/block-kit/composition-objects/conversation-filter-object).
 func conversationsShape() shape {
 	return shape{fields: map[string]rule{
 		"include": list(1, 4, enum("im", "mpim", "private", "public")), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,

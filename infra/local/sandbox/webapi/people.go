@@ -57,7 +57,8 @@ func describeUser(u workspace.User) reply {
 		},
 		"is_admin": u.ID == workspace.Sato, "is_owner": false, "is_primary_owner": false, "is_restricted": u.Restricted,
 		"is_ultra_restricted": false, "is_bot": u.Bot, "is_app_user": false, "updated": 0,
-		// False also for people of other workspaces in a channel that the app is in, as ours are (docs.slack.dev, reference/objects/user-object).
+		// False also for people of other workspaces in a channel that the app is in, as ours are (docs.slack.dev,
+		// reference/objects/user-object).
 		"is_stranger": false,
 	}
 }

@@ -43,7 +43,8 @@ func (w *Workspace) stream(channelID, ts, user string, change func(m *Message)) 
 	return m, nil
 }
 
-// StopStreams ends the growing of a thread's messages, as Slack does when a person presses its button, and returns which grew.
+// StopStreams ends the growing of a thread's messages, as Slack does when a person presses its button, and returns
+// which grew.
 func (w *Workspace) StopStreams(channelID, thread string) []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -34,7 +34,8 @@ type ScriptedCall struct {
 
 func (c ScriptedCall) input() string { return strings.Join(c.Input, "") }
 
-// Scripted makes these the answers to the next requests of conversations, one after the other; behind them comes the demo's.
+// Scripted makes these the answers to the next requests of conversations, one after the other; behind them comes the
+// demo's.
 func (m *Models) Scripted(s ...Script) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
