@@ -70,7 +70,8 @@ func TestNothingOfTheDescriptionOfAgentsIsMissing(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheEnumerationsOfAgentsIsMissing: those, and the moves between an action's, as described.
+// TestNothingOfTheEnumerationsOfAgentsIsMissing holds the enumerations of agents, and the moves between the statuses of
+// an action, to their description.
 func TestNothingOfTheEnumerationsOfAgentsIsMissing(t *testing.T) {
 	sameNames(t, "provider", []string{"openai", "anthropic", "http", "local"}, all(agent.Providers...))
 	sameNames(t, "capabilities", []string{"code", "shell", "test"}, all(agent.Capabilities...))

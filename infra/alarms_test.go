@@ -235,7 +235,7 @@ func (s *stack) watchesIndex(name, index string) bool {
 	return false
 }
 
-// allDimensions are those of the metric that an alarm watches, or of all that it reckons with.
+// allDimensions are the dimensions of the metric that an alarm watches, or of all metrics in its expression.
 func allDimensions(alarm map[string]any) []any {
 	all := slices.Clone(list(alarm["Dimensions"]))
 	for _, m := range list(alarm["Metrics"]) {

@@ -36,7 +36,7 @@ func commitRule(s *stack, wrong func(string, ...any)) {
 			if k.Name == conversation.Kind.Name { // answered messages and old actions leave; answers rely on the settings
 				needs["dynamodb:DeleteItem"], needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*"}, []string{"TENANT#*"}
 			}
-			if k.Name == task.Kind.Name { // what is relied on, of the task and of the settings and tools
+			if k.Name == task.Kind.Name { // commits also condition on these rows: the task's, settings and tools
 				needs["dynamodb:ConditionCheckItem"] = []string{k.Prefix + "*", "TENANT#*"}
 			}
 			for action, rows := range needs {

@@ -159,7 +159,7 @@ func checkCounted(s *stack, all []watched, wrong func(string, ...any)) {
 	}
 }
 
-// The list of names is what the rules go by: a name that it lacks would be watched by nobody.
+// The rules check the names of this list only: nobody would watch a metric whose name it lacks.
 func TestMetricNamesAreAllListed(t *testing.T) {
 	file := expect.Value(parser.ParseFile(token.NewFileSet(), filepath.Join(repository, "shared/runtime/metric/metric.go"), nil, 0))(t)
 	for _, d := range file.Decls {

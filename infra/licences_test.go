@@ -13,8 +13,8 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// shippable are the licences under which a binary may be given on, also without its source. MPL-2.0 asks for that of
-// its own files alone, when they are changed; CC-BY-4.0 is of documentation.
+// shippable are the licences under which a binary may be distributed without its source. MPL-2.0 demands the source
+// only of its own files, and only when they were changed; CC-BY-4.0 covers documentation.
 var shippable = []string{"Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "CC-BY-4.0", "ISC", "MIT", "MPL-2.0"}
 
 // materials is a bill of materials, as CycloneDX has it.

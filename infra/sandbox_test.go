@@ -16,7 +16,7 @@ const (
 	sandboxCondition = "HasSandbox"
 )
 
-// interfaces is what Lambda itself does with the role of a function in a network.
+// interfaces are the actions that Lambda itself takes by the role of a function in a network.
 var interfaces = []string{
 	"ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSubnets", "ec2:DeleteNetworkInterface", "ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses",
 }

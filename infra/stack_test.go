@@ -17,8 +17,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// stack is template.yaml read twice: as it stands, with its intrinsics, and
-// resolved as the local stack reads it.
+// stack is template.yaml read twice: as written, with its intrinsics, and resolved as the local stack resolves them.
 type stack struct {
 	text      string
 	resources map[string]resource
@@ -32,7 +31,7 @@ type stack struct {
 	pipeline   machine            // that of tasks
 	files      map[string]string  // the texts of all
 
-	said map[string][]statement // of roles, once they were asked for
+	said map[string][]statement // statements of roles by logical id, read when a rule first asks for them
 }
 
 // A comment that sends its reader to a test that is not there proves nothing.
@@ -229,7 +228,7 @@ func (s *stack) of(kind string) []string {
 	return ids
 }
 
-// problems is what all rules together have to say.
+// problems lists what all rules find wrong.
 func problems(t *testing.T, texts map[string]string) []string {
 	t.Helper()
 	s, err := read(t.TempDir(), texts)

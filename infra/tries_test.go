@@ -120,7 +120,8 @@ func triesRule(s *stack, wrong func(string, ...any)) {
 	}
 }
 
-// TestTheTableOfTries: each row's sums are those of its waits, and its states and errors are there.
+// TestTheTableOfTries holds the table of tries in the design to the state machines: the sum of each row is that of its
+// waits, and its states and errors exist.
 func TestTheTableOfTries(t *testing.T) {
 	table := expect.Value(designsTries())(t)
 	s := expect.Value(read(t.TempDir(), files(t)))(t)

@@ -42,8 +42,8 @@ func transformed(t *testing.T, arguments ...string) []byte {
 	return out
 }
 
-// Held against SAM itself: the local stack judges by the roles that are deployed. SAM adds none to a function, nor a
-// right.
+// SAM itself transforms the template here, and the roles that come out are those by which the local stack judges: SAM
+// adds no role and no right to a function.
 func TestRolesAreThoseThatSAMDeploys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "expanded.json")
 	expect.NoError(t, os.WriteFile(file, transformed(t, filepath.Join(repository, templateFile), "roles"), 0o600))

@@ -61,8 +61,8 @@ func (p *acting) own() (all []entry) {
 	return all
 }
 
-// reached is how far the action had come as the entries of its end say, whoever leaves those of its approval and its
-// start out.
+// reached reports how far the action had come according to the entries of its end. They say so even when somebody
+// leaves the entries of its approval and its start out.
 func (p *acting) reached() (approved, started bool) {
 	for _, e := range p.own() {
 		switch e.Action {

@@ -31,8 +31,8 @@ func acted(t *testing.T) Receipt {
 	})
 }
 
-// actedAs is the receipt of an action with these entries: the name of each, and what its details have beside type and
-// hash.
+// actedAs makes the receipt of an action with these entries. Each is given as its name and the details that it has
+// beside type and hash.
 func actedAs(t *testing.T, claim actionProof, entries []string) Receipt {
 	t.Helper()
 	actors := map[string]string{"proposed": "claude", "approved": "U0SUZUKI", "rejected": "U0SUZUKI", "cancelled": "U0SATO"}

@@ -290,7 +290,7 @@ func prove(r Receipt) (*proving, error) {
 	return p, nil
 }
 
-// spell prints one line: blanks at its beginning, and what shows nothing or begins another line as its sign or number.
+// spell prints one line. Blanks at its beginning, invisible characters and line breaks are printed as a sign or number.
 func spell(out io.Writer, line string) {
 	text := strings.TrimLeft(line, " ")
 	fmt.Fprintf(out, "%s%s\n", line[:len(line)-len(text)], legible.OneLine(text))

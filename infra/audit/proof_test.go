@@ -124,7 +124,7 @@ func TestAnExecutionIsProved(t *testing.T) {
 	}
 }
 
-// Whatever is claimed otherwise is found, by both.
+// Both verifiers find every claim that the entries do not confirm.
 func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 	base := expect.Value(json.Marshal(proved(t)))(t)
 	var lines bytes.Buffer
@@ -203,7 +203,7 @@ func TestBothVerifiersFindEveryFalseClaim(t *testing.T) {
 	}
 }
 
-// ended is what proves the execution with other details of its end.
+// ended is a receipt of the execution whose last entry has other details.
 func ended(t *testing.T, details map[string]any) Receipt {
 	t.Helper()
 	rows := theEntries()

@@ -23,7 +23,7 @@ import (
 // source is where a log and its executions are read.
 type source struct {
 	store   *store.Store
-	signers []seal.Signer // the key's last, before it those that it took the place of, the first one first
+	signers []seal.Signer // oldest first: those of replaced keys, then that of the present key
 	heads   seal.Heads
 	results large.Store
 	now     func() time.Time

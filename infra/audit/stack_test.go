@@ -63,7 +63,7 @@ func (a *audited) sealed() {
 	})
 }
 
-// finds runs a check that must find something.
+// finds runs a check and fails the test unless its output has want.
 func (a *audited) finds(want string, args ...string) {
 	a.Helper()
 	if out, holds := a.audit(args...); holds || !strings.Contains(out, want) {
@@ -71,7 +71,7 @@ func (a *audited) finds(want string, args ...string) {
 	}
 }
 
-// put writes a row behind Ringi's back.
+// put writes a row into the table directly, as no code of Ringi's does.
 func (a *audited) put(it map[string]types.AttributeValue) {
 	a.Helper()
 	expect.Value(dynamodb.NewFromConfig(a.s.AWS).PutItem(a.Context(), &dynamodb.PutItemInput{TableName: &a.s.TableName, Item: it}))(a.T)
@@ -89,7 +89,7 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 	return out.Items[0]
 }
 
-// From a message to a proof: the stack as it runs, and somebody who writes into its table by hand.
+// A request goes through the whole stack and is proved; then somebody changes rows in the table by hand.
 func TestWhatTheStackDidIsProved(t *testing.T) {
 	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
 	t.Cleanup(s.Close)

@@ -35,7 +35,7 @@ type Usage struct {
 	Read, Write, Index float64 `json:",omitzero"`
 }
 
-// plus adds so many of another usage.
+// plus adds another usage that many times.
 func (u Usage) plus(o Usage, times float64) Usage {
 	return Usage{
 		u.Invocations + o.Invocations*times, u.AWS + o.AWS*times, u.Slack + o.Slack*times, u.Vendor + o.Vendor*times,

@@ -20,7 +20,7 @@ func spread(values []time.Duration) Spread {
 	return Spread{len(values), percentile(values, 0.5), percentile(values, 0.9), percentile(values, 0.99)}
 }
 
-// percentile is the smallest value that the part p of all do not exceed; 0 of none.
+// percentile is the smallest value that at least the part p of all values do not exceed; 0 when there are none.
 func percentile(values []time.Duration, p float64) time.Duration {
 	if len(values) == 0 {
 		return 0
@@ -87,8 +87,8 @@ func leftGate(r *driver.Request) (left time.Time) {
 	return left
 }
 
-// called is when Slack heard a method for a message, after a moment. The sandbox
-// notes a call when it has answered, a little after the message is to be seen.
+// called waits until the sandbox has noted a call of the method about the message, later than after, and returns when
+// that call came. The sandbox notes a call once it is answered, a little after the message can be seen.
 func called(r *driver.Request, method, ts string, after time.Time) (at time.Time) {
 	r.Eventually(method+" of message "+ts, func() bool {
 		for _, c := range r.S.Sandbox.Calls() {

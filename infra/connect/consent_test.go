@@ -65,7 +65,7 @@ func asks(t *testing.T, w *workspace, v, provider, tokens string) consent {
 	return consent{out, ended}
 }
 
-// address is where the vendor asks, and what the command put into it.
+// address is the page on which the vendor asks for consent, with the parameters that the command gave it.
 func (c consent) address(t *testing.T) (string, url.Values) {
 	t.Helper()
 	shown := expect.Value(url.Parse(link.FindString(c.String())))(t)

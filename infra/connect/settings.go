@@ -24,7 +24,7 @@ const editUsage = `%s takes one of
 type row struct {
 	fields  []tenancy.Member
 	unknown string // what is said of a name that is none of them
-	about   string // what is shown beside the fields
+	about   string // lines that get prints before the fields
 	save    func() error
 }
 

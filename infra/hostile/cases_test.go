@@ -118,7 +118,7 @@ var attacks = []attack{
 	{"refers to itself", aReference, "step-2.result.user", refused("step-2 is no earlier step")},
 	{"refers to what the tool keeps back", aReference, "step-1.result.employees.0.bank_account", refused(`returns no "bank_account"`)},
 
-	// What is no answer.
+	// Texts that are no answer.
 	{"nests without end", anAnswer, strings.Repeat(`{"steps":[`, 6000), refused("not one JSON value")},
 	{"nests without end, closed", anAnswer, strings.Repeat("[", 200_000) + strings.Repeat("]", 200_000), refused("not one JSON value")},
 	{"nests arguments without end", aStep, `{"toolInput":{"recipient":"U0REQUESTER","text":"x","details":` + strings.Repeat("[", 500) + strings.Repeat("]", 500) + `}}`, refused("nested deeper than 32")},

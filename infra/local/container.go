@@ -36,7 +36,7 @@ func signedEvent(ctx context.Context, args []string, s streams) error {
 	return err
 }
 
-// containerTemplate prints what `sam local invoke -t` runs a function in a container with.
+// containerTemplate prints the template that `sam local invoke -t` takes to run a function in a container.
 func containerTemplate(ctx context.Context, args []string, s streams) error {
 	f, addr := commandFlags("container", s)
 	artifacts := f.String("artifacts", "", "the `folder` that sam build made; the default is the module's .aws-sam/build")

@@ -63,7 +63,7 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 	return nil
 }
 
-// tell says how the contest and its teams stand.
+// tell prints the status of the contest and its teams.
 func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	k := a.Contest
 	fmt.Fprintf(g.out, "contest %s: %s, begun %s, its teams' time ends %s; run %s-%d, %d begun anew\n",
@@ -95,7 +95,7 @@ func (g *games) tell(ctx context.Context, a *contest.Aggregate) error {
 	return nil
 }
 
-// count counts every scored round of a tenant for its team. What is counted already stays as it is.
+// count counts every scored round of a tenant for its team; a round that is already counted is not counted again.
 func (g *games) count(ctx context.Context, tenant string) error {
 	n, cursor := 0, ""
 	for {

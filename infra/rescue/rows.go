@@ -139,9 +139,9 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	return nil
 }
 
-// setBack makes one task what the restored table says, in one transaction, on
-// condition that nobody moves it meanwhile. Its revision and its run go forward,
-// not back: whoever still holds what is set back commits nothing any more.
+// setBack makes one task what the restored table says, in one transaction, on condition that nobody changes it
+// meanwhile. Its revision and its run go forward, not back, so that whoever still holds a newer state can commit
+// nothing any more.
 func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 	pk, _ := kinds.All().Partition(ref)
 	was, err := r.partition(ctx, r.from, pk)

@@ -55,8 +55,8 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// runbook is the commands of this program in the runbook, in its order, with the
-// stack's values in place of <…>.
+// runbook reads the commands of this program from the runbook, in its order, and puts the stack's values in the place
+// of <…>.
 func runbook(t *testing.T, kind string, values map[string]string) [][]string {
 	t.Helper()
 	root := expect.Value(process.ModuleRoot())(t)

@@ -122,7 +122,7 @@ func (r *request) facts() (counted []string) {
 	return counted
 }
 
-// losesFacts takes them away once those of all calls are there, and returns them.
+// losesFacts deletes the facts of the request once all of its calls have theirs, and returns what they counted.
 func (r *request) losesFacts() (counted []string) {
 	r.Helper()
 	used := len(expect.Value(r.store.Load(r.Context(), r.ref))(r.T).Uses)

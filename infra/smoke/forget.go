@@ -65,7 +65,8 @@ func (s *stacks) forgetBucket(ctx context.Context, name string) error {
 	return s.empty(ctx, name, nil)
 }
 
-// forgetLockedBucket deletes what is locked under GOVERNANCE, as all of dev is; under COMPLIANCE nobody can.
+// forgetLockedBucket deletes objects that are locked under GOVERNANCE, as those of stage dev are. Nobody could delete
+// them under COMPLIANCE.
 func (s *stacks) forgetLockedBucket(ctx context.Context, name string) error {
 	return s.empty(ctx, name, aws.Bool(true))
 }

@@ -22,7 +22,7 @@ import (
 
 // deployed stands in for sam: it "deploys" the local stack, and writes down what it was told.
 type deployed struct {
-	outputs map[string]map[string]string // by the end of a stack's name
+	outputs map[string]map[string]string // by kind of stack: main or slack
 	told    []string
 	fails   string // the beginning of what fails
 	log     func(function string) []string

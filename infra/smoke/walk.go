@@ -126,7 +126,7 @@ func (r *request) list(ctx context.Context) error {
 	})
 }
 
-// openHome opens the Home tab. That it was published stands in a log alone: the stand-in for Slack keeps nothing.
+// openHome opens the Home tab. Only a log says that it was published: the stand-in for Slack keeps nothing.
 func (r *request) openHome(ctx context.Context) error {
 	status, body, err := r.slack.event(ctx, homeOpened())
 	if err == nil && status != http.StatusOK {

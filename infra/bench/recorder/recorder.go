@@ -24,8 +24,8 @@ type Call struct {
 	Name     string // service and action: DynamoDB.Query, slack chat.update, freee GET employees
 	At       time.Time
 	Units    capacity.Units
-	Rows     map[string]int // that it writes, by kind; a check writes none
-	Failed   bool           // on purpose
+	Rows     map[string]int // how many rows it writes, by kind; a check writes none
+	Failed   bool           // the recorder made it fail
 }
 
 // Recorder is a lambda.Faults that kills nothing. Attach it before anything is invoked.

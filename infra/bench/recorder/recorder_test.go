@@ -115,7 +115,7 @@ func table(t *testing.T) (m *Meter, call func(operation, body string) (int, stri
 	return m, call
 }
 
-// key is a row's key, row a row of more than a write unit with that key and more.
+// key is the JSON of a row's key. row is the JSON of a row of more than 1 KiB, which costs two write units.
 func key(sk string) string { return `{"PK":{"S":"p"},"SK":{"S":"` + sk + `"}}` }
 
 func row(sk, more string) string {

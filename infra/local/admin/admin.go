@@ -43,8 +43,8 @@ func setup() aggregate.Actor {
 	return aggregate.Actor{Type: aggregate.ActorUser, ID: workspace.Bot}
 }
 
-// Unbounded lets the sandbox's workspace have any number of tasks: one person of a test or a
-// measurement asks for more than anybody would.
+// Unbounded lifts the limits on tasks of the sandbox's workspace: in tests and measurements one person asks for more
+// than any real person would.
 func Unbounded(ctx context.Context, s *stack.Stack) error {
 	tenant := aggregate.TenantID(s.Sandbox.TeamID())
 	x, err := rows(s).Settings(ctx, tenant)

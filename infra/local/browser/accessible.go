@@ -14,8 +14,8 @@ import (
 //go:embed testdata/axe-core/axe.min.js
 var axe string
 
-// findings asks axe for what is serious or critical: rule, what it says, and at most five places.
-// What still fades in has no color yet, so movements are ended first.
+// findings asks axe for problems that are serious or critical: the rule, its text, and at most five places. Animations
+// are ended first, since elements that still fade in have no color yet.
 const findings = `(async () => {
   for (const a of document.getAnimations()) if (Number.isFinite(a.effect.getComputedTiming().endTime)) a.finish();
   const { violations } = await axe.run(document, { resultTypes: ["violations"] });

@@ -23,13 +23,13 @@ const (
 	pace     = 30 * time.Millisecond
 )
 
-// Window is how a page is looked at.
+// Window says how large the window is and what the person prefers.
 type Window struct {
 	Width, Height int64
 	Phone         bool   // by touch, on a dense screen
 	Dark          bool   // the person prefers dark colors
 	Calm          bool   // the person prefers that nothing moves
-	Language      string // the person's, "ja" if empty
+	Language      string // the browser's language; "" is "ja"
 	Hasty         bool   // what a page does every five seconds, it does every one
 }
 

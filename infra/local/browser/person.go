@@ -61,7 +61,7 @@ func (p *Tab) Point(selector string) (at [2]float64) {
 	return at
 }
 
-// PointAway lets it rest in the corner, on nothing.
+// PointAway moves the mouse to a corner in which there is nothing.
 func (p *Tab) PointAway() {
 	p.t.Helper()
 	p.Do(chromedp.MouseEvent(chromedp.MouseMoved, 1, 1))

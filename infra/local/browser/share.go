@@ -12,8 +12,8 @@ type sharing struct {
 	end func()
 }
 
-// Share runs a package's tests with one Chromium for all of them, which ends with it. One that finds names at other
-// places is still a test's own.
+// Share runs a package's tests with one Chromium, which ends with the last of them. A test that gives host names to
+// Start gets a Chromium of its own.
 func Share(run func() int) int {
 	common.mu.Lock()
 	common.on = true

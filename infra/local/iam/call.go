@@ -27,7 +27,8 @@ type Account struct {
 	PartitionKeys map[string]string
 	// Waiting are the ARNs of the state machines that wait for task tokens.
 	Waiting []string
-	// Same are the resources that roles may name for the one of a request: tests have many of each; nil: just that.
+	// Same lists the resources of the template that a request's resource may stand for, as tests have several of each; nil
+	// means that it stands for itself alone.
 	Same func(Role, Request) []string
 }
 

@@ -58,7 +58,7 @@ var (
 	contextKeys = map[string]bool{
 		leadingKeys: true, attributes: true, enclosingOperation: false, signingAlgorithm: false, sourceFunction: false,
 	}
-	contextPrefix = encryptionContext // of keys that a call names itself
+	contextPrefix = encryptionContext // begins the keys that a call makes up itself
 )
 
 // ReadPolicy reads a policy document whose intrinsics are resolved. named is the same document with the names that its

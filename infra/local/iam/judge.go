@@ -16,7 +16,7 @@ type Request struct {
 // condition, and for one statement of a managed policy that a function carries.
 type Right struct{ Policy, Sid, Action, Resource string }
 
-// value is a right's by which a statement names rows, attributes or what else a condition looks at.
+// value stands for one value of a condition, such as a row or an attribute that a statement names, in the form of a right.
 func value(policy, sid, key, value string) Right { return Right{policy, sid, key + "=" + value, "-"} }
 
 // carries is one statement of a managed policy, as one function carries it.

@@ -23,7 +23,7 @@ func role(t *testing.T, statements string) Role {
 
 const (
 	rows = "arn:aws:dynamodb:us-east-1:123456789012:table/ringi-Table"
-	// writes lets write tasks and the audit log, as the template does.
+	// writes allows writing tasks and the audit log, as the template does.
 	writes = `[
 		{"Sid": "Commit", "Effect": "Allow", "Action": ["dynamodb:PutItem", "dynamodb:UpdateItem"], "Resource": "` + rows + `",
 		 "Condition": {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["TASK#*", "AUDIT#*"]}}},

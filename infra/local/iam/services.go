@@ -32,7 +32,7 @@ func (a Account) states(c call) ([]Request, error) {
 		err := c.fill(&in)
 		return []Request{{Action: "states:" + operation, Resource: in.StateMachineArn}}, err
 	case "SendTaskSuccess", "SendTaskFailure", "SendTaskHeartbeat":
-		if len(a.Waiting) != 1 { // a token doesn't say which it is of
+		if len(a.Waiting) != 1 { // a token doesn't say which state machine waits for it
 			return nil, unknown("states:" + operation + " of one of several state machines")
 		}
 		return []Request{{Action: "states:" + operation, Resource: a.Waiting[0]}}, nil

@@ -17,7 +17,7 @@ const (
 type Call struct {
 	Function  string
 	RequestID string // of the invocation; empty while the process starts up
-	Event     []byte // what it was invoked with, or is started for
+	Event     []byte // of the invocation, or of the one that the process is started for
 	Kind      string // DynamoDB.Query, GET /freee/hr/employees/*, or one of the above
 	Body      []byte // what is sent
 }

@@ -97,7 +97,7 @@ func prefixOf(rule any) (string, bool) {
 	return prefix, ok && len(operators) == 1
 }
 
-// holds tells whether a value is what a rule wants.
+// holds reports whether a value passes a rule.
 func holds(rule, v any) bool {
 	if prefix, ok := prefixOf(rule); ok {
 		text, isText := v.(string)

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	idleStream   = 50 * time.Millisecond  // between looks at a stream without news, of a reader that does not wait for them
+	idleStream   = 50 * time.Millisecond  // pause between reads of an idle stream when the reader does not wait by itself
 	newsWithin   = time.Second            // how long one look waits for news
 	gatherEvery  = 250 * time.Millisecond // between reads that fill a batch, as often as Lambda reads a shard
 	waitHeader   = "X-Stack-Wait"         // says so to the local streams; DynamoDB's would not heed it

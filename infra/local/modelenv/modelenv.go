@@ -35,7 +35,7 @@ func vendorOf(n modelname.Name, env func(string) string) vendor {
 		return vendor{[]string{"ANTHROPIC_API_KEY"}, "ANTHROPIC_BASE_URL", "https://api.anthropic.com", "AnthropicBaseUrl", true}
 	case modelname.OpenAI:
 		return vendor{[]string{"OPENAI_API_KEY"}, "OPENAI_BASE_URL", "https://api.openai.com/v1", "OpenAiBaseUrl", true}
-	case modelname.Bedrock: // there is no role on this machine
+	case modelname.Bedrock: // this machine has no role whose credentials it could use
 		region := cmp.Or(env("AWS_REGION"), env("AWS_DEFAULT_REGION"), "us-east-1")
 		return vendor{[]string{"AWS_BEARER_TOKEN_BEDROCK"}, "BEDROCK_BASE_URL", "https://bedrock-runtime." + region + ".amazonaws.com", "BedrockBaseUrl", true}
 	}
@@ -51,8 +51,8 @@ type Access struct {
 	Parameter string // the template's, that takes the address; empty for a compatible model
 }
 
-// Of is how a model is called whose name is read from name. It returns an error that names what the environment lacks.
-// The demo needs nothing.
+// Of reads the name of a model and what calls of it need from the environment. It returns an error that names the
+// variable that is missing. The demo model needs none.
 func Of(name string, env func(string) string) (n modelname.Name, a Access, err error) {
 	if n, err = modelname.Parse(name); err != nil {
 		return n, a, fmt.Errorf("%q: %w", name, err)

@@ -94,7 +94,7 @@ func TestInTheBrowser(t *testing.T) {
 	p.Until(`failures.length === 0`)
 }
 
-// The entry of the Home tab leads to that of the person who looks now, not to an earlier person's.
+// The entry of the Home tab opens the tab of the person who acts now, not that of an earlier person.
 func TestHomeIsOfWhoeverLooks(t *testing.T) {
 	w := newWorld(t)
 	p := browser.Open(t, w.url, 1280, 800)

@@ -25,9 +25,9 @@ const codeLasts = 10 * time.Minute
 type consent struct {
 	sandbox *Sandbox
 	ja, en  consentWords
-	lacks   func(url.Values) string                // what Slack says of a request that it refuses, nothing of any other
+	lacks   func(url.Values) string                // Slack's words for what is wrong with a request; "" if nothing is
 	may     func(workspace.User) bool              // who stands on the page
-	answer  func(user string, q url.Values) object // to the exchange of the code for which a person answered the request
+	answer  func(user string, q url.Values) object // what the app gets for the code of a person's consent
 
 	mu    sync.Mutex
 	codes map[string]consented

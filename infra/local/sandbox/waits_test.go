@@ -15,7 +15,7 @@ import (
 	"ringi/shared/runtime/expect"
 )
 
-// mayStamp are the people who may stamp, by task.
+// mayStamp is who may stamp, by task.
 type mayStamp map[string]string
 
 func (m mayStamp) May(_ context.Context, user, task string) (bool, error) {

@@ -16,8 +16,7 @@ import (
 // containerPath of the AWS endpoint lists the functions with the variables that they need in containers.
 const containerPath = "/_ringi/container"
 
-// containers is the one listener that functions in containers are served at, under the
-// name that they know this machine by.
+// containers is the listener at which functions in containers reach this machine, under the name that they know it by.
 type containers struct {
 	listener net.Listener
 	name     string // host.docker.internal

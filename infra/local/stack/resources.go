@@ -21,7 +21,7 @@ import (
 	"ringi/infra/local/template"
 )
 
-// creator makes the template's resources in the AWS stand-ins, tables in the one that has them.
+// creator makes the template's resources in the AWS stand-ins.
 type creator struct {
 	cfg, tables aws.Config
 	streams     streamNames

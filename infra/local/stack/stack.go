@@ -303,7 +303,7 @@ func (s *Stack) Close() {
 	})
 }
 
-// Failed gives an error when something the stack can't do without has ended by itself.
+// Failed delivers an error when a part that the stack needs has ended by itself.
 func (s *Stack) Failed() <-chan error { return s.failed }
 
 // QueueURL is the address of a queue by its logical id; "" if there is none.

@@ -16,7 +16,7 @@ type Queue struct {
 	DeadLetters        string // ARN of the queue that takes what failed, or ""
 }
 
-// FIFO tells an ordered queue.
+// FIFO reports whether the queue keeps order.
 func (q Queue) FIFO() bool { return q.Attributes["FifoQueue"] == "true" }
 
 var queueAttributes = []string{

@@ -50,7 +50,7 @@ type Bucket struct {
 	Retention Retention
 }
 
-// Retention is how long a bucket locks each object, unless that says otherwise.
+// Retention is how long a bucket locks each object that names no time of its own.
 type Retention struct {
 	Mode string // GOVERNANCE or COMPLIANCE, "" for none
 	Days int32

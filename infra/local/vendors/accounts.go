@@ -16,7 +16,7 @@ import (
 	"ringi/shared/secret/oauth"
 )
 
-// The token endpoints, as tools whose calls can be made to fail.
+// The names under which Fail and Hang know the token endpoints.
 const (
 	FreeeTokens  = "freee_token"
 	GoogleTokens = "google_token"
@@ -37,7 +37,7 @@ type accounts struct {
 	refresh map[string]*grant
 	codes   map[string]asked
 	clients map[string]string // secrets by id of clients that registered themselves; empty: it has none
-	given   []string          // every secret that ever left or will
+	given   []string          // every secret that was ever made
 }
 
 // grant is a person's consent; revoking it ends all of its tokens.

@@ -16,7 +16,7 @@ type book struct {
 	tabs []*tab
 }
 
-// tab is a grid of so many rows and columns; rows are what was written of it.
+// tab is a grid of height × width cells; rows holds what was written.
 type tab struct {
 	id     int
 	title  string
@@ -90,7 +90,7 @@ func (b *book) find(title string) *tab {
 	return nil
 }
 
-// add makes a tab; a size of 0 is the default's.
+// add makes a tab; a height or width of 0 is the default.
 func (b *book) add(title string, height, width int) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -99,7 +99,7 @@ func (b *book) add(title string, height, width int) error {
 	}
 	height = cmp.Or(height, defaultHeight)
 	width = cmp.Or(width, defaultWidth)
-	if err := b.room(height * width); err != nil {
+	if err := b.fits(height * width); err != nil {
 		return err
 	}
 	b.tabs = append(b.tabs, &tab{id: len(b.tabs) * 1001, title: title, height: height, width: width})
@@ -115,15 +115,15 @@ func (b *book) resize(id, height, width int) error {
 		return fmt.Errorf("No grid with id: %d", id)
 	}
 	t := b.tabs[i]
-	if err := b.room(height*width - t.height*t.width); err != nil {
+	if err := b.fits(height*width - t.height*t.width); err != nil {
 		return err
 	}
 	t.height, t.width = height, width
 	return nil
 }
 
-// room refuses more cells than a spreadsheet may have. The caller holds mu.
-func (b *book) room(more int) error {
+// fits refuses more cells than a spreadsheet may have. The caller holds mu.
+func (b *book) fits(more int) error {
 	for _, t := range b.tabs {
 		more += t.height * t.width
 	}
@@ -186,7 +186,7 @@ func (b *book) rows(title string) [][]any {
 	return out
 }
 
-// get copies an area.
+// get copies the values of an area; false when there is no such tab.
 func (b *book) get(a area) ([][]any, bool) {
 	all := b.rows(a.tab)
 	if all == nil {

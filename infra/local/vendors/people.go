@@ -8,8 +8,7 @@ import (
 // company is the id of the only one.
 const company = 1884310
 
-// employee is a person in the form of freee's list. It has personal fields that no
-// tool may pass on.
+// employee is an entry of freee's list of employees. Some of its fields are personal; no tool may pass them on.
 type employee struct {
 	ID                 int64   `json:"id"`
 	Num                string  `json:"num"`

@@ -122,7 +122,7 @@ func TestRefusalsAreAsFreeePublishesThem(t *testing.T) {
 	}
 }
 
-// Who makes a tab is told which, as Google's reply to addSheet says.
+// Whoever makes a tab learns its id, as Google's reply to addSheet says.
 func TestAMadeTabIsTold(t *testing.T) {
 	o := open(t)
 	_, body, _ := o.get(t, "POST", "/sheets/v4/spreadsheets/ringi-demo-sheet:batchUpdate", o.Token("google"), `{"requests":[{"addSheet":{"properties":{"title":"a"}}}]}`)

@@ -123,8 +123,7 @@ func (c *Sender) Deliver(e Event) {
 	}
 }
 
-// Repeat sends copies of an event at the same time, each only once, and waits
-// for their answers.
+// Repeat sends copies of an event at the same time, repeats none of them, and waits for the answers.
 func (c *Sender) Repeat(e Event, copies int) []Attempt {
 	attempts := make([]Attempt, copies)
 	var all sync.WaitGroup

@@ -122,7 +122,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	call := Call{Method: name, Channel: cmp.Or(p.str("channel"), p.str("channel_id")), TS: p.str("ts"), At: a.opts.Now()}
 	tell := sync.OnceFunc(func() { a.opts.Heard(call) })
 	defer tell() // also of what is not answered
-	w = telling{w, tell}
+	w = announcing{w, tell}
 
 	fault := a.opts.Faults.next(name, call.Channel, a.opts.Now())
 	switch fault.Kind {
@@ -212,13 +212,13 @@ func (a *API) refused(err error) reply {
 	return answer
 }
 
-// telling tells of a call before its answer goes out: whoever has the answer finds the call.
-type telling struct {
+// announcing reports a call before its answer goes out: whoever has the answer finds the call.
+type announcing struct {
 	http.ResponseWriter
 	tell func()
 }
 
-func (t telling) WriteHeader(status int) {
+func (t announcing) WriteHeader(status int) {
 	t.tell()
 	t.ResponseWriter.WriteHeader(status)
 }

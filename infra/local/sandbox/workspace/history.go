@@ -90,7 +90,7 @@ func (w *Workspace) Everything(channelID string) ([]Message, error) {
 	return slices.Clone(c.messages), nil
 }
 
-// Message finds one message, ephemeral ones of that person too.
+// Message finds a message. It also finds ephemeral messages that the person user sees.
 func (w *Workspace) Message(channelID, ts, user string) (Message, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

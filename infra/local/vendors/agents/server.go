@@ -28,7 +28,7 @@ type Server struct {
 	Before func(op string)
 	// Thinks is how many polls of a session it takes before its agent does the next thing.
 	Thinks int
-	// Twice lists every event twice.
+	// Twice makes every list of events name each event twice.
 	Twice bool
 	// Page is how many events or sessions a page has.
 	Page int
@@ -56,7 +56,7 @@ const (
 type Fault struct {
 	Status     int // instead of handling it
 	RetryAfter string
-	Lost       bool          // it is handled, and the connection cut in place of an answer
+	Lost       bool          // the call is handled, but the connection is cut before the answer
 	Half       bool          // it is handled, and half of the answer comes
 	Hang       time.Duration // before it is handled
 }

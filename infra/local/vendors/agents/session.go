@@ -88,7 +88,7 @@ type Act struct {
 	Stop string // the reason: end_turn, refusal and so on, or terminated
 }
 
-// Ask is a call that it asks for.
+// Ask is a call of a tool that the agent asks for.
 type Ask struct{ Tool, Input string }
 
 func (x *Session) row() map[string]any {
@@ -205,7 +205,7 @@ func (s *Server) acts(text string) []Act {
 	return Obey(told.Steps)
 }
 
-// Obey does what the session is told.
+// Obey is an agent that does exactly what it was told.
 func Obey(told []Step) (acts []Act) {
 	for _, t := range told {
 		if !t.Done {

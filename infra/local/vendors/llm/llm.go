@@ -77,8 +77,7 @@ func (m *Models) Fail(f ...Failure) {
 	m.failures = append(m.failures, f...)
 }
 
-// Obey lets a function say what is answered instead of the demo model's answer to an
-// extract, draft, plan or summarize; nil: the demo model's again.
+// Obey lets a function replace the demo model's answers to extract, draft, plan and summarize; nil ends that.
 func (m *Models) Obey(say func(purpose, answer string) string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -190,7 +189,7 @@ func (of wire) fail(w http.ResponseWriter, status int, why ...string) {
 	_ = json.NewEncoder(w).Encode(body) // else nobody is left to answer
 }
 
-// purpose is told by the answer that is asked for.
+// purpose finds out from the schema of the answer which generation a call is.
 func purpose(schema json.RawMessage) string {
 	var s struct {
 		Properties map[string]any `json:"properties"`

@@ -96,7 +96,7 @@ func TestAnswersAreAsTheVendorsPublishThem(t *testing.T) {
 	}
 }
 
-// signed is a request by AWS credentials.
+// signed gives a request AWS's signature instead of a bearer token.
 func signed(h http.Header, key string) {
 	if key != "" {
 		h.Set("Authorization", "AWS4-HMAC-SHA256 Credential=a")

@@ -105,7 +105,7 @@ func writeEvent(w io.Writer, e event) {
 	fmt.Fprintf(w, "data: %s\n\n", text)
 }
 
-// messageOf is an answer of Messages.
+// messageOf is an answer of Anthropic's Messages API.
 func messageOf(s Script) object {
 	m := message(s, stopOf(s, "end_turn", "max_tokens", "refusal", "tool_use"), s.used.output)
 	m["content"] = []object{{"type": "text", "text": strings.Join(s.Texts, ""), "citations": nil}}
