@@ -219,7 +219,8 @@ func (o *order) look(ctx context.Context) (aws.Config, error) {
 			o.results = f.Environment["RESULTS_BUCKET"]
 		}
 	}
-	return aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint, Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, nil
+	return aws.Config{Region: "us-east-1", BaseEndpoint: &endpoint,
+		Credentials: credentials.NewStaticCredentialsProvider("local", "local", "")}, nil
 }
 
 // few is how many keys are named of what may be many.

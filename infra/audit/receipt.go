@@ -69,13 +69,15 @@ func (r Receipt) needs(e entry) bool {
 		return e.Task == r.Action.Session
 	}
 	h := r.Execution.Request
-	return e.Task == r.Execution.Task || h != nil && e.Task == h.Session && e.Action == handOverAction && e.details.Task == r.Execution.Task
+	return e.Task == r.Execution.Task ||
+		h != nil && e.Task == h.Session && e.Action == handOverAction && e.details.Task == r.Execution.Task
 }
 
 // part leaves of a receipt the rows that are needed, and the links from the first that seals one of them to the head.
 // Rows that are too young to be under the head are left out: nothing is proved by them.
 func (r Receipt) part() Receipt {
-	r.Links = slices.DeleteFunc(slices.Clone(r.Links), func(l chain.Link) bool { return r.Head != nil && l.Seq > r.Head.Seq })
+	r.Links = slices.DeleteFunc(slices.Clone(r.Links),
+		func(l chain.Link) bool { return r.Head != nil && l.Seq > r.Head.Seq })
 	by := map[string]int{} // index of the first link that seals a row
 	for i, l := range slices.Backward(r.Links) {
 		for _, e := range l.Entries {
@@ -86,7 +88,8 @@ func (r Receipt) part() Receipt {
 	r.Rows = slices.DeleteFunc(slices.Clone(r.Rows), func(x sealedRow) bool {
 		e, err := entryOf(x)
 		link, sealed := by[x.Key]
-		if err != nil || !r.needs(e) || !sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) && !x.At.After(r.MadeAt.Add(chain.Drift)) {
+		if err != nil || !r.needs(e) ||
+			!sealed && !x.At.Before(r.MadeAt.Add(-chain.Unkept)) && !x.At.After(r.MadeAt.Add(chain.Drift)) {
 			return true
 		}
 		if sealed {

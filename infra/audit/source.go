@@ -106,7 +106,8 @@ func (s *source) proof(ctx context.Context, r Receipt, id string) (Receipt, erro
 		}
 		if strings.HasPrefix(e.Action, "action.") && e.ResourceID == id {
 			r.Action, err = s.action(ctx, r.Tenant, e.Task, id)
-		} else if e.Task == id && !strings.HasPrefix(e.Action, "session.") || e.ResourceID == id && strings.HasPrefix(e.Action, "execution.") {
+		} else if e.Task == id && !strings.HasPrefix(e.Action, "session.") ||
+			e.ResourceID == id && strings.HasPrefix(e.Action, "execution.") {
 			r.Execution, err = s.execution(ctx, r.Tenant, e.Task, id)
 		} else {
 			continue
@@ -145,7 +146,8 @@ func (s *source) action(ctx context.Context, tenant, in, id string) (*actionProo
 	}
 	x := loaded.(*conversation.Aggregate).Action(id)
 	if x == nil {
-		archived, err := (&conversations.Store{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx, tenant, in)
+		archived, err := (&conversations.Store{Of: store.Of[*conversation.Aggregate]{Store: s.store}}).Archived(ctx, tenant,
+			in)
 		if err != nil {
 			return nil, fmt.Errorf("read the earlier actions of %s: %w", in, err)
 		}
@@ -207,12 +209,14 @@ func (s *source) claims(ctx context.Context, a *task.Aggregate, e *task.Executio
 }
 
 // write is one call, with the results that its arguments were made of unless somebody stamped them.
-func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution, row *task.StepResult) (writeCall, error) {
+func (s *source) write(ctx context.Context, a *task.Aggregate, e *task.Execution,
+	row *task.StepResult) (writeCall, error) {
 	text, err := s.results.Open(ctx, a.Ref(), row.Arguments)
 	if err != nil {
 		return writeCall{}, fmt.Errorf("open the arguments of %s: %w", row.StepID, err)
 	}
-	w := writeCall{Step: row.StepID, Tool: row.Tool, Status: string(row.Status), Arguments: string(text), Gated: a.GateOf(e, row.Order) != nil}
+	w := writeCall{Step: row.StepID, Tool: row.Tool, Status: string(row.Status), Arguments: string(text),
+		Gated: a.GateOf(e, row.Order) != nil}
 	process := a.ProcessOf(e)
 	at := slices.IndexFunc(process.Steps, func(x task.Step) bool { return x.StepID == row.StepID })
 	if w.Gated || at < 0 {

@@ -25,7 +25,8 @@ type section struct{ page, name, text string }
 
 func (m *Measured) sections() []section {
 	return []section{
-		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()}, {front, "figures", m.sentence()},
+		{readme, "bench", m.markdown()}, {costs, "bill", m.bill()}, {costs, "limits", m.limits()},
+		{front, "figures", m.sentence()},
 	}
 }
 

@@ -44,15 +44,17 @@ func (u Usage) plus(o Usage, times float64) Usage {
 }
 
 func (u Usage) rounded() Usage {
-	return Usage{round(u.Invocations), round(u.AWS), round(u.Slack), round(u.Vendor), round(u.Read), round(u.Write), round(u.Index)}
+	return Usage{round(u.Invocations), round(u.AWS), round(u.Slack), round(u.Vendor), round(u.Read), round(u.Write),
+		round(u.Index)}
 }
 
 // Pipeline is what one request costs from the message to the finished work: five steps, two stamps.
 type Pipeline struct {
-	Functions   map[string]Usage              // by folder
-	Actions     map[string]float64            `json:",omitempty"` // calls of AWS, by service and action
-	Rows        map[string]map[string]float64 `json:",omitempty"` // that are written, by kind and by the function that writes
-	Transitions float64                       `json:",omitzero"`  // of the state machine
+	Functions map[string]Usage   // by folder
+	Actions   map[string]float64 `json:",omitempty"` // calls of AWS, by service and action
+	// that are written, by kind and by the function that writes
+	Rows        map[string]map[string]float64 `json:",omitempty"`
+	Transitions float64                       `json:",omitzero"` // of the state machine
 }
 
 // total adds up all functions.

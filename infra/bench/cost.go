@@ -78,7 +78,8 @@ A contest of three teams and two rounds, measured likewise: %s transitions (%.2f
 A round's function waits for four answers one after another, 40 s × 512 MB = 20 GB-s, six of them are %s GB-s (%.2f).
 The thirty answers of models of each cost more than a hundred times all of that.
 `, num(m.Contest.Transitions), m.Contest.Transitions*perTransition*1000,
-		contest.Write+contest.Index, (contest.Write+contest.Index)*perWriteUnit*1000, contest.Read, contest.Read*perReadUnit*1000,
+		contest.Write+contest.Index, (contest.Write+contest.Index)*perWriteUnit*1000, contest.Read,
+		contest.Read*perReadUnit*1000,
 		num(puts), puts*perPut*1000, num(played), played*perGBSecond*1000)
 	return t.String()
 }

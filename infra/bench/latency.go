@@ -56,7 +56,8 @@ func measureLatency(ctx context.Context, n int) (*Latency, error) {
 			r.Card(driver.ProcessCard, "approve_process")
 			left := leftGate(r)
 			if i > 0 { // the first started the processes
-				first, changed, resumed = append(first, posted.Sub(r.Asked)), append(changed, updated.Sub(click.At)), append(resumed, left.Sub(click.At))
+				first, changed, resumed = append(first, posted.Sub(r.Asked)), append(changed, updated.Sub(click.At)),
+					append(resumed, left.Sub(click.At))
 			}
 		}
 	})

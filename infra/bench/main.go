@@ -109,7 +109,8 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if err := m.measure(ctx, part, e, log); err != nil {
 			return fmt.Errorf("measure %s with seed %d: %w", part, e.seed, err)
 		}
-		m.At, m.On = began.UTC().Format(time.DateOnly), fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
+		m.At, m.On = began.UTC().Format(time.DateOnly),
+			fmt.Sprintf("%s/%s, %d cores", runtime.GOOS, runtime.GOARCH, runtime.NumCPU())
 		fmt.Fprintf(log, "measured %s in %s\n", part, time.Since(began).Round(time.Second))
 		if *write {
 			if err := m.keep("."); err != nil {

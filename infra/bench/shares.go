@@ -95,7 +95,8 @@ func shares(asked []*driver.Request, calls []recorder.Call) ([]Share, error) {
 
 func first(calls []recorder.Call, p passage, from, to time.Time) (at time.Time) {
 	for _, c := range calls {
-		if c.Function == p.function && c.Name == p.name && c.At.After(from) && c.At.Before(to) && (at.IsZero() || c.At.Before(at)) {
+		if c.Function == p.function && c.Name == p.name && c.At.After(from) && c.At.Before(to) &&
+			(at.IsZero() || c.At.Before(at)) {
 			at = c.At
 		}
 	}

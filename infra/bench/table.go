@@ -136,12 +136,14 @@ func (m *Measured) coldRows(t *table) {
 	}
 	t.part(fmt.Sprintf("Cold start: process to first event asked for, %d pairs", m.Cold.Spawns), "median (min), against a bare handler with its clients, or the nearest", "binary, memory")
 	for _, f := range m.Cold.Functions {
-		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.OtherMedian), millis(f.OtherMin), num(f.Ratio)),
+		t.row(f.Name, fmt.Sprintf("%s (%s), bare %s (%s): **%s×**", millis(f.Median), millis(f.Min), millis(f.OtherMedian),
+			millis(f.OtherMin), num(f.Ratio)),
 			fmt.Sprintf("%s, %s", mib(f.Size), mib(f.RSS)))
 	}
 	if b := m.Cold.Bolt; b != nil {
 		t.row(fmt.Sprintf("the same clients in Bolt for JavaScript %s, Node %s", b.Bolt, b.Node),
-			fmt.Sprintf("%s (%s): **%s×** receive-interaction", millis(b.Median), millis(b.Min), num(b.Ratio)), fmt.Sprintf("%s, %s", mib(b.Size), mib(b.RSS)))
+			fmt.Sprintf("%s (%s): **%s×** receive-interaction", millis(b.Median), millis(b.Min),
+				num(b.Ratio)), fmt.Sprintf("%s, %s", mib(b.Size), mib(b.RSS)))
 	}
 }
 

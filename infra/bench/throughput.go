@@ -108,7 +108,8 @@ func noDeadLetters(ctx context.Context, s *stack.Stack) error {
 	c := sqs.NewFromConfig(s.AWS)
 	for _, id := range []string{"CardDeadLetters", "ChangeDeadLetters"} {
 		url := s.QueueURL(id)
-		out, err := c.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url, AttributeNames: []sqstypes.QueueAttributeName{"ApproximateNumberOfMessages"}})
+		out, err := c.GetQueueAttributes(ctx, &sqs.GetQueueAttributesInput{QueueUrl: &url,
+			AttributeNames: []sqstypes.QueueAttributeName{"ApproximateNumberOfMessages"}})
 		if err != nil {
 			return fmt.Errorf("look into %s: %w", id, err)
 		}

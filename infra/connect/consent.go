@@ -40,7 +40,8 @@ func (o order) asked(ctx context.Context, out io.Writer) error {
 
 // returned waits for the browser's redirect. A redirect with another state is refused with 400 and
 // ignored; any other one ends the wait, with a token or with an error.
-func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client, consent oauth.Consent) (oauth.Token, error) {
+func (o order) returned(ctx context.Context, l net.Listener, p oauth.Provider, client oauth.Client,
+	consent oauth.Consent) (oauth.Token, error) {
 	type result struct {
 		token oauth.Token
 		err   error

@@ -105,13 +105,16 @@ func run(ctx context.Context, cfg aws.Config, args []string, in io.Reader, out i
 		return fmt.Errorf("-team %.40q is not a Slack workspace's id like T0123ABCD", *workspace)
 	case !person.MatchString(*by):
 		return fmt.Errorf("-by %.40q is not a Slack user's id like U0123ABCD: the audit log names who connects, disconnects and decides", *by)
-	case provider != "mcp" && decide == nil && (f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
+	case provider != "mcp" && decide == nil &&
+		(f.NArg() != 1 || !slices.Contains(providers, provider) && !server.MatchString(provider)):
 		return fmt.Errorf("name one provider: %s, mcp:<server>; or mcp, settings, tool or tenant and what to do about them", strings.Join(providers, ", "))
 	}
 	rows := tasks.New(dynamodb.NewFromConfig(cfg), *table)
 	o := order{
 		vault:  vault.New(rows, vault.Envelope{KMS: kms.NewFromConfig(cfg), KeyID: *key}),
-		tenant: aggregate.TenantID(*workspace), provider: provider, team: *workspace, by: aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth, tokens: *tokens,
+		tenant: aggregate.TenantID(*workspace), provider: provider, team: *workspace,
+		by: aggregate.Actor{Type: aggregate.ActorUser, ID: *by, Team: *workspace}, listen: *listen, auth: *auth,
+		tokens: *tokens,
 	}
 	if decide != nil {
 		return decide(ctx, rows, o, f.Args()[1:], out)

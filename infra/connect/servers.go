@@ -35,7 +35,8 @@ const usage = `mcp takes one of
 
 // servers does what an administrator asks about MCP servers.
 func servers(ctx context.Context, rows *tasks.Store, o order, args []string, out io.Writer) error {
-	d := mcp.Admin{Rows: rows, Credentials: o.vault, Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
+	d := mcp.Admin{Rows: rows, Credentials: o.vault,
+		Client: mcp.Client{HTTP: outbound.Allowing(os.Getenv("OUTBOUND_ALLOW")).Client()}, Now: time.Now}
 	err := errors.New(usage)
 	switch verb := strings.Join(args[:min(1, len(args))], ""); {
 	case verb == "add" && len(args) == 3:
@@ -90,7 +91,8 @@ func show(ctx context.Context, d mcp.Admin, tenant, server string, out io.Writer
 		}
 		fmt.Fprintf(out, "%s (%s)\n", visible(x.Name), state)
 		for _, line := range [][2]string{
-			{"can't be allowed", x.Problem}, {"hash", x.Hash}, {"title", x.Tool.Title}, {"description", x.Tool.Description}, {"arguments", x.Tool.Input}, {"result", x.Tool.Output},
+			{"can't be allowed", x.Problem}, {"hash", x.Hash}, {"title", x.Tool.Title}, {"description", x.Tool.Description},
+			{"arguments", x.Tool.Input}, {"result", x.Tool.Output},
 		} {
 			if line[1] != "" {
 				fmt.Fprintf(out, "  %s: %s\n", line[0], visible(line[1]))

@@ -72,7 +72,8 @@ func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 	if errors.Is(err, aggregate.ErrNotFound) {
 		err = fmt.Errorf("%s has not asked for anything yet: its first message makes the tenant", o.team)
 	}
-	own := slices.DeleteFunc(tenancy.Members(&x), func(f tenancy.Member) bool { return f.Name != "name" && f.Name != "admins" })
+	own := slices.DeleteFunc(tenancy.Members(&x),
+		func(f tenancy.Member) bool { return f.Name != "name" && f.Name != "admins" })
 	return row{
 		fields: own, unknown: "is not set here: name and admins are", about: fmt.Sprintf("id=%s\nteam_id=%s\nslug=%s\n", x.ID, x.TeamID, x.Slug),
 		save: func() error { return rows.SaveTenant(ctx, x, o.by, time.Now()) },
@@ -83,7 +84,8 @@ func tenant(ctx context.Context, rows *tasks.Store, o order) (row, error) {
 func again(ctx context.Context, do func() error) error {
 	for n := 1; ; n++ {
 		err := do()
-		if n == 10 || !errors.Is(err, aggregate.ErrConflict) || sleep.For(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
+		if n == 10 || !errors.Is(err, aggregate.ErrConflict) ||
+			sleep.For(ctx, rand.N(time.Duration(n)*50*time.Millisecond)) != nil {
 			return err
 		}
 	}

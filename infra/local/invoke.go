@@ -52,7 +52,8 @@ func invoke(ctx context.Context, args []string, s streams) error {
 
 func parseInvoke(args []string, s streams) (invocation, error) {
 	in := invocation{options: options()}
-	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err, &slog.HandlerOptions{Level: slog.LevelWarn})), s.err
+	in.options.Logger, in.options.FunctionLog = slog.New(slog.NewJSONHandler(s.err,
+		&slog.HandlerOptions{Level: slog.LevelWarn})), s.err
 	f := flag.NewFlagSet("local invoke", flag.ContinueOnError)
 	f.SetOutput(s.err)
 	f.Usage = func() {

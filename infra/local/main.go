@@ -53,7 +53,8 @@ func main() {
 	ctx, forget := withGoRun(ctx)
 	defer forget()
 	s := streams{in: os.Stdin, out: os.Stdout, err: os.Stderr, terminal: isTerminal(os.Stdout)}
-	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent, "container": containerTemplate, "rights": rights}
+	commands := map[string]func(context.Context, []string, streams) error{"invoke": invoke, "event": signedEvent,
+		"container": containerTemplate, "rights": rights}
 	args, run := os.Args[1:], serve
 	if len(args) > 0 && commands[args[0]] != nil {
 		run, args = commands[args[0]], args[1:]

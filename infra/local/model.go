@@ -23,7 +23,8 @@ func useModel(o *stack.Options, name string, env func(string) string) (host stri
 		o.Parameters = map[string]string{a.Parameter: a.Address}
 		o.ModelKeys = map[string]any{n.Provider: a.Key}
 	default:
-		o.ModelKeys = map[string]any{"compatible": map[string]any{n.Endpoint: map[string]string{"url": a.Address, "key": a.Key}}}
+		o.ModelKeys = map[string]any{"compatible": map[string]any{n.Endpoint: map[string]string{"url": a.Address,
+			"key": a.Key}}}
 		o.Allow = append(o.Allow, a.Dial) // it may well run on this machine or beside it
 	}
 	return a.Host, nil

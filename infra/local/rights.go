@@ -42,7 +42,8 @@ func rights(_ context.Context, args []string, s streams) error {
 	}
 	// All that the template may grant: some of it only where these parameters ask for it.
 	everything := map[string]string{"Stage": "dev", "Sandbox": "on", "ContestWorkspace": "s3://contests/files"}
-	roles, err := template.Roles(filepath.Join(root, "template.yaml"), template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
+	roles, err := template.Roles(filepath.Join(root, "template.yaml"),
+		template.Names{Stack: stack.Name, Region: stack.Region, Account: stack.Account}, everything)
 	if err != nil {
 		return err
 	}

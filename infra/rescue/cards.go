@@ -37,7 +37,8 @@ func (l letters) each(ctx context.Context, do func(types.Message) error) (n int,
 			if err := do(m); err != nil {
 				return n, fmt.Errorf("dead letter %s: %w", aws.ToString(m.MessageId), err)
 			}
-			if _, err := l.sqs.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &l.url, ReceiptHandle: m.ReceiptHandle}); err != nil {
+			if _, err := l.sqs.DeleteMessage(ctx,
+				&sqs.DeleteMessageInput{QueueUrl: &l.url, ReceiptHandle: m.ReceiptHandle}); err != nil {
 				return n, fmt.Errorf("delete dead letter %s: %w", aws.ToString(m.MessageId), err)
 			}
 			n++

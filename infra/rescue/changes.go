@@ -33,8 +33,10 @@ type changes struct {
 
 // reader is the part of DynamoDB Streams that is read.
 type reader interface {
-	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
 // batch is where the records are that a dead letter is about.
@@ -50,7 +52,8 @@ func (c *changes) replay(ctx context.Context) error {
 		var letter struct {
 			Batch batch `json:"DDBStreamBatchInfo"`
 		}
-		if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &letter); err != nil || letter.Batch.ShardID == "" || letter.Batch.Start == "" {
+		if err := json.Unmarshal([]byte(aws.ToString(m.Body)), &letter); err != nil || letter.Batch.ShardID == "" ||
+			letter.Batch.Start == "" {
 			return errors.New("it has no DDBStreamBatchInfo; look at it in the console")
 		}
 		found, err := c.found(ctx, letter.Batch)
@@ -107,7 +110,8 @@ type found struct {
 
 func (c *changes) found(ctx context.Context, b batch) (all found, err error) {
 	at, err := c.streams.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
-		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber, SequenceNumber: &b.Start,
+		StreamArn: &b.StreamARN, ShardId: &b.ShardID, ShardIteratorType: streams.ShardIteratorTypeAtSequenceNumber,
+		SequenceNumber: &b.Start,
 	})
 	if err != nil {
 		return all, fmt.Errorf("find %s in the stream: %w", b.Start, err)

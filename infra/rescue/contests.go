@@ -55,7 +55,8 @@ func (g *games) again(ctx context.Context, ref aggregate.Ref) error {
 		fmt.Fprintf(g.out, "run %d would begin\nnothing was written: add -apply to do it\n", next)
 		return nil
 	}
-	after, err := g.contests.Decide(ctx, ref, func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(g.closing, now) })
+	after, err := g.contests.Decide(ctx, ref,
+		func(a *contest.Aggregate) (aggregate.Change, error) { return a.Rerun(g.closing, now) })
 	if err != nil {
 		return fmt.Errorf("begin another run (look again if it moved meanwhile): %w", err)
 	}

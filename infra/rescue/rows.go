@@ -109,7 +109,8 @@ func (r *rows) comesBack(ctx context.Context, it item) (bool, error) {
 		return r.exists(ctx, pk, fmt.Sprintf("LINK#%010d", number(it["seq"])))
 	}
 	out, err := r.db.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: &r.table, ConsistentRead: aws.Bool(true), Key: item{"PK": it["PK"], "SK": &types.AttributeValueMemberS{Value: aggregate.HeadKey}},
+		TableName: &r.table, ConsistentRead: aws.Bool(true),
+		Key: item{"PK": it["PK"], "SK": &types.AttributeValueMemberS{Value: aggregate.HeadKey}},
 	})
 	if err != nil {
 		return false, fmt.Errorf("look for the head of %s: %w", pk, err)
@@ -131,7 +132,8 @@ func (r *rows) putBack(ctx context.Context, it item) error {
 	case strings.HasPrefix(str(it["SK"]), "CARD#"):
 		it = unseen(it)
 	}
-	_, err := r.db.PutItem(ctx, &dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
+	_, err := r.db.PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: &r.table, Item: it, ConditionExpression: aws.String("attribute_not_exists(PK)")})
 	var there *types.ConditionalCheckFailedException
 	if err != nil && !errors.As(err, &there) {
 		return fmt.Errorf("put back %s %s: %w", str(it["PK"]), str(it["SK"]), err)
@@ -175,7 +177,8 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 			return fmt.Errorf("task %s: %s was called since: it would be called again. Cancel the task instead", ref.ID, sk)
 		}
 		fmt.Fprintf(r.out, "remove %s\n", sk)
-		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table, Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
+		writes = append(writes, types.TransactWriteItem{Delete: &types.Delete{TableName: &r.table,
+			Key: item{"PK": now[sk]["PK"], "SK": now[sk]["SK"]}}})
 	}
 	awakened := awake(restored, number(head["rev"])+1, number(head["run"])+1)
 	for _, name := range []string{"usage", "charged"} { // what earlier releases summed up of what was spent
@@ -203,7 +206,8 @@ func (r *rows) setBack(ctx context.Context, ref aggregate.Ref) error {
 // of a run that goes on, a CARD says what its message shows now, a USAGE what was spent, which stays spent, a LEASE
 // who is at work.
 func bookkept(sk string) bool {
-	return slices.ContainsFunc([]string{"WAIT#", "CARD#", "USAGE#", "LEASE#"}, func(kind string) bool { return strings.HasPrefix(sk, kind) })
+	return slices.ContainsFunc([]string{"WAIT#", "CARD#", "USAGE#", "LEASE#"},
+		func(kind string) bool { return strings.HasPrefix(sk, kind) })
 }
 
 // unseen is a card's row that claims nothing of what the message shows: it is drawn
@@ -225,7 +229,8 @@ func moment(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000
 func awake(head item, rev, run int) item {
 	h := maps.Clone(head)
 	at := moment(time.Now())
-	h["rev"], h["run"] = &types.AttributeValueMemberN{Value: strconv.Itoa(rev)}, &types.AttributeValueMemberN{Value: strconv.Itoa(run)}
+	h["rev"], h["run"] = &types.AttributeValueMemberN{Value: strconv.Itoa(rev)},
+		&types.AttributeValueMemberN{Value: strconv.Itoa(run)}
 	if h["GSI1PK"] != nil {
 		h["due_at"], h["GSI1SK"] = &types.AttributeValueMemberS{Value: at}, &types.AttributeValueMemberS{Value: at}
 	}

@@ -29,7 +29,8 @@ func (t *talks) again(ctx context.Context, ref aggregate.Ref) error {
 	if a.Session == nil {
 		return fmt.Errorf("%s: %w", ref, aggregate.ErrConflict) // a torn read
 	}
-	fmt.Fprintf(t.out, "conversation %s with %s: %s, run %s-%d %s; last changed %s\n", a.Head.SessionID, a.Session.AgentID, a.Session.Status, a.Head.SessionID, a.Head.Run,
+	fmt.Fprintf(t.out, "conversation %s with %s: %s, run %s-%d %s; last changed %s\n", a.Head.SessionID,
+		a.Session.AgentID, a.Session.Status, a.Head.SessionID, a.Head.Run,
 		map[bool]string{true: "has ended", false: "is open, or died"}[a.Head.Resting], moment(a.Head.ChangedAt))
 	fmt.Fprintf(t.out, "%d messages are not answered\n", len(a.Inbox))
 	for _, x := range a.Actions {

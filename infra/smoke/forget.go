@@ -50,10 +50,12 @@ func (s *stacks) forget(ctx context.Context) error {
 // forgetTable takes the table's protection off first.
 func (s *stacks) forgetTable(ctx context.Context, name string) error {
 	db := dynamodb.NewFromConfig(s.cfg)
-	if _, err := db.UpdateTable(ctx, &dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
+	if _, err := db.UpdateTable(ctx,
+		&dynamodb.UpdateTableInput{TableName: &name, DeletionProtectionEnabled: aws.Bool(false)}); err != nil {
 		return err
 	}
-	if err := dynamodb.NewTableExistsWaiter(db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name}, 5*time.Minute); err != nil {
+	if err := dynamodb.NewTableExistsWaiter(db).Wait(ctx, &dynamodb.DescribeTableInput{TableName: &name},
+		5*time.Minute); err != nil {
 		return err
 	}
 	_, err := db.DeleteTable(ctx, &dynamodb.DeleteTableInput{TableName: &name})
@@ -90,7 +92,8 @@ func (s *stacks) empty(ctx context.Context, name string, bypass *bool) error {
 		if len(ids) == 0 {
 			continue
 		}
-		out, err := c.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, BypassGovernanceRetention: bypass, Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
+		out, err := c.DeleteObjects(ctx, &s3.DeleteObjectsInput{Bucket: &name, BypassGovernanceRetention: bypass,
+			Delete: &types.Delete{Objects: ids, Quiet: aws.Bool(true)}})
 		if err != nil {
 			return err
 		}
@@ -103,11 +106,13 @@ func (s *stacks) empty(ctx context.Context, name string, bypass *bool) error {
 }
 
 func (s *stacks) forgetKey(ctx context.Context, id string) error {
-	_, err := kms.NewFromConfig(s.cfg).ScheduleKeyDeletion(ctx, &kms.ScheduleKeyDeletionInput{KeyId: &id, PendingWindowInDays: aws.Int32(keyWaitDays)})
+	_, err := kms.NewFromConfig(s.cfg).ScheduleKeyDeletion(ctx,
+		&kms.ScheduleKeyDeletionInput{KeyId: &id, PendingWindowInDays: aws.Int32(keyWaitDays)})
 	return err
 }
 
 func (s *stacks) forgetSecret(ctx context.Context, id string) error {
-	_, err := secretsmanager.NewFromConfig(s.cfg).DeleteSecret(ctx, &secretsmanager.DeleteSecretInput{SecretId: &id, ForceDeleteWithoutRecovery: aws.Bool(true)})
+	_, err := secretsmanager.NewFromConfig(s.cfg).DeleteSecret(ctx,
+		&secretsmanager.DeleteSecretInput{SecretId: &id, ForceDeleteWithoutRecovery: aws.Bool(true)})
 	return err
 }

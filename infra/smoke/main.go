@@ -38,7 +38,8 @@ func main() {
 	defer stop()
 	cfg, err := config.LoadDefaultConfig(ctx)
 	if err == nil {
-		p := program{cfg: cfg, out: os.Stdout, run: command, http: &http.Client{Timeout: 15 * time.Second}, patience: 3 * time.Minute}
+		p := program{cfg: cfg, out: os.Stdout, run: command, http: &http.Client{Timeout: 15 * time.Second},
+			patience: 3 * time.Minute}
 		err = p.main(ctx, os.Args[1:])
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {

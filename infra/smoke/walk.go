@@ -45,14 +45,16 @@ func (s *stacks) walk(ctx context.Context) error {
 		return fmt.Errorf("make a signing secret: %w", err)
 	}
 	r := &request{stacks: s, ts: fmt.Sprintf("%d.%06d", time.Now().Unix(), 100)}
-	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"], interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
+	r.slack = slack{http: s.http, secret: hex.EncodeToString(signing), events: s.outputs["EventsUrl"],
+		interactions: s.outputs["InteractionsUrl"], commands: s.outputs["CommandsUrl"]}
 	r.rows = tasks.New(dynamodb.NewFromConfig(s.cfg), s.outputs["TableName"])
 	id, err := task.ID(standin.Team, standin.Channel, r.ts)
 	if err != nil {
 		return err
 	}
 	r.ref = task.RefOf(aggregate.TenantID(standin.Team), id)
-	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.list, r.openHome, r.stampPolicy, r.stampSteps, r.done, r.audited} {
+	for _, step := range []func(context.Context) error{r.paste, r.verify, r.ask, r.list, r.openHome, r.stampPolicy,
+		r.stampSteps, r.done, r.audited} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -165,7 +167,8 @@ func (r *request) stampSteps(ctx context.Context) error {
 }
 
 // stamp waits for a gate's card and presses 承認 on it, again while that could not be saved in time.
-func (r *request) stamp(ctx context.Context, what, kind, subject string, gate func(*task.Aggregate) (id string, pending bool)) error {
+func (r *request) stamp(ctx context.Context, what, kind, subject string,
+	gate func(*task.Aggregate) (id string, pending bool)) error {
 	var id, ts string
 	err := r.rowsSay(ctx, "the "+what+" wait, and their card is posted", func(a *task.Aggregate) bool {
 		var pending bool
@@ -199,7 +202,8 @@ func (r *request) stamp(ctx context.Context, what, kind, subject string, gate fu
 func (r *request) done(ctx context.Context) error {
 	return r.rowsSay(ctx, "the work is done, and the cards show it", func(a *task.Aggregate) bool {
 		e := a.Execution()
-		return a.Task != nil && a.Task.Status == task.TaskCompleted && e != nil && e.Status == task.ExecutionCompleted && a.Head.ShownRev >= a.Head.Rev
+		return a.Task != nil && a.Task.Status == task.TaskCompleted && e != nil && e.Status == task.ExecutionCompleted &&
+			a.Head.ShownRev >= a.Head.Rev
 	})
 }
 
@@ -213,7 +217,8 @@ func (r *request) rowsSay(ctx context.Context, what string, holds func(*task.Agg
 		if holds(a) {
 			return true, nil
 		}
-		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.ID, a.Head.Rev, a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
+		return false, fmt.Errorf("task %s: rev %d, shown %d, run %d, next %s, parked %+v, ended %+v", r.ref.ID, a.Head.Rev,
+			a.Head.ShownRev, a.Head.Run, a.Next(time.Now()).State, a.Head.Parked, a.Head.Ended)
 	})
 }
 

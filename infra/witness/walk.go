@@ -18,7 +18,8 @@ func Walk(t *testing.T, app App) {
 	root := expect.Value(p.Say(workspace.Sato, workspace.HR, sandbox.Mention("こんにちは <&>")))(t)
 	p.eventually("the app answers in the thread", func() bool { return len(p.Messages(workspace.HR, root)) == 2 })
 	card := p.Messages(workspace.HR, root)[1]
-	if card.ThreadTS != root || card.BotID != workspace.BotID || !strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato) {
+	if card.ThreadTS != root || card.BotID != workspace.BotID ||
+		!strings.Contains(blocks(card), "heard \\u003c@"+workspace.Sato) {
 		t.Errorf("the card is %+v", card)
 	}
 	p.note(root, card.TS)
@@ -60,11 +61,13 @@ func (p *place) note(root, card string) {
 	if err != nil || refused["note_block"] != "at least three characters" || len(p.Views(workspace.Suzuki)) != 1 {
 		p.t.Errorf("a short note: %v %v, %d forms are open; want it refused in the open form", refused, err, len(p.Views(workspace.Suzuki)))
 	}
-	if refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"}); err != nil || len(refused) > 0 || len(p.Views(workspace.Suzuki)) != 0 {
+	if refused, err = p.Submit(workspace.Suzuki, form.ID, map[string]any{"note_block": "稟議を<&>回す"}); err != nil ||
+		len(refused) > 0 || len(p.Views(workspace.Suzuki)) != 0 {
 		p.t.Errorf("a note: %v %v, %d forms are open; want it taken and the form closed\n%s", refused, err, len(p.Views(workspace.Suzuki)), p.stderr)
 	}
 	p.eventually("the card shows the note", func() bool { return strings.Contains(blocks(p.message(card)), "noted: 稟議を") })
-	if m := p.message(card); m.Text != "noted" || strings.Contains(blocks(m), "open_form") || len(p.Messages(workspace.HR, root)) != 2 {
+	if m := p.message(card); m.Text != "noted" || strings.Contains(blocks(m), "open_form") ||
+		len(p.Messages(workspace.HR, root)) != 2 {
 		p.t.Errorf("the updated card is %+v", m)
 	}
 }

@@ -83,7 +83,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	secret := httptest.NewServer(http.HandlerFunc(slackSecret))
 	defer secret.Close()
-	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1", Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, map[string]string{"Stage": "dev"})
+	described, err := template.Read(filepath.Join(root, "template.yaml"), template.Names{Region: "us-east-1",
+		Account: "123456789012", Stack: "bench", Endpoint: secret.URL}, map[string]string{"Stage": "dev"})
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +95,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	defer release()
 	r := &Report{Spawns: o.Spawns}
 	for _, f := range described.Functions {
-		if f.Managed || len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) { // a managed runtime starts before our binary does
+		// a managed runtime starts before our binary does
+		if f.Managed || len(o.Functions) > 0 && !slices.Contains(o.Functions, f.Folder) {
 			continue
 		}
 		clients, ok := bareOf[f.Folder]
@@ -102,7 +104,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			return nil, fmt.Errorf("no bare handler has the clients of %s", f.Folder)
 		}
 		env := environment(secret.URL, f.Environment)
-		one, other := starter{[]string{binaries[f.ID]}, env, filepath.Dir(binaries[f.ID])}, starter{[]string{filepath.Join(bare, clients)}, env, bare}
+		one, other := starter{[]string{binaries[f.ID]}, env, filepath.Dir(binaries[f.ID])},
+			starter{[]string{filepath.Join(bare, clients)}, env, bare}
 		x := Function{Name: f.Folder}
 		info, err := os.Stat(one.command[0])
 		if err != nil {
@@ -182,7 +185,8 @@ func pairs(ctx context.Context, n int, one, other starter) (Pair, error) {
 			ratios = append(ratios, float64(x.took)/float64(y.took))
 		}
 	}
-	return Pair{middle(weights), slices.Min(a), middle(a), slices.Min(b), middle(b), math.Round(middle(ratios)*100) / 100}, nil
+	return Pair{middle(weights), slices.Min(a), middle(a), slices.Min(b), middle(b),
+		math.Round(middle(ratios)*100) / 100}, nil
 }
 
 func middle[T int64 | float64 | time.Duration](values []T) T {

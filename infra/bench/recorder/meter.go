@@ -86,7 +86,8 @@ func (r request) key() capacity.Item {
 }
 
 // Measure lets do make the call and returns its cost with do's answer.
-func (m *Meter) Measure(ctx context.Context, operation string, body []byte, do func() (status int, answer []byte)) (capacity.Units, error) {
+func (m *Meter) Measure(ctx context.Context, operation string, body []byte,
+	do func() (status int, answer []byte)) (capacity.Units, error) {
 	var in request
 	if err := json.Unmarshal(body, &in); err != nil {
 		return capacity.Units{}, fmt.Errorf("meter %s: %w", operation, err)

@@ -61,7 +61,8 @@ func Unbounded(ctx context.Context, s *stack.Stack) error {
 func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	tenant := aggregate.TenantID(team)
 	if s.Sandbox != nil && team == s.Sandbox.TeamID() { // the console can be entered before anybody asks for anything
-		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team, Admins: []string{workspace.Suzuki}}
+		own := tenancy.Tenant{ID: tenant, Name: team, Slug: tenancy.DefaultSettings().Slug, TeamID: team,
+			Admins: []string{workspace.Suzuki}}
 		if _, err := rows(s).Bootstrap(ctx, own, time.Now()); err != nil {
 			return err
 		}
@@ -72,7 +73,8 @@ func Connect(ctx context.Context, s *stack.Stack, team string) error {
 	v := credentials(s)
 	for _, provider := range []string{"freee", "google"} {
 		c, token := s.Vendors.Client(provider), s.Vendors.Grant(provider)
-		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c) // with which people connect it again
+		// with which people connect it again
+		x, err := v.Envelope.SealClient(ctx, tenancy.VendorClient{TenantID: tenant, Provider: provider}, c)
 		if err == nil {
 			_, err = rows(s).SaveVendorClient(ctx, x, setup(), time.Now())
 		}

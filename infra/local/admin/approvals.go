@@ -46,7 +46,8 @@ func (p approvals) May(ctx context.Context, user, id string) (bool, error) {
 		return false, err
 	}
 	who := &people.People{Slack: directory{p.stack.Sandbox.Workspace()}, Now: time.Now}
-	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from, s)
+	by, policy, err := who.Who(ctx, people.Want{User: user, Team: p.stack.Sandbox.TeamID(), Channel: from.Channel}, from,
+		s)
 	if err != nil {
 		return false, err
 	}

@@ -19,7 +19,8 @@ import (
 
 const (
 	lifetime = 20 * time.Minute
-	patience = 100 * time.Second // what a machine that stood still for seconds lost comes back with the sweeper, a minute later
+	// what a machine that stood still for seconds lost comes back with the sweeper, a minute later
+	patience = 100 * time.Second
 	pace     = 30 * time.Millisecond
 )
 
@@ -78,7 +79,8 @@ func installed(t testing.TB) string {
 
 // launch starts the Chromium of a path, which runs until end.
 func launch(path string, names []string) (b *Browser, end func(), err error) {
-	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WSURLReadTimeout(2*time.Minute),
+	opts := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
+		chromedp.WSURLReadTimeout(2*time.Minute),
 		chromedp.Flag("disable-gpu", true), chromedp.Flag("in-process-gpu", true), // nobody here has one
 		// A person's tabs are one process, and none is started ahead of need.
 		chromedp.Flag("renderer-process-limit", "1"), chromedp.Flag("disable-features", "Translate,BlinkGenPropertyTrees,SpareRendererForSitePerProcess"))
@@ -141,7 +143,8 @@ func (p *Tab) Resize(w Window) {
 	p.window = w
 	p.prefer(w)
 	if w.Phone {
-		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch, chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
+		p.Do(chromedp.EmulateViewport(w.Width, w.Height, chromedp.EmulateMobile, chromedp.EmulateTouch,
+			chromedp.EmulatePortrait, chromedp.EmulateScale(2)))
 		return
 	}
 	p.Do(chromedp.EmulateViewport(w.Width, w.Height))
@@ -170,7 +173,8 @@ func (p *Tab) prefer(w Window) {
 		if err != nil {
 			return err
 		}
-		if _, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride, emulation.SetUserAgentOverrideParams{UserAgent: agent, AcceptLanguage: cmp.Or(w.Language, "ja")}); err != nil {
+		if _, err := cdp.Call(ctx, target, emulation.SetUserAgentOverride,
+			emulation.SetUserAgentOverrideParams{UserAgent: agent, AcceptLanguage: cmp.Or(w.Language, "ja")}); err != nil {
 			return err
 		}
 		_, err = cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: features})
@@ -228,7 +232,8 @@ func left(err error) bool {
 
 func (p *Tab) poll(js string) error {
 	const claim = `(() => { try { return !!(%s) } catch (e) { window.unclaimed = String(e); return false } })()`
-	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf(claim, js), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	_, err := chromedp.Run(p.ctx, chromedp.Poll[bool](fmt.Sprintf(claim, js), chromedp.WithPollingInterval(pace),
+		chromedp.WithPollingTimeout(patience)))
 	return err
 }
 

@@ -47,7 +47,8 @@ func (p *Tab) Agree(selector string) string {
 			if err != nil {
 				return
 			}
-			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog, page.HandleJavaScriptDialogParams{Accept: true}); err == nil {
+			if _, err := chromedp.Call(ctx, page.HandleJavaScriptDialog,
+				page.HandleJavaScriptDialogParams{Accept: true}); err == nil {
 				asked <- question.Message
 			}
 			return
@@ -70,7 +71,8 @@ func (p *Tab) Download(folder, selector string) (name string, content []byte) {
 	p.Do(chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
 		own, events := chromedp.FromContext(ctx).BrowserContextID, true
 		_, err := cdp.Call(ctx, target, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
-			Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: own, DownloadPath: folder, EventsEnabled: &events,
+			Behavior: browser.SetDownloadBehaviorBehaviorAllowAndName, BrowserContextID: own, DownloadPath: folder,
+			EventsEnabled: &events,
 		})
 		return err
 	}))

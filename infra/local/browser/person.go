@@ -80,7 +80,8 @@ func (p *Tab) spotOf(selector string) []float64 {
 	p.t.Helper()
 	var at []float64
 	err := p.through(func() (err error) {
-		at, err = chromedp.Run(p.ctx, chromedp.Poll[[]float64](fmt.Sprintf(spot, selector), chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+		at, err = chromedp.Run(p.ctx, chromedp.Poll[[]float64](fmt.Sprintf(spot, selector),
+			chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
 		return err
 	})
 	if err != nil || len(at) != 2 {
@@ -97,7 +98,8 @@ func (p *Tab) landed() bool {
 		if (press.pointerdown === false || press.up < performance.now() - 3000) return String(!!press.click);
 		return press.click === undefined ? "" : String(press.click);
 	})(window.press)`
-	where, err := chromedp.Run(p.ctx, chromedp.Poll[string](came, chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
+	where, err := chromedp.Run(p.ctx,
+		chromedp.Poll[string](came, chromedp.WithPollingInterval(pace), chromedp.WithPollingTimeout(patience)))
 	return err != nil || where != "false"
 }
 

@@ -57,7 +57,8 @@ func (g *Gateway) event(r *http.Request, route route, parameters map[string]stri
 		PathParameters:        parameters,
 		RequestContext: requestContext{
 			AccountID: g.account, APIID: "local", DomainName: r.Host, DomainPrefix: "local", Stage: "$default",
-			HTTP:      httpContext{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip, UserAgent: r.UserAgent()},
+			HTTP: httpContext{Method: r.Method, Path: r.URL.Path, Protocol: r.Proto, SourceIP: ip,
+				UserAgent: r.UserAgent()},
 			RequestID: requestID(), RouteKey: route.key(), Time: now.Format("02/Jan/2006:15:04:05 -0700"), TimeEpoch: now.UnixMilli(),
 		},
 	}

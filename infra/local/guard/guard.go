@@ -68,7 +68,8 @@ func own(r *http.Request, hosts []string) bool {
 		name = host
 	}
 	name = strings.ToLower(name)
-	if name == "localhost" || name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
+	if name == "localhost" ||
+		name != "" && slices.ContainsFunc(hosts, func(h string) bool { return strings.EqualFold(h, name) }) {
 		return true
 	}
 	ip, err := netip.ParseAddr(strings.Trim(name, "[]"))

@@ -120,7 +120,8 @@ func (a Account) table(name, index string) string {
 
 // row asks for one row, or the rows of one partition.
 func (a Account) row(operation string, in rowCall) (Request, error) {
-	q := Request{Action: "dynamodb:" + operation, Resource: a.table(in.TableName, in.IndexName), Context: map[string][]string{}}
+	q := Request{Action: "dynamodb:" + operation, Resource: a.table(in.TableName, in.IndexName),
+		Context: map[string][]string{}}
 	_, place, _ := strings.Cut(q.Resource, ":table/")
 	partition, known := a.PartitionKeys[place]
 	if !known {
@@ -181,7 +182,8 @@ func (in rowCall) attributes() []string {
 			found[name] = true
 		}
 	}
-	for _, e := range []string{in.KeyConditionExpression, in.UpdateExpression, in.ConditionExpression, in.ProjectionExpression, in.FilterExpression} {
+	for _, e := range []string{in.KeyConditionExpression, in.UpdateExpression, in.ConditionExpression,
+		in.ProjectionExpression, in.FilterExpression} {
 		words := wordsOf(e)
 		for i, w := range words {
 			inside := i > 0 && words[i-1] == "."              // of an attribute that was named
@@ -195,7 +197,8 @@ func (in rowCall) attributes() []string {
 }
 
 // keywords of expressions; what stands before a bracket is a function.
-var keywords = map[string]bool{"SET": true, "REMOVE": true, "ADD": true, "DELETE": true, "AND": true, "OR": true, "NOT": true, "IN": true, "BETWEEN": true}
+var keywords = map[string]bool{"SET": true, "REMOVE": true, "ADD": true, "DELETE": true, "AND": true, "OR": true,
+	"NOT": true, "IN": true, "BETWEEN": true}
 
 // wordsOf are the words and marks of an expression.
 func wordsOf(expression string) (words []string) {

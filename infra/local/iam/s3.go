@@ -52,7 +52,8 @@ func (a Account) s3(c call) ([]Request, error) {
 }
 
 // subresources of an object have actions of their own.
-var subresources = map[string]bool{"acl": true, "tagging": true, "retention": true, "legal-hold": true, "attributes": true, "torrent": true, "select": true, "restore": true}
+var subresources = map[string]bool{"acl": true, "tagging": true, "retention": true, "legal-hold": true,
+	"attributes": true, "torrent": true, "select": true, "restore": true}
 
 func (a Account) s3Bucket(c call, bucket string) ([]Request, error) {
 	query := c.URL.Query()

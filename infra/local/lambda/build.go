@@ -91,7 +91,8 @@ func Build(ctx context.Context, root string) (built *Built, err error) {
 
 // Binaries are a template's functions by logical id: those in a folder of `sam build`, or, if artifacts is "", compiled
 // from root. They stay until release.
-func Binaries(ctx context.Context, root, artifacts string, functions []template.Function) (byID map[string]string, release func(), err error) {
+func Binaries(ctx context.Context, root, artifacts string,
+	functions []template.Function) (byID map[string]string, release func(), err error) {
 	if artifacts != "" {
 		var ids []string
 		for _, f := range functions {

@@ -56,7 +56,8 @@ type invocation struct {
 }
 
 func newInvocation(payload []byte) *invocation {
-	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}), frozen: make(chan Fault, 1), answer: make(chan Result, 1)}
+	return &invocation{id: requestID(), trace: traceID(), payload: payload, taken: make(chan struct{}),
+		frozen: make(chan Fault, 1), answer: make(chan Result, 1)}
 }
 
 func startEnvironment(s *Service, f Function, first []byte) (*environment, error) {
@@ -64,7 +65,8 @@ func startEnvironment(s *Service, f Function, first []byte) (*environment, error
 	if err != nil {
 		return nil, err
 	}
-	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}), arn: arn(s.options, f.Name), first: first}
+	e := &environment{service: s, function: f, work: make(chan *invocation), started: make(chan struct{}),
+		arn: arn(s.options, f.Name), first: first}
 	e.server = &http.Server{Handler: guard.Handler(e.runtimeAPI())}
 	go e.server.Serve(l)
 

@@ -63,7 +63,8 @@ type Service struct {
 
 // New makes a service; nothing is started before it is invoked.
 func New(o Options) *Service {
-	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}}, log: newSink(o.Log), transport: tapTransport()}
+	s := &Service{options: o, functions: map[string]*pool{}, managed: &managed{processes: map[*process.Process]string{}},
+		log: newSink(o.Log), transport: tapTransport()}
 	for _, f := range o.Functions {
 		s.functions[f.Name] = &pool{service: s, function: f, environments: map[*environment]bool{}}
 	}

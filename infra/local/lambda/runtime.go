@@ -15,8 +15,10 @@ const runtimePrefix = "/2018-06-01/runtime/"
 func (e *environment) runtimeAPI() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET "+runtimePrefix+"invocation/next", e.next)
-	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/response", func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, false) })
-	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/error", func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, true) })
+	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/response",
+		func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, false) })
+	mux.HandleFunc("POST "+runtimePrefix+"invocation/{id}/error",
+		func(w http.ResponseWriter, r *http.Request) { e.answer(w, r, true) })
 	mux.HandleFunc("POST "+runtimePrefix+"init/error", e.initError)
 	return mux
 }

@@ -70,7 +70,8 @@ func (s *Service) run(f Function, payload []byte, out io.Writer) (failed *Result
 	id := requestID()
 	cmd := exec.Command(f.Binary)
 	// The handler gives it nothing of its own environment.
-	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = filepath.Dir(f.Binary), []string{}, bytes.NewReader(payload), out, s.log.writer(f.Name)
+	cmd.Dir, cmd.Env, cmd.Stdin, cmd.Stdout, cmd.Stderr = filepath.Dir(f.Binary), []string{}, bytes.NewReader(payload),
+		out, s.log.writer(f.Name)
 	p, err := s.managed.start(f.Name, cmd)
 	if err != nil {
 		return nil, fmt.Errorf("start %s: %w", f.Name, err)

@@ -63,7 +63,8 @@ func (t *tap) listen(target *url.URL) (origin string, err error) {
 		},
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) })), ReadHeaderTimeout: 10 * time.Second}
+	handler := func(w http.ResponseWriter, r *http.Request) { t.serve(w, r, proxy) }
+	s := &http.Server{Handler: guard.Handler(http.HandlerFunc(handler)), ReadHeaderTimeout: 10 * time.Second}
 	t.servers = append(t.servers, s)
 	go s.Serve(l)
 	return "http://" + l.Addr().String(), nil

@@ -10,7 +10,8 @@ import (
 // function could not handle, without their content, as Lambda does.
 func (r *streamRun) giveUp(ctx context.Context, changes []change, condition string, invoked int, requestID string) {
 	first, last := changes[0], changes[len(changes)-1]
-	r.Log.Error("changes given up", "function", r.Function, "records", len(changes), "condition", condition, "from", first.sequence, "to", last.sequence)
+	r.Log.Error("changes given up", "function", r.Function, "records", len(changes), "condition", condition, "from",
+		first.sequence, "to", last.sequence)
 	if r.OnFailure == nil {
 		return
 	}

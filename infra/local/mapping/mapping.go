@@ -27,7 +27,8 @@ type outcome struct {
 
 // batch invokes a function with records and reads which of them failed.
 // known are the identifiers that may fail one by one.
-func batch(ctx context.Context, invoker Invoker, function string, records []json.RawMessage, partial bool, known map[string]bool) (outcome, error) {
+func batch(ctx context.Context, invoker Invoker, function string, records []json.RawMessage, partial bool,
+	known map[string]bool) (outcome, error) {
 	payload, err := json.Marshal(map[string][]json.RawMessage{"Records": records})
 	if err != nil {
 		return outcome{failed: true}, fmt.Errorf("encode the batch: %w", err)
@@ -37,7 +38,8 @@ func batch(ctx context.Context, invoker Invoker, function string, records []json
 		return outcome{failed: true}, err
 	}
 	if result.Failed {
-		return outcome{failed: true, requests: 1, id: result.RequestID}, fmt.Errorf("%s failed: %s", function, errorType(result.Payload))
+		return outcome{failed: true, requests: 1, id: result.RequestID},
+			fmt.Errorf("%s failed: %s", function, errorType(result.Payload))
 	}
 	o := outcome{requests: 1, id: result.RequestID}
 	if !partial {

@@ -27,7 +27,8 @@ const (
 type QueueReader interface {
 	ReceiveMessage(context.Context, *sqs.ReceiveMessageInput, ...func(*sqs.Options)) (*sqs.ReceiveMessageOutput, error)
 	DeleteMessage(context.Context, *sqs.DeleteMessageInput, ...func(*sqs.Options)) (*sqs.DeleteMessageOutput, error)
-	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput, ...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
+	ChangeMessageVisibility(context.Context, *sqs.ChangeMessageVisibilityInput,
+		...func(*sqs.Options)) (*sqs.ChangeMessageVisibilityOutput, error)
 }
 
 // Queue feeds a function from a queue. SQS itself holds back a group of which
@@ -86,7 +87,8 @@ func (q *Queue) slots() int {
 func (q *Queue) receive(ctx context.Context) ([]types.Message, error) {
 	out, err := q.Reader.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{
 		QueueUrl: &q.URL, MaxNumberOfMessages: int32(min(q.Mapping.BatchSize, 10)), WaitTimeSeconds: longPoll,
-		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll}, MessageAttributeNames: []string{"All"},
+		MessageSystemAttributeNames: []types.MessageSystemAttributeName{types.MessageSystemAttributeNameAll},
+		MessageAttributeNames:       []string{"All"},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("receive messages: %w", err)
@@ -147,14 +149,16 @@ func (q *Queue) handle(ctx context.Context, messages []types.Message) {
 func (q *Queue) delete(ctx context.Context, m types.Message) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 	defer cancel()
-	if _, err := q.Reader.DeleteMessage(ctx, &sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
+	if _, err := q.Reader.DeleteMessage(ctx,
+		&sqs.DeleteMessageInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle}); err != nil {
 		q.Log.Warn("delete a message", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)
 	}
 }
 
 func (q *Queue) release(ctx context.Context, messages []types.Message) {
 	for _, m := range messages {
-		_, err := q.Reader.ChangeMessageVisibility(ctx, &sqs.ChangeMessageVisibilityInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle})
+		_, err := q.Reader.ChangeMessageVisibility(ctx,
+			&sqs.ChangeMessageVisibilityInput{QueueUrl: &q.URL, ReceiptHandle: m.ReceiptHandle})
 		if err != nil && ctx.Err() == nil {
 			q.Log.Warn("give a message back", "function", q.Function, "message_id", aws.ToString(m.MessageId), "err", err)
 		}

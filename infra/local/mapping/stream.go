@@ -29,9 +29,12 @@ const (
 
 // StreamReader is the part of DynamoDB Streams that a mapping reads.
 type StreamReader interface {
-	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
-	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
-	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput, ...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
+	DescribeStream(context.Context, *dynamodbstreams.DescribeStreamInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.DescribeStreamOutput, error)
+	GetShardIterator(context.Context, *dynamodbstreams.GetShardIteratorInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetShardIteratorOutput, error)
+	GetRecords(context.Context, *dynamodbstreams.GetRecordsInput,
+		...func(*dynamodbstreams.Options)) (*dynamodbstreams.GetRecordsOutput, error)
 }
 
 // Stream feeds a function from a table's stream: as many batches at once as the mapping says, the changes of an item in
@@ -106,7 +109,8 @@ func (r *streamRun) iterator(ctx context.Context) (*string, error) {
 	if r.shard == "" { // lanes read it
 		r.shard = aws.ToString(d.StreamDescription.Shards[0].ShardId)
 	}
-	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard, ShardIteratorType: types.ShardIteratorType(r.Mapping.From)}
+	in := &dynamodbstreams.GetShardIteratorInput{StreamArn: &r.Mapping.Source, ShardId: &r.shard,
+		ShardIteratorType: types.ShardIteratorType(r.Mapping.From)}
 	if r.last != "" {
 		in.ShardIteratorType, in.SequenceNumber = types.ShardIteratorTypeAfterSequenceNumber, &r.last
 	}
@@ -130,7 +134,8 @@ func (r *streamRun) collect(ctx context.Context, iterator *string) ([]types.Reco
 			wait = 0
 		}
 		began, limit := time.Now(), int32(r.Mapping.BatchSize-len(records))
-		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit}, waiting(wait))
+		out, err := r.Reader.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator, Limit: &limit},
+			waiting(wait))
 		if err != nil {
 			return nil, nil, fmt.Errorf("get stream records: %w", err)
 		}

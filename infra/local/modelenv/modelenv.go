@@ -75,6 +75,7 @@ func Of(name string, env func(string) string) (n modelname.Name, a Access, err e
 	if err != nil || u.Host == "" {
 		return n, a, fmt.Errorf("%s: %s must be an address such as https://example.com/v1", name, v.base)
 	}
-	a.Host, a.Dial = u.Host, net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443"))
+	a.Host, a.Dial = u.Host,
+		net.JoinHostPort(u.Hostname(), cmp.Or(u.Port(), map[string]string{"http": "80"}[u.Scheme], "443"))
 	return n, a, nil
 }

@@ -86,7 +86,8 @@ func Environment(ctx context.Context, folder, what string, pins []byte, notify f
 	want := hex.EncodeToString(sum[:])
 	venv := filepath.Join(folder, "venv", want[:12])
 	python, stamp := filepath.Join(venv, "bin", "python"), filepath.Join(venv, "requirements.sha256")
-	if got, err := os.ReadFile(stamp); err == nil && string(got) == want && exec.CommandContext(ctx, python, "-c", "").Run() == nil {
+	if got, err := os.ReadFile(stamp); err == nil && string(got) == want &&
+		exec.CommandContext(ctx, python, "-c", "").Run() == nil {
 		return python, nil
 	}
 	base, err := find(ctx)

@@ -170,7 +170,8 @@ func (s *Sandbox) CloseView(user, viewID string) error {
 		if !gone.NotifyOnClose {
 			continue
 		}
-		if _, err := s.interact("view_closed", by, "", "", map[string]any{"view": gone, "is_cleared": v.ClearOnClose}); err != nil {
+		if _, err := s.interact("view_closed", by, "", "",
+			map[string]any{"view": gone, "is_cleared": v.ClearOnClose}); err != nil {
 			return err
 		}
 	}
@@ -199,7 +200,8 @@ func (s *Sandbox) interact(kind string, by workspace.Hand, channel, ts string, s
 		return nil, fmt.Errorf("encode %s: %w", kind, err)
 	}
 	// No deadline is needed here: Interact has its own limit.
-	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
+	answer := s.sender.Interact(context.Background(),
+		delivery.Interaction{Kind: kind, User: by.User, Channel: channel, TS: ts, Payload: raw})
 	if answer.Reason != "" {
 		return nil, InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}

@@ -47,7 +47,8 @@ func (s *Sandbox) serveHook(w http.ResponseWriter, r *http.Request) {
 
 func (s *Sandbox) respond(t workspace.HookTarget, b hookBody) error {
 	d := workspace.Draft{
-		Channel: t.Channel, User: workspace.Bot, Text: b.Text, Blocks: b.Blocks, Attachments: b.Attachments, ThreadTS: b.ThreadTS,
+		Channel: t.Channel, User: workspace.Bot, Text: b.Text, Blocks: b.Blocks, Attachments: b.Attachments,
+		ThreadTS: b.ThreadTS,
 	}
 	switch {
 	case b.DeleteOriginal && t.Ephemeral:

@@ -50,13 +50,15 @@ func (s *Sandbox) getState(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	st := pageState{
-		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(), Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
+		Me: me.ID, Bot: workspace.Bot, Users: s.ws.Users(), Views: s.ws.OpenViews(me.ID), Toggles: s.Toggles(),
+		Shortcuts: s.opts.Shortcuts, Globals: s.opts.Globals,
 		Team:   map[string]string{"id": s.ws.TeamID(), "name": workspace.Name},
 		Banner: map[string]string{"ja": s.opts.Banner, "en": s.opts.BannerEN},
 		Has:    map[string]bool{"run": s.opts.Run != nil, "tools": s.opts.Tools != nil}, Admin: s.opts.Administrator,
 		Started:  s.started,
 		Messages: map[string][]workspace.Message{}, Prompts: map[string][]workspace.Prompt{},
-		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{}, Channels: []workspace.Channel{},
+		Ephemerals: []ephemeral{}, Marks: []delivery.Attempt{}, Sessions: []workspace.Session{},
+		Channels: []workspace.Channel{},
 	}
 	if v, ok := s.ws.Home(me.ID); ok {
 		st.Home = &v

@@ -15,7 +15,8 @@ func (s *Sandbox) hooks(mux *http.ServeMux) {
 		}
 	}
 	if o.Run != nil {
-		mux.HandleFunc("GET /sandbox/run", part(func(ctx context.Context, task, _ string) (any, error) { return o.Run(ctx, task) }))
+		mux.HandleFunc("GET /sandbox/run",
+			part(func(ctx context.Context, task, _ string) (any, error) { return o.Run(ctx, task) }))
 		mux.HandleFunc("GET /sandbox/row", part(o.Row))
 		mux.HandleFunc("GET /sandbox/object", part(o.Object))
 	}

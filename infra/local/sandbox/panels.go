@@ -4,7 +4,8 @@ import "context"
 
 // Panels are the parts of the page that need the whole system; one that is not set is not shown.
 type Panels struct {
-	Administrator string // user id of the first who may change the settings in the console at /console; "" where there is no console
+	// user id of the first who may change the settings in the console at /console; "" where there is no console
+	Administrator string
 	Tools         Tools
 	Approvals     Approvals
 }

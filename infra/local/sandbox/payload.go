@@ -45,7 +45,8 @@ func (s *Sandbox) responseURL(m workspace.Message, user string) string {
 	if thread == m.TS {
 		thread = ""
 	}
-	id := s.ws.NewHook(workspace.HookTarget{User: user, Channel: m.Channel, TS: m.TS, ThreadTS: thread, Ephemeral: m.IsEphemeral})
+	id := s.ws.NewHook(workspace.HookTarget{User: user, Channel: m.Channel, TS: m.TS, ThreadTS: thread,
+		Ephemeral: m.IsEphemeral})
 	return fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), id)
 }
 

@@ -21,7 +21,8 @@ func (s *Sandbox) Reply(user, channel, threadTS, text string) (string, error) {
 	if _, err := s.ws.User(user); err != nil {
 		return "", fmt.Errorf("say as %s: %w", user, err)
 	}
-	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text, Blocks: []any{richText(text)}})
+	m, err := s.ws.Post(workspace.Draft{Channel: channel, User: user, ThreadTS: threadTS, Text: text,
+		Blocks: []any{richText(text)}})
 	if err != nil {
 		return "", fmt.Errorf("say in %s: %w", channel, err)
 	}

@@ -94,14 +94,16 @@ func New(opts Options) *Sandbox {
 		ws:     workspace.New(workspace.Config{TeamID: opts.TeamID, AppID: opts.AppID, Now: opts.Now}),
 		faults: &webapi.Faults{},
 		hub:    newHub(),
-		urls:   Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL, Commands: opts.CommandsURL},
-		marks:  map[string]delivery.Attempt{}, started: opts.Now(),
+		urls: Endpoints{Self: opts.URL, Events: opts.EventsURL, Interactions: opts.InteractionsURL,
+			Commands: opts.CommandsURL},
+		marks: map[string]delivery.Attempt{}, started: opts.Now(),
 		sent: map[string]delivery.Event{},
 	}
 	s.toggles.EnforceRates = opts.Rates.Enforce
 	s.faults.SetRates(opts.Rates)
 	s.sender = delivery.New(delivery.Options{
-		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime, Logger: opts.Logger,
+		SigningSecret: opts.SigningSecret, Now: opts.Now, TimeScale: opts.TimeScale, AnswerTime: opts.AnswerTime,
+		Logger:     opts.Logger,
 		EventsURL:  func() string { return s.endpoints().Events },
 		ActionsURL: func() string { return s.endpoints().Interactions },
 
@@ -113,7 +115,8 @@ func New(opts Options) *Sandbox {
 	s.ws.Listen(s.echo)
 	s.installs = &installs{token: opts.BotToken}
 	s.handler = s.routes(webapi.New(webapi.Options{
-		Workspace: s.ws, BotToken: opts.BotToken, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults, Now: opts.Now, Logger: opts.Logger,
+		Workspace: s.ws, BotToken: opts.BotToken, Check: s.installs.check, Revoke: s.installs.revoke, Faults: s.faults,
+		Now: opts.Now, Logger: opts.Logger,
 		Self:  func() string { return s.endpoints().Self },
 		Heard: s.heard,
 	}))
@@ -157,7 +160,8 @@ func (s *Sandbox) Faults() *webapi.Faults { return s.faults }
 func (s *Sandbox) Connect(e Endpoints) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events}, {&s.urls.Interactions, &e.Interactions}, {&s.urls.Commands, &e.Commands}} {
+	for _, x := range []struct{ to, from *string }{{&s.urls.Self, &e.Self}, {&s.urls.Events, &e.Events},
+		{&s.urls.Interactions, &e.Interactions}, {&s.urls.Commands, &e.Commands}} {
 		if *x.from != "" {
 			*x.to = *x.from
 		}

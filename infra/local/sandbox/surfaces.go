@@ -34,11 +34,13 @@ func (s *Sandbox) command(by workspace.Hand, channel, typed string) error {
 	hook := s.ws.NewHook(workspace.HookTarget{User: u.ID, Channel: c.ID, Ephemeral: true})
 	form := url.Values{ // docs.slack.dev, interactivity/implementing-slash-commands
 		"token": {"sandbox-verification-token"}, "team_id": {s.ws.TeamID()}, "team_domain": {"ringi-sandbox"}, "channel_id": {c.ID}, "channel_name": {place},
-		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))}, "api_app_id": {s.ws.AppID()},
+		"user_id": {u.ID}, "user_name": {u.Handle}, "command": {name}, "text": {s.typed(strings.TrimSpace(text))},
+		"api_app_id":            {s.ws.AppID()},
 		"is_enterprise_install": {"false"}, "trigger_id": {s.ws.NewTrigger(by)},
 		"response_url": {fmt.Sprintf("%s/sandbox/actions/%s/%s/%s", s.endpoints().Self, s.ws.TeamID(), s.ws.AppID(), hook)},
 	}
-	answer := s.sender.Interact(context.Background(), delivery.Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
+	answer := s.sender.Interact(context.Background(),
+		delivery.Interaction{Kind: "command", User: u.ID, Channel: c.ID, Form: form})
 	if answer.Reason != "" {
 		return InteractionError{Reason: answer.Reason, Status: answer.Status}
 	}

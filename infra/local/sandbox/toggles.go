@@ -50,7 +50,8 @@ func (s *Sandbox) SetToggles(t Toggles) error {
 	before := s.toggles
 	s.toggles = t
 	s.mu.Unlock()
-	s.switchFault(before.RateLimited, t.RateLimited, webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second, Times: -1})
+	s.switchFault(before.RateLimited, t.RateLimited,
+		webapi.Fault{Kind: webapi.RateLimited, RetryAfter: time.Second, Times: -1})
 	s.switchFault(before.LoseAnswers, t.LoseAnswers, webapi.Fault{Kind: webapi.Lost, Times: -1})
 	if before.EnforceRates != t.EnforceRates {
 		s.faults.SetRates(webapi.Rates{Enforce: t.EnforceRates, Scale: s.opts.Rates.Scale})

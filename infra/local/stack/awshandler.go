@@ -15,7 +15,8 @@ import (
 
 // awsHandler is the stack's AWS endpoint: it invokes functions itself and forwards every other call to the stand-ins,
 // those on tables and their streams to the one for tables. bucket is whose files people fetch by links.
-func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string, log *slog.Logger) (http.Handler, error) {
+func awsHandler(functions, info, told http.Handler, standIns, tables, bucket string,
+	log *slog.Logger) (http.Handler, error) {
 	target, err := url.Parse(standIns)
 	if err != nil {
 		return nil, err
@@ -24,7 +25,8 @@ func awsHandler(functions, info, told http.Handler, standIns, tables, bucket str
 	if err != nil {
 		return nil, err
 	}
-	transport := &http.Transport{MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: 30 * time.Second, DisableCompression: true}
+	transport := &http.Transport{MaxIdleConns: 512, MaxIdleConnsPerHost: 512, IdleConnTimeout: 30 * time.Second,
+		DisableCompression: true}
 	proxy := &httputil.ReverseProxy{
 		Transport: transport,
 		Rewrite: func(r *httputil.ProxyRequest) {
@@ -76,5 +78,6 @@ func wholeBody(next http.Handler) http.Handler {
 // linked reports whether a request is for a file of the bucket by a signed link, which a page of the console leads to:
 // the stand-ins answer no pages otherwise.
 func linked(r *http.Request, bucket string) bool {
-	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") && r.URL.Query().Has("X-Amz-Signature")
+	return bucket != "" && r.Method == http.MethodGet && strings.HasPrefix(r.URL.Path, "/"+bucket+"/") &&
+		r.URL.Query().Has("X-Amz-Signature")
 }

@@ -34,7 +34,8 @@ func (s *Stack) listenForContainers() error {
 		return err
 	}
 	s.onClose(func() { l.Close() })
-	s.containers = &containers{listener: l, name: s.options.ContainerHost, url: fmt.Sprintf("http://%s:%d", s.options.ContainerHost, port(l))}
+	s.containers = &containers{listener: l, name: s.options.ContainerHost,
+		url: fmt.Sprintf("http://%s:%d", s.options.ContainerHost, port(l))}
 	s.ContainerURL, s.ContainerAddr = s.containers.url, l.Addr().String()
 	return nil
 }
@@ -60,7 +61,8 @@ func containerSecret(name string) string { return name + "-for-containers" }
 
 // containerFunctions are the functions, their variables holding addresses that work inside a container.
 func (s *Stack) containerFunctions() []functionInfo {
-	names := strings.NewReplacer(s.VendorsURL, s.containers.url, s.AWSEndpoint, s.containers.url, s.VendorsHost(), strings.TrimPrefix(s.containers.url, "http://"))
+	names := strings.NewReplacer(s.VendorsURL, s.containers.url, s.AWSEndpoint, s.containers.url, s.VendorsHost(),
+		strings.TrimPrefix(s.containers.url, "http://"))
 	var out []functionInfo
 	for _, f := range s.functions {
 		f.Environment = maps.Clone(f.Environment)

@@ -32,7 +32,8 @@ type UsageView struct {
 // add counts a row of the type usage.
 func (u *UsageView) add(item map[string]types.AttributeValue) error {
 	var one UsageView
-	if err := attributevalue.UnmarshalMapWithOptions(item, &one, func(o *attributevalue.DecoderOptions) { o.TagKey = "json" }); err != nil {
+	if err := attributevalue.UnmarshalMapWithOptions(item, &one,
+		func(o *attributevalue.DecoderOptions) { o.TagKey = "json" }); err != nil {
 		return fmt.Errorf("read the usage %s: %w", plain(item["SK"]), err)
 	}
 	u.Calls, u.Input, u.Cached, u.Output = u.Calls+one.Calls, u.Input+one.Input, u.Cached+one.Cached, u.Output+one.Output
@@ -76,7 +77,8 @@ func (s *Stack) Row(ctx context.Context, taskID, key string) (any, error) {
 	}
 	out, err := dynamodb.NewFromConfig(config(s.tables.URL)).GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: &s.TableName, ConsistentRead: aws.Bool(true),
-		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition}, "SK": &types.AttributeValueMemberS{Value: key}},
+		Key: map[string]types.AttributeValue{"PK": &types.AttributeValueMemberS{Value: partition},
+			"SK": &types.AttributeValueMemberS{Value: key}},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the row %s: %w", key, err)

@@ -31,7 +31,8 @@ func (s *Stack) startFront(ctx context.Context, l net.Listener) {
 		rest.ServeHTTP(w, r)
 	}), s.options.Hosts...))
 	if s.Sandbox != nil && s.options.PrepareTeam != nil && !s.options.quiet {
-		arrivals.prepareTeam(ctx, s.Sandbox.TeamID()) // its panels show what its workspace has before anybody asks for anything
+		// its panels show what its workspace has before anybody asks for anything
+		arrivals.prepareTeam(ctx, s.Sandbox.TeamID())
 	}
 	if s.Sandbox != nil {
 		s.onClose(s.Sandbox.Close) // ends the browsers' streams, for which the server would wait

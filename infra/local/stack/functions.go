@@ -47,8 +47,10 @@ func (s *Stack) sampleContests() (string, error) {
 }
 
 func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, bench *iam.Bench) (err error) {
-	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog, Faults: s.options.Faults}
-	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL, "OUTBOUND_ALLOW": strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
+	o := lambda.Options{Region: Region, Account: Account, Endpoint: s.AWSEndpoint, Log: s.options.FunctionLog,
+		Faults: s.options.Faults}
+	variables := map[string]string{"SLACK_PACE": s.options.slackPace(), "SLACK_API_URL": s.SlackURL,
+		"OUTBOUND_ALLOW":  strings.Join(append([]string{s.VendorsHost()}, s.options.Allow...), ","),
 		"FREEE_OAUTH_URL": s.VendorsURL + "/freee/token", "GOOGLE_OAUTH_URL": s.VendorsURL + "/google/token"}
 	if s.ContestFolder, err = s.sampleContests(); err != nil {
 		return err
@@ -61,7 +63,8 @@ func (s *Stack) startFunctions(binaries map[string]string, back net.Listener, be
 	}
 	s.Lambda = lambda.New(o)
 	s.onClose(s.Lambda.Close)
-	h, err := awsHandler(s.Lambda.Handler(), s.serveFunctions(func() []functionInfo { return s.functions }), s.containerHandler(), s.moto.URL, s.tables.URL, s.BucketName, s.log)
+	h, err := awsHandler(s.Lambda.Handler(), s.serveFunctions(func() []functionInfo { return s.functions }),
+		s.containerHandler(), s.moto.URL, s.tables.URL, s.BucketName, s.log)
 	if err != nil {
 		return fmt.Errorf("open the AWS endpoint: %w", err)
 	}
@@ -95,8 +98,9 @@ func describe(f template.Function, binary string, variables map[string]string) f
 		environment["SLACK_API_URL"] = variables["SLACK_API_URL"]
 	}
 	return functionInfo{lambda.Function{
-		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency, Environment: environment,
-		Managed: f.Managed,
+		Name: f.ID, Binary: binary, LogLevel: f.LogLevel, Timeout: f.Timeout, Memory: f.Memory, Concurrency: f.Concurrency,
+		Environment: environment,
+		Managed:     f.Managed,
 	}, f.Folder}
 }
 
@@ -118,7 +122,8 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: %w", f.ID, m.Event, err)
 			}
 			stream := &mapping.Stream{
-				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker, Log: s.log, Now: time.Now,
+				Function: f.ID, Mapping: m, Filter: filter, Region: Region, Reader: s.streamReader(), Invoker: invoker, Log: s.log,
+				Now:       time.Now,
 				OnFailure: s.destination(m.OnFailure), SplitEvery: splitEvery,
 			}
 			runs = append(runs, stream.Run)
@@ -133,13 +138,15 @@ func (s *Stack) startMappings() error {
 				return fmt.Errorf("%s: event %s: no queue has the ARN %s", f.ID, m.Event, m.Source)
 			}
 			queue := &mapping.Queue{
-				Function: f.ID, Mapping: m, Filter: filter, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct), Invoker: invoker, Log: s.log,
+				Function: f.ID, Mapping: m, Filter: filter, URL: q.URL, Region: Region, Reader: sqs.NewFromConfig(direct),
+				Invoker: invoker, Log: s.log,
 				RetryAtOnce: s.options.Faults != nil,
 			}
 			runs = append(runs, queue.Run)
 		}
 		for _, schedule := range f.Schedules {
-			sc := &mapping.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda, Log: s.log, Now: time.Now}
+			sc := &mapping.Schedule{Function: f.ID, Schedule: schedule, Region: Region, Account: Account, Invoker: s.Lambda,
+				Log: s.log, Now: time.Now}
 			s.schedules[f.ID] = append(s.schedules[f.ID], sc)
 			if !s.options.ByHand {
 				runs = append(runs, sc.Run)

@@ -42,7 +42,8 @@ func (s *Stack) serveFunctions(list func() []functionInfo) http.Handler {
 // own and as its source is now: with the tables and queues of the stack that
 // answers at o.AWSAddr, else of a stack that lives only for it. A sample request
 // from Slack is signed on the way.
-func InvokeOnce(ctx context.Context, o Options, name string, event []byte, variables VariableFile) (lambda.Result, error) {
+func InvokeOnce(ctx context.Context, o Options, name string, event []byte,
+	variables VariableFile) (lambda.Result, error) {
 	o, err := o.complete()
 	if err != nil {
 		return lambda.Result{}, err
@@ -74,7 +75,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 		defer s.Close()
 		endpoint, list = s.AWSEndpoint, s.functions
 	}
-	at := slices.IndexFunc(list, func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
+	at := slices.IndexFunc(list,
+		func(f functionInfo) bool { return f.Name == name || f.Folder == name || f.Name == name+"Function" })
 	if at < 0 {
 		return lambda.Result{}, fmt.Errorf("there is no function %q; there are %s", name, strings.Join(folders(list), ", "))
 	}
@@ -82,7 +84,8 @@ func InvokeOnce(ctx context.Context, o Options, name string, event []byte, varia
 	if event, err = sign(ctx, endpoint, f.Environment["SLACK_SECRET_ID"], event); err != nil {
 		return lambda.Result{}, err
 	}
-	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog, Functions: []lambda.Function{f}})
+	service := lambda.New(lambda.Options{Region: Region, Account: Account, Endpoint: endpoint, Log: o.FunctionLog,
+		Functions: []lambda.Function{f}})
 	defer service.Close()
 	return service.Invoke(ctx, f.Name, event)
 }

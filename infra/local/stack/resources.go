@@ -40,7 +40,8 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 	queues := slices.Clone(t.Queues)
 	slices.SortStableFunc(queues, func(a, b template.Queue) int { return len(a.DeadLetters) - len(b.DeadLetters) })
 	for _, q := range queues {
-		if _, err := sqs.NewFromConfig(m.cfg).CreateQueue(ctx, &sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes}); err != nil {
+		if _, err := sqs.NewFromConfig(m.cfg).CreateQueue(ctx,
+			&sqs.CreateQueueInput{QueueName: &q.Name, Attributes: q.Attributes}); err != nil {
 			return nil, fmt.Errorf("make queue %s: %w", q.ID, err)
 		}
 	}
@@ -50,7 +51,8 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 		}
 	}
 	for _, k := range t.Keys {
-		out, err := kms.NewFromConfig(m.cfg).CreateKey(ctx, &kms.CreateKeyInput{Description: &k.ID, KeySpec: kmstypes.KeySpec(k.Spec), KeyUsage: kmstypes.KeyUsageType(k.Usage)})
+		out, err := kms.NewFromConfig(m.cfg).CreateKey(ctx,
+			&kms.CreateKeyInput{Description: &k.ID, KeySpec: kmstypes.KeySpec(k.Spec), KeyUsage: kmstypes.KeyUsageType(k.Usage)})
 		if err != nil {
 			return nil, fmt.Errorf("make key %s: %w", k.ID, err)
 		}
@@ -62,13 +64,15 @@ func (m creator) storage(ctx context.Context, t *template.Template) (known map[s
 func (m creator) bucket(ctx context.Context, b template.Bucket) error {
 	locks := b.Retention.Mode != ""
 	c := bucketClient(m.cfg)
-	if _, err := c.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil || !locks {
+	if _, err := c.CreateBucket(ctx,
+		&s3.CreateBucketInput{Bucket: &b.Name, ObjectLockEnabledForBucket: &locks}); err != nil || !locks {
 		return err
 	}
-	_, err := c.PutObjectLockConfiguration(ctx, &s3.PutObjectLockConfigurationInput{Bucket: &b.Name, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
-		ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
-		Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionMode(b.Retention.Mode), Days: &b.Retention.Days}},
-	}})
+	_, err := c.PutObjectLockConfiguration(ctx,
+		&s3.PutObjectLockConfigurationInput{Bucket: &b.Name, ObjectLockConfiguration: &s3types.ObjectLockConfiguration{
+			ObjectLockEnabled: s3types.ObjectLockEnabledEnabled,
+			Rule:              &s3types.ObjectLockRule{DefaultRetention: &s3types.DefaultRetention{Mode: s3types.ObjectLockRetentionMode(b.Retention.Mode), Days: &b.Retention.Days}},
+		}})
 	return err
 }
 
@@ -84,7 +88,8 @@ func (m creator) table(ctx context.Context, t template.Table) (streamARN string,
 	}
 	if t.Expiry != "" {
 		_, err = db.UpdateTimeToLive(ctx, &dynamodb.UpdateTimeToLiveInput{
-			TableName: &t.Name, TimeToLiveSpecification: &dynamodbtypes.TimeToLiveSpecification{AttributeName: &t.Expiry, Enabled: aws.Bool(true)},
+			TableName:               &t.Name,
+			TimeToLiveSpecification: &dynamodbtypes.TimeToLiveSpecification{AttributeName: &t.Expiry, Enabled: aws.Bool(true)},
 		})
 	}
 	if err != nil || t.Stream == "" {
@@ -99,7 +104,8 @@ func (m creator) secret(ctx context.Context, r template.Resource, value any) err
 	if err != nil {
 		return fmt.Errorf("make secret %s: %w", r.ID, err)
 	}
-	_, err = secretsmanager.NewFromConfig(m.cfg).CreateSecret(ctx, &secretsmanager.CreateSecretInput{Name: &r.Name, SecretString: aws.String(string(text))})
+	_, err = secretsmanager.NewFromConfig(m.cfg).CreateSecret(ctx,
+		&secretsmanager.CreateSecretInput{Name: &r.Name, SecretString: aws.String(string(text))})
 	if err != nil {
 		return fmt.Errorf("make secret %s: %w", r.ID, err)
 	}

@@ -131,7 +131,8 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of ag
 	if err := json.Unmarshal([]byte(aws.ToString(d.Input)), &input); err != nil {
 		return run, of, fmt.Errorf("input: %w", err)
 	}
-	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), Started: aws.ToTime(d.StartDate), Stopped: d.StopDate, Error: aws.ToString(d.Error), States: []StateView{}}
+	run = RunView{Name: aws.ToString(d.Name), Status: string(d.Status), Started: aws.ToTime(d.StartDate),
+		Stopped: d.StopDate, Error: aws.ToString(d.Error), States: []StateView{}}
 	pages := sfn.NewGetExecutionHistoryPaginator(c, &sfn.GetExecutionHistoryInput{ExecutionArn: &arn})
 	for pages.HasMorePages() {
 		page, err := pages.NextPage(ctx)
@@ -152,7 +153,8 @@ func readRun(ctx context.Context, c *sfn.Client, arn string) (run RunView, of ag
 func (r *RunView) pass(e types.HistoryEvent) {
 	at := aws.ToTime(e.Timestamp)
 	if d := e.StateEnteredEventDetails; d != nil {
-		r.States = append(r.States, StateView{Name: aws.ToString(d.Name), Entered: at, Input: payload(d.Input), gate: field(d.Input, "gate")})
+		r.States = append(r.States,
+			StateView{Name: aws.ToString(d.Name), Entered: at, Input: payload(d.Input), gate: field(d.Input, "gate")})
 		return
 	}
 	if len(r.States) == 0 {

@@ -37,7 +37,8 @@ func sign(ctx context.Context, endpoint, secretID string, event []byte) ([]byte,
 			return nil, fmt.Errorf("sign the event: body: %w", err)
 		}
 	}
-	key, err := (&secret.Slack{Reader: secretsmanager.NewFromConfig(config(endpoint)), ID: secretID, Now: time.Now}).SigningSecret(ctx)
+	key, err := (&secret.Slack{Reader: secretsmanager.NewFromConfig(config(endpoint)), ID: secretID,
+		Now: time.Now}).SigningSecret(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("sign the event: %w", err)
 	}

@@ -81,7 +81,9 @@ func Start(ctx context.Context, o Options) (*Stack, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(), BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*mapping.Schedule{}, failed: make(chan error, 1)}
+	s := &Stack{options: o, log: o.Logger, SigningSecret: o.SigningSecret, ClientSecret: rand.Text(),
+		BotToken: o.BotToken, streams: streamNames{}, schedules: map[string][]*mapping.Schedule{},
+		failed: make(chan error, 1)}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.start(ctx); err != nil {
 		s.Close()

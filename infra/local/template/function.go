@@ -181,8 +181,10 @@ func (f *Function) addStream(event string, properties map[string]any) error {
 		return err
 	}
 	m := StreamMapping{
-		Event: event, Source: p.Stream, From: cmp.Or(p.StartingPosition, "LATEST"), BatchSize: cmp.Or(p.BatchSize, defaultBatchLog),
-		Parallel: cmp.Or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second, Retries: -1, Bisect: p.BisectBatchOnFunctionError,
+		Event: event, Source: p.Stream, From: cmp.Or(p.StartingPosition, "LATEST"),
+		BatchSize: cmp.Or(p.BatchSize, defaultBatchLog),
+		Parallel:  cmp.Or(p.ParallelizationFactor, 1), Window: time.Duration(p.MaximumBatchingWindowInSeconds) * time.Second,
+		Retries: -1, Bisect: p.BisectBatchOnFunctionError,
 		PartialFailures: p.partial(), OnFailure: p.DestinationConfig.OnFailure.Destination, Filters: p.patterns(),
 	}
 	if p.MaximumRetryAttempts != nil {
@@ -199,7 +201,8 @@ func (f *Function) addQueue(event string, properties map[string]any) error {
 		return err
 	}
 	f.Queues = append(f.Queues, QueueMapping{
-		Event: event, Source: p.Queue, BatchSize: cmp.Or(p.BatchSize, defaultBatch), Concurrency: p.ScalingConfig.MaximumConcurrency,
+		Event: event, Source: p.Queue, BatchSize: cmp.Or(p.BatchSize, defaultBatch),
+		Concurrency:     p.ScalingConfig.MaximumConcurrency,
 		PartialFailures: p.partial(), Filters: p.patterns(),
 	})
 	return nil

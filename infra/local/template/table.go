@@ -27,7 +27,8 @@ func readTable(id, name string, properties map[string]any) (Table, error) {
 		TimeToLiveSpecification types.TimeToLiveSpecification
 	}
 	err := decode(properties, &p)
-	t := Table{ID: id, Name: name, Attributes: p.AttributeDefinitions, Key: p.KeySchema, Indexes: p.GlobalSecondaryIndexes, Stream: p.StreamSpecification.StreamViewType}
+	t := Table{ID: id, Name: name, Attributes: p.AttributeDefinitions, Key: p.KeySchema,
+		Indexes: p.GlobalSecondaryIndexes, Stream: p.StreamSpecification.StreamViewType}
 	if aws.ToBool(p.TimeToLiveSpecification.Enabled) {
 		t.Expiry = aws.ToString(p.TimeToLiveSpecification.AttributeName)
 	}
@@ -50,6 +51,7 @@ func partition(key []types.KeySchemaElement) string {
 // Input makes a table of that name as it is described, but for its stream.
 func (t Table) Input(name string) *dynamodb.CreateTableInput {
 	return &dynamodb.CreateTableInput{
-		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: t.Key, AttributeDefinitions: t.Attributes, GlobalSecondaryIndexes: t.Indexes,
+		TableName: &name, BillingMode: types.BillingModePayPerRequest, KeySchema: t.Key, AttributeDefinitions: t.Attributes,
+		GlobalSecondaryIndexes: t.Indexes,
 	}
 }

@@ -125,7 +125,8 @@ func parse(text []byte, dir string, names Names, overrides map[string]string) (*
 
 // resolver knows all names of the template, with the parameters' defaults or overrides.
 func (d *document) resolver(names Names, overrides map[string]string) (r *resolver, err error) {
-	r = &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{}, resolving: map[string]bool{}}
+	r = &resolver{names: names, mappings: d.Mappings, conditions: d.Conditions, resources: map[string]string{},
+		resolving: map[string]bool{}}
 	if r.parameters, err = d.values(overrides); err != nil {
 		return nil, err
 	}

@@ -51,7 +51,8 @@ type asked struct{ client, redirect, challenge string }
 
 func newAccounts(provider string, lifetime time.Duration, oneTime bool, now func() time.Time) *accounts {
 	a := &accounts{
-		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now, client: oauth.Client{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
+		provider: provider, lifetime: lifetime, oneTime: oneTime, now: now,
+		client: oauth.Client{ID: provider + "-client", Secret: provider + "-secret-" + rand.Text()},
 		access: map[string]*grant{}, refresh: map[string]*grant{}, codes: map[string]asked{}, clients: map[string]string{},
 	}
 	a.given = []string{a.client.Secret}
@@ -105,7 +106,8 @@ func (a *accounts) token(w http.ResponseWriter, r *http.Request) {
 		want, ok := a.codes[r.PostFormValue("code")]
 		delete(a.codes, r.PostFormValue("code"))
 		sum := sha256.Sum256([]byte(r.PostFormValue("code_verifier")))
-		if !ok || want.client != r.PostFormValue("client_id") || want.redirect != r.PostFormValue("redirect_uri") || want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
+		if !ok || want.client != r.PostFormValue("client_id") || want.redirect != r.PostFormValue("redirect_uri") ||
+			want.challenge != base64.RawURLEncoding.EncodeToString(sum[:]) {
 			refuseToken(w, http.StatusBadRequest, "invalid_grant")
 			return
 		}

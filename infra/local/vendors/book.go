@@ -47,7 +47,8 @@ func parseArea(text string) (area, error) {
 	}
 	top, _ := strconv.Atoi(m[3])
 	foot, _ := strconv.Atoi(m[5])
-	a := area{tab: strings.ReplaceAll(m[1], "''", "'"), left: column(m[2]) - 1, top: top - 1, right: column(m[4]), foot: foot}
+	a := area{tab: strings.ReplaceAll(m[1], "''", "'"), left: column(m[2]) - 1, top: top - 1, right: column(m[4]),
+		foot: foot}
 	if a.right <= a.left || a.foot <= a.top {
 		return area{}, fmt.Errorf("Unable to parse range: %s", text)
 	}

@@ -140,7 +140,8 @@ func (a *accounts) register(w http.ResponseWriter, r *http.Request) {
 		Redirects []string `json:"redirect_uris"`
 		Method    string   `json:"token_endpoint_auth_method"`
 	}
-	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wants) != nil || len(wants.Redirects) == 0 || !slices.Contains([]string{"none", "client_secret_post"}, wants.Method) {
+	if json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody)).Decode(&wants) != nil || len(wants.Redirects) == 0 ||
+		!slices.Contains([]string{"none", "client_secret_post"}, wants.Method) {
 		refuseToken(w, http.StatusBadRequest, "invalid_client_metadata")
 		return
 	}

@@ -113,7 +113,8 @@ func (f *faults) next(tool string) (fail int, hang hanging, drop cut) {
 
 // apply does a call with the faults that are on for its tool. refuse writes a
 // failure in the vendor's own form.
-func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc, refuse func(w http.ResponseWriter, status int)) {
+func (f *faults) apply(tool string, w http.ResponseWriter, r *http.Request, do http.HandlerFunc,
+	refuse func(w http.ResponseWriter, status int)) {
 	if tool == "" {
 		do(w, r)
 		return

@@ -75,5 +75,6 @@ func (v *Vendors) memberships(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	from := min(offset, len(people))
-	answer(w, http.StatusOK, map[string]any{"employee_group_memberships": people[from:min(from+limit, len(people))], "total_count": len(people)})
+	answer(w, http.StatusOK,
+		map[string]any{"employee_group_memberships": people[from:min(from+limit, len(people))], "total_count": len(people)})
 }

@@ -27,7 +27,8 @@ func (v *Vendors) RoomsToken() string { return v.roomsToken }
 
 // meetings guards the MCP server: token, faults.
 func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
-	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) && !v.accounts["rooms"].knows(r) {
+	if got, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer "); (!ok || got != v.roomsToken) &&
+		!v.accounts["rooms"].knows(r) {
 		w.Header().Set("WWW-Authenticate", `Bearer resource_metadata="`+origin(r)+resourceMetadata+RoomsPath+`"`)
 		http.Error(w, "unauthorized", http.StatusUnauthorized)
 		return
@@ -48,5 +49,6 @@ func (v *Vendors) meetings(w http.ResponseWriter, r *http.Request) {
 	if json.Unmarshal(body, &call) == nil && call.Method == "tools/call" {
 		tool = RoomsServer + "." + call.Params.Name
 	}
-	v.faults.apply(tool, w, r, v.rooms.ServeHTTP, func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
+	v.faults.apply(tool, w, r, v.rooms.ServeHTTP,
+		func(w http.ResponseWriter, status int) { http.Error(w, http.StatusText(status), status) })
 }

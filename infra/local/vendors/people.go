@@ -62,7 +62,8 @@ func staff() []employee {
 		e := employee{
 			ID: int64(3_510_001 + i*7), Num: fmt.Sprintf("A%04d", 101+i), DisplayName: name[0] + " " + name[1],
 			EntryDate: fmt.Sprintf("20%02d-%02d-01", 8+i*5%15, 1+i*3%12), Email: &email,
-			PayrollCalculation: true, ClosingDay: new(endOfMonth), PayDay: new(25), MonthOfPayDay: new(paidNextMonth), dailyMins: 8 * 60,
+			PayrollCalculation: true, ClosingDay: new(endOfMonth), PayDay: new(25), MonthOfPayDay: new(paidNextMonth),
+			dailyMins: 8 * 60,
 		}
 		if i%9 == 4 {
 			e.MonthOfPayDay, e.dailyMins = new(paidCurrentMonth), 7*60+30

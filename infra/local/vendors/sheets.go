@@ -75,7 +75,8 @@ func (v *Vendors) batchUpdate(w http.ResponseWriter, r *http.Request) {
 			Update *sheetProperties `json:"updateSheetProperties"`
 		} `json:"requests"`
 	}
-	if !strings.HasSuffix(r.PathValue("id"), ":batchUpdate") || json.NewDecoder(r.Body).Decode(&in) != nil || len(in.Requests) != 1 {
+	if !strings.HasSuffix(r.PathValue("id"), ":batchUpdate") || json.NewDecoder(r.Body).Decode(&in) != nil ||
+		len(in.Requests) != 1 {
 		googleError(w, http.StatusBadRequest, "Invalid JSON payload received.")
 		return
 	}

@@ -30,7 +30,8 @@ type Vendors struct {
 
 // New makes a company with 42 employees and an empty spreadsheet. Its tokens are its own.
 func New() *Vendors {
-	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now, roomsToken: "rooms-" + rand.Text()}
+	v := &Vendors{tokens: map[string]string{}, faults: newFaults(), book: &book{}, rooms: rooms.New(), now: time.Now,
+		roomsToken: "rooms-" + rand.Text()}
 	v.staff.Store(new(staff()))
 	v.accounts = map[string]*accounts{
 		"freee":  newAccounts("freee", 6*time.Hour, true, v.now),
@@ -56,16 +57,19 @@ func (v *Vendors) Handler() http.Handler {
 		a := v.accounts[provider]
 		m.HandleFunc("GET /"+provider+"/authorize", a.authorize)
 		m.HandleFunc("POST /"+provider+"/revoke", func(w http.ResponseWriter, r *http.Request) {
-			v.faults.apply(Revoking(provider), w, r, a.revoke, func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
+			v.faults.apply(Revoking(provider), w, r, a.revoke,
+				func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
 		})
 		m.HandleFunc("POST /"+provider+"/token", func(w http.ResponseWriter, r *http.Request) {
-			v.faults.apply(tokens, w, r, a.token, func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
+			v.faults.apply(tokens, w, r, a.token,
+				func(w http.ResponseWriter, status int) { refuseToken(w, status, "temporarily_unavailable") })
 		})
 	}
 	v.accounts["rooms"].discoverable(m)
 	const hr = "/freee/hr/api/v1"
 	for _, one := range freeeRoutes {
-		m.HandleFunc("GET "+hr+one.path, v.freee(one.tool, func(w http.ResponseWriter, r *http.Request) { one.answer(v, w, r) }))
+		m.HandleFunc("GET "+hr+one.path,
+			v.freee(one.tool, func(w http.ResponseWriter, r *http.Request) { one.answer(v, w, r) }))
 	}
 	m.HandleFunc(hr+"/", v.freee("", func(w http.ResponseWriter, _ *http.Request) {
 		freeeError(w, http.StatusNotFound, "指定されたパスは存在しません。")

@@ -27,7 +27,8 @@ func handle(ctx context.Context, in events.APIGatewayV2HTTPRequest) (events.APIG
 		}
 		body = string(b)
 	}
-	r, err := http.NewRequestWithContext(ctx, in.RequestContext.HTTP.Method, in.RawPath+"?"+in.RawQueryString, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, in.RequestContext.HTTP.Method, in.RawPath+"?"+in.RawQueryString,
+		strings.NewReader(body))
 	if err != nil {
 		return events.APIGatewayV2HTTPResponse{}, fmt.Errorf("read the request: %w", err)
 	}
@@ -36,5 +37,6 @@ func handle(ctx context.Context, in events.APIGatewayV2HTTPRequest) (events.APIG
 	}
 	w := httptest.NewRecorder()
 	standin.Handler().ServeHTTP(w, r)
-	return events.APIGatewayV2HTTPResponse{StatusCode: w.Code, Headers: map[string]string{"content-type": w.Header().Get("Content-Type")}, Body: w.Body.String()}, nil
+	return events.APIGatewayV2HTTPResponse{StatusCode: w.Code,
+		Headers: map[string]string{"content-type": w.Header().Get("Content-Type")}, Body: w.Body.String()}, nil
 }

@@ -23,12 +23,14 @@ func main() {
 			return nil, err
 		}
 		call := func(ctx context.Context) error {
-			s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx, &mcp.StreamableClientTransport{}, nil)
+			s, err := mcp.NewClient(&mcp.Implementation{Name: "bare", Version: "1"}, nil).Connect(ctx,
+				&mcp.StreamableClientTransport{}, nil)
 			if err == nil {
 				_, err = s.CallTool(ctx, &mcp.CallToolParams{})
 			}
 			return err
 		}
-		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg), kms.NewFromConfig(cfg), s3.NewFromConfig(cfg), client, call), nil
+		return append(llm.Clients(cfg), dynamodb.NewFromConfig(cfg), kms.NewFromConfig(cfg), s3.NewFromConfig(cfg), client,
+			call), nil
 	})
 }

@@ -14,7 +14,8 @@ import (
 
 func main() {
 	handler.Start(func(ctx context.Context, cfg aws.Config) (any, error) {
-		out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
+		out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+			&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
 		if err != nil {
 			return nil, err
 		}

@@ -13,7 +13,8 @@ import (
 
 // Client reads the secret with the bot's token, and makes a client with it.
 func Client(ctx context.Context, cfg aws.Config) (*sdk.Client, error) {
-	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
+	out, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SLACK_SECRET_ID"))})
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,8 @@ func (c *Sender) sendEvent(e Event, retry int, reason string, final bool) (a Att
 }
 
 // send posts a signed body and writes what came of it into a.
-func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, more http.Header, a *Attempt) ([]byte, http.Header) {
+func (c *Sender) send(ctx context.Context, to, contentType string, body []byte, more http.Header,
+	a *Attempt) ([]byte, http.Header) {
 	ctx, cancel := context.WithTimeout(ctx, c.opts.AnswerTime)
 	defer cancel()
 	started := time.Now()

@@ -94,7 +94,8 @@ func userConversations(a *API, p params) (reply, error) {
 	}
 	found := []reply{}
 	for _, c := range a.ws.Channels() {
-		seen := slices.Contains(c.Members, user) && (kindOf(c) == "public_channel" || slices.Contains(c.Members, workspace.Bot))
+		seen := slices.Contains(c.Members, user) &&
+			(kindOf(c) == "public_channel" || slices.Contains(c.Members, workspace.Bot))
 		if !seen || !slices.Contains(strings.Split(kinds, ","), kindOf(c)) || c.Archived && p.flag("exclude_archived") {
 			continue
 		}

@@ -88,7 +88,8 @@ func (f *Faults) next(method, channel string, now time.Time) Fault {
 	defer f.mu.Unlock()
 	for i := range f.list {
 		fault := f.list[i]
-		if fault.Method != method && !(fault.Method == "" && writes(method)) || fault.Channel != "" && fault.Channel != channel {
+		if fault.Method != method && !(fault.Method == "" && writes(method)) ||
+			fault.Channel != "" && fault.Channel != channel {
 			continue
 		}
 		if fault.Times > 0 {

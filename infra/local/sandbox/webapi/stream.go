@@ -37,7 +37,8 @@ func startStream(a *API, p params) (reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := a.ws.Post(workspace.Draft{Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"), Text: text, Streaming: true})
+	m, err := a.ws.Post(workspace.Draft{Channel: p.str("channel"), User: workspace.Bot, ThreadTS: p.str("thread_ts"),
+		Text: text, Streaming: true})
 	return reply{"channel": m.Channel, "ts": m.TS}, err
 }
 

@@ -70,7 +70,8 @@ func (w *Workspace) Delete(channelID, ts, user string) error {
 	if before.ReplyCount > 0 {
 		stone := Message{
 			Type: "message", Subtype: "tombstone", Text: "This message was deleted.", User: "USLACKBOT", Hidden: true, TS: ts, ThreadTS: ts,
-			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount, LatestReply: before.LatestReply, Channel: c.ID,
+			ReplyCount: before.ReplyCount, ReplyUsers: before.ReplyUsers, ReplyUsersCount: before.ReplyUsersCount,
+			LatestReply: before.LatestReply, Channel: c.ID,
 		}
 		c.messages[i] = stone
 		w.tell(Change{Kind: "message", Channel: c.ID, TS: ts, Message: &stone, Previous: &before})

@@ -122,7 +122,8 @@ func (w *Workspace) open(channelID, user string) (*channel, error) {
 
 func (w *Workspace) compose(c *channel, d Draft) Message {
 	m := Message{
-		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(), ThreadTS: d.ThreadTS, Streaming: d.Streaming,
+		Type: "message", Subtype: d.Subtype, User: d.User, Text: d.Text, Team: w.cfg.TeamID, TS: w.timestamp(),
+		ThreadTS: d.ThreadTS, Streaming: d.Streaming,
 		Blocks: w.fill(d.Blocks), Attachments: w.fillAttachments(d.Attachments), Metadata: d.Metadata, Channel: c.ID,
 	}
 	if u, err := w.user(d.User); err == nil {

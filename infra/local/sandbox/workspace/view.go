@@ -92,9 +92,11 @@ func (w *Workspace) shape(spec map[string]any) View {
 	flag := func(k string) bool { b, _ := spec[k].(bool); return b }
 	blocks, _ := spec["blocks"].([]any)
 	v := View{
-		TeamID: w.cfg.TeamID, Type: str("type"), Blocks: w.fill(blocks), PrivateMetadata: str("private_metadata"), CallbackID: str("callback_id"),
-		Title: spec["title"], Close: spec["close"], Submit: spec["submit"], ClearOnClose: flag("clear_on_close"), NotifyOnClose: flag("notify_on_close"),
-		AppID: w.cfg.AppID, ExternalID: str("external_id"), AppInstalledTeamID: w.cfg.TeamID, BotID: BotID,
+		TeamID: w.cfg.TeamID, Type: str("type"), Blocks: w.fill(blocks), PrivateMetadata: str("private_metadata"),
+		CallbackID: str("callback_id"),
+		Title:      spec["title"], Close: spec["close"], Submit: spec["submit"], ClearOnClose: flag("clear_on_close"),
+		NotifyOnClose: flag("notify_on_close"),
+		AppID:         w.cfg.AppID, ExternalID: str("external_id"), AppInstalledTeamID: w.cfg.TeamID, BotID: BotID,
 		Hash:  fmt.Sprintf("%d.%08x", w.cfg.Now().Unix(), w.next()),
 		State: ViewState{Values: map[string]map[string]any{}},
 	}
@@ -117,7 +119,8 @@ func (w *Workspace) UpdateView(id, hash string, spec map[string]any) (View, erro
 		return View{}, HashConflict
 	}
 	v := w.shape(spec)
-	v.ID, v.RootViewID, v.PreviousViewID, v.State, v.window = old.ID, old.RootViewID, old.PreviousViewID, old.State, old.window
+	v.ID, v.RootViewID, v.PreviousViewID, v.State, v.window = old.ID, old.RootViewID, old.PreviousViewID, old.State,
+		old.window
 	*old = v
 	w.tellViews(h.User)
 	return v, nil

@@ -63,7 +63,8 @@ type Fault struct {
 
 // New makes a vendor with a key.
 func New() *Server {
-	return &Server{Key: "agents-" + rand.Text(), Page: 100, made: map[string]int{}, known: map[string]bool{}, faults: map[string][]Fault{}}
+	return &Server{Key: "agents-" + rand.Text(), Page: 100, made: map[string]int{}, known: map[string]bool{},
+		faults: map[string][]Fault{}}
 }
 
 // Fail lets the next requests of a kind fail, one after the other.

@@ -100,12 +100,15 @@ func (x *Session) row() map[string]any {
 	}
 	tools := []any{}
 	for _, t := range x.Made.Agent.Tools {
-		tools = append(tools, map[string]any{"type": t.Type, "name": t.Name, "description": t.Description, "input_schema": t.InputSchema})
+		tools = append(tools,
+			map[string]any{"type": t.Type, "name": t.Name, "description": t.Description, "input_schema": t.InputSchema})
 	}
 	out := map[string]any{
-		"id": x.ID, "type": "session", "status": x.status, "title": x.Made.Title, "metadata": labels(x.Made.Metadata), "environment_id": x.Made.EnvironmentID,
+		"id": x.ID, "type": "session", "status": x.status, "title": x.Made.Title, "metadata": labels(x.Made.Metadata),
+		"environment_id": x.Made.EnvironmentID,
 		"agent": map[string]any{
-			"id": x.Made.Agent.ID, "type": "agent", "version": 1, "name": "Ringi", "model": map[string]any{"id": x.Made.Agent.Model.ID}, "system": x.Made.Agent.System, "tools": tools,
+			"id": x.Made.Agent.ID, "type": "agent", "version": 1, "name": "Ringi",
+			"model": map[string]any{"id": x.Made.Agent.Model.ID}, "system": x.Made.Agent.System, "tools": tools,
 			"description": nil, "execution_identity": nil, "mcp_servers": []any{}, "multiagent": nil, "skills": []any{},
 		},
 		"created_at": x.at, "updated_at": x.at, "archived_at": nil, "budget": nil, "outcome_evaluations": []any{}, "resources": []any{}, "vault_ids": []any{},
@@ -120,7 +123,8 @@ func (x *Session) row() map[string]any {
 		out["archived_at"] = x.at
 	}
 	if b := x.Made.Budget; b != nil {
-		out["budget"] = map[string]any{"type": b.Type, "max_list_cost": map[string]any{"amount": b.MaxListCost.Amount, "currency": b.MaxListCost.Currency}}
+		out["budget"] = map[string]any{"type": b.Type,
+			"max_list_cost": map[string]any{"amount": b.MaxListCost.Amount, "currency": b.MaxListCost.Currency}}
 	}
 	return out
 }

@@ -72,7 +72,8 @@ func writeFrame(w io.Writer, e event) {
 		kind, name = eventstreamapi.ExceptionMessageType, eventstreamapi.ExceptionTypeHeader
 	}
 	frame := eventstream.Message{Payload: body}
-	for header, value := range map[string]string{eventstreamapi.MessageTypeHeader: kind, name: e.name, eventstreamapi.ContentTypeHeader: "application/json"} {
+	for header, value := range map[string]string{eventstreamapi.MessageTypeHeader: kind, name: e.name,
+		eventstreamapi.ContentTypeHeader: "application/json"} {
 		frame.Headers.Set(header, eventstream.StringValue(value))
 	}
 	_ = eventstream.NewEncoder().Encode(w, frame) // else nobody is left to answer

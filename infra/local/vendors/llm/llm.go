@@ -119,7 +119,8 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			of.fail(w, f.Status, f.words()...)
 			return
 		}
-		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") || of.key != nil && of.key(r) != m.Key {
+		if of.key == nil && !strings.HasPrefix(r.Header.Get("Authorization"), "AWS4-HMAC-SHA256 ") ||
+			of.key != nil && of.key(r) != m.Key {
 			of.fail(w, http.StatusUnauthorized)
 			return
 		}
@@ -146,7 +147,8 @@ func (m *Models) serve(of wire) http.HandlerFunc {
 			return
 		}
 		used := tokens{input: len(body) / 4, output: len(answer) / 4}
-		_ = json.NewEncoder(w).Encode(of.whole(Script{Texts: []string{answer}, Model: q.model, used: used})) // else nobody is left to answer
+		// else nobody is left to answer
+		_ = json.NewEncoder(w).Encode(of.whole(Script{Texts: []string{answer}, Model: q.model, used: used}))
 	}
 }
 

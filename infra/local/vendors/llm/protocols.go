@@ -30,16 +30,19 @@ var anthropic = wire{
 			400: "invalid_request_error", 401: "authentication_error", 402: "billing_error", 403: "permission_error", 404: "not_found_error",
 			429: "rate_limit_error", 504: "timeout_error", 529: "overloaded_error",
 		}[status]
-		return object{"type": "error", "error": object{"type": cmp.Or(kind, "api_error"), "message": http.StatusText(status)}, "request_id": requestID}
+		return object{"type": "error",
+			"error": object{"type": cmp.Or(kind, "api_error"), "message": http.StatusText(status)}, "request_id": requestID}
 	},
 }
 
 var responses = wire{
-	vendor: "openai", id: "X-Request-Id", key: bearer, read: readResponses, whole: responseOf, events: streamResponses, refuse: refuseAsOpenAI,
+	vendor: "openai", id: "X-Request-Id", key: bearer, read: readResponses, whole: responseOf, events: streamResponses,
+	refuse: refuseAsOpenAI,
 }
 
 var completions = wire{
-	vendor: "compatible", id: "X-Request-Id", key: bearer, read: readCompletions, whole: completionOf, events: streamCompletions, refuse: refuseAsOpenAI,
+	vendor: "compatible", id: "X-Request-Id", key: bearer, read: readCompletions, whole: completionOf,
+	events: streamCompletions, refuse: refuseAsOpenAI,
 }
 
 // refuseAsOpenAI is the error of both of OpenAI's wires.

@@ -51,7 +51,8 @@ func (q spokenTo) demo() Script {
 		for half > 0 && c.Input[half]&0xc0 == 0x80 {
 			half--
 		}
-		s.Calls = append(s.Calls, ScriptedCall{ID: c.ID, Name: c.Name, Input: []string{string(c.Input[:half]), string(c.Input[half:])}})
+		s.Calls = append(s.Calls,
+			ScriptedCall{ID: c.ID, Name: c.Name, Input: []string{string(c.Input[:half]), string(c.Input[half:])}})
 	}
 	return s
 }
@@ -64,7 +65,8 @@ type conversation struct {
 }
 
 func begun(model string, schema json.RawMessage) *conversation {
-	return &conversation{spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{}, seen: map[string]bool{}}
+	return &conversation{spokenTo: spokenTo{model: model, schema: schema}, open: map[string]bool{},
+		seen: map[string]bool{}}
 }
 
 func (c *conversation) add(role model.Role, parts ...model.Part) error {
@@ -221,9 +223,11 @@ func readConverse(body []byte) (spokenTo, error) {
 			var text string
 			switch {
 			case b.ToolUse != nil:
-				parts = append(parts, model.Part{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}})
+				parts = append(parts,
+					model.Part{Call: &model.Call{ID: b.ToolUse.ToolUseID, Name: b.ToolUse.Name, Input: b.ToolUse.Input}})
 			case b.ToolResult != nil:
-				parts = append(parts, model.Part{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}})
+				parts = append(parts,
+					model.Part{Result: &model.Result{CallID: b.ToolResult.ToolUseID, Text: join(b.ToolResult.Content)}})
 			case b.Image != nil:
 				parts = append(parts, model.Part{Image: &model.Image{}})
 			case json.Unmarshal(b.Text, &text) == nil:
@@ -265,7 +269,8 @@ func readResponses(body []byte) (spokenTo, error) {
 		var err error
 		switch {
 		case item.Type == "function_call":
-			err = c.add(model.Assistant, model.Part{Call: &model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
+			err = c.add(model.Assistant,
+				model.Part{Call: &model.Call{ID: item.CallID, Name: item.Name, Input: json.RawMessage(item.Arguments)}})
 		case item.Type == "function_call_output":
 			err = c.add(model.User, model.Part{Result: &model.Result{CallID: item.CallID, Text: item.Output}})
 		default:
@@ -326,7 +331,8 @@ func readCompletions(body []byte) (spokenTo, error) {
 			parts = append(parts, model.Part{Text: text})
 		}
 		for _, x := range m.ToolCalls {
-			parts = append(parts, model.Part{Call: &model.Call{ID: x.ID, Name: x.Function.Name, Input: json.RawMessage(x.Function.Arguments)}})
+			parts = append(parts,
+				model.Part{Call: &model.Call{ID: x.ID, Name: x.Function.Name, Input: json.RawMessage(x.Function.Arguments)}})
 		}
 		role := model.Role(m.Role)
 		switch m.Role {

@@ -156,7 +156,8 @@ func streamAnthropic(s Script) (out []event) {
 		block++
 	}
 	for _, c := range s.Calls {
-		add("content_block_start", object{"index": block, "content_block": object{"type": "tool_use", "id": c.ID, "name": c.Name, "input": object{}, "caller": object{"type": "direct"}}})
+		add("content_block_start", object{"index": block, "content_block": object{"type": "tool_use", "id": c.ID,
+			"name": c.Name, "input": object{}, "caller": object{"type": "direct"}}})
 		for _, piece := range append([]string{""}, c.Input...) {
 			add("content_block_delta", object{"index": block, "delta": object{"type": "input_json_delta", "partial_json": piece}})
 		}
@@ -228,10 +229,12 @@ func responseOf(s Script) object {
 	case s.Stop == "refused":
 		output = append(output, object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": []object{{"type": "refusal", "refusal": "no"}}})
 	case text != "":
-		output = append(output, object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed", "content": []object{{"type": "output_text", "text": text, "annotations": []any{}}}})
+		output = append(output, object{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+			"content": []object{{"type": "output_text", "text": text, "annotations": []any{}}}})
 	}
 	for _, c := range s.Calls {
-		output = append(output, object{"type": "function_call", "id": "fc_" + c.ID, "call_id": c.ID, "name": c.Name, "arguments": c.input(), "status": "completed"})
+		output = append(output, object{"type": "function_call", "id": "fc_" + c.ID, "call_id": c.ID, "name": c.Name,
+			"arguments": c.input(), "status": "completed"})
 	}
 	return object{
 		"id": "resp_1", "object": "response", "created_at": 1_790_000_000, "model": s.Model, "status": status, "error": nil, "incomplete_details": details, "output": output,

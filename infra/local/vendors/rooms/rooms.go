@@ -59,7 +59,8 @@ func New() *Server {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "使った後はホワイトボードを消してください。"}}}, nil
 	})
 	s.server = m
-	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m }, &mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
+	s.handler = mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return m },
+		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 	return s
 }
 

@@ -20,9 +20,11 @@ func handle(ctx context.Context, in struct{ Tenant, Task, Token string }) error 
 		return err
 	}
 	item := map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "TASK#" + in.Tenant + "#" + in.Task}, "SK": &types.AttributeValueMemberS{Value: "WAIT"},
+		"PK":   &types.AttributeValueMemberS{Value: "TASK#" + in.Tenant + "#" + in.Task},
+		"SK":   &types.AttributeValueMemberS{Value: "WAIT"},
 		"type": &types.AttributeValueMemberS{Value: "wait"}, "token": &types.AttributeValueMemberS{Value: in.Token},
 	}
-	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
+	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	return err
 }

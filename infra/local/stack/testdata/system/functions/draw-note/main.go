@@ -34,11 +34,13 @@ func draw(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	secret, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx, &secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SECRET_ID"))})
+	secret, err := secretsmanager.NewFromConfig(cfg).GetSecretValue(ctx,
+		&secretsmanager.GetSecretValueInput{SecretId: aws.String(os.Getenv("SECRET_ID"))})
 	if err != nil {
 		return fmt.Errorf("secret: %w", err)
 	}
-	sealed, err := kms.NewFromConfig(cfg).Encrypt(ctx, &kms.EncryptInput{KeyId: aws.String(os.Getenv("KEY_ID")), Plaintext: []byte(id)})
+	sealed, err := kms.NewFromConfig(cfg).Encrypt(ctx,
+		&kms.EncryptInput{KeyId: aws.String(os.Getenv("KEY_ID")), Plaintext: []byte(id)})
 	if err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
@@ -46,14 +48,17 @@ func draw(ctx context.Context, id string) error {
 	if err != nil {
 		return fmt.Errorf("key: %w", err)
 	}
-	_, err = s3.NewFromConfig(cfg).PutObject(ctx, &s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: &id, Body: bytes.NewReader(opened.Plaintext)})
+	_, err = s3.NewFromConfig(cfg).PutObject(ctx,
+		&s3.PutObjectInput{Bucket: aws.String(os.Getenv("BUCKET")), Key: &id, Body: bytes.NewReader(opened.Plaintext)})
 	if err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
 	item := map[string]types.AttributeValue{
 		"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + id}, "SK": &types.AttributeValueMemberS{Value: "DRAWN"},
-		"type": &types.AttributeValueMemberS{Value: "drawing"}, "rev": &types.AttributeValueMemberN{Value: "2"}, "secret": &types.AttributeValueMemberS{Value: aws.ToString(secret.SecretString)},
+		"type": &types.AttributeValueMemberS{Value: "drawing"}, "rev": &types.AttributeValueMemberN{Value: "2"},
+		"secret": &types.AttributeValueMemberS{Value: aws.ToString(secret.SecretString)},
 	}
-	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
+	_, err = dynamodb.NewFromConfig(cfg).PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item})
 	return err
 }

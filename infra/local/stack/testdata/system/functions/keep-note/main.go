@@ -35,11 +35,15 @@ func handle(ctx context.Context, r events.APIGatewayV2HTTPRequest) (events.APIGa
 		return events.APIGatewayV2HTTPResponse{}, err
 	}
 	item := map[string]types.AttributeValue{
-		"PK": &types.AttributeValueMemberS{Value: "TASK#t#" + form.Get("id")}, "SK": &types.AttributeValueMemberS{Value: "NOTE"},
-		"type": &types.AttributeValueMemberS{Value: "note"}, "id": &types.AttributeValueMemberS{Value: form.Get("id")}, "rev": &types.AttributeValueMemberN{Value: "1"},
+		"PK":   &types.AttributeValueMemberS{Value: "TASK#t#" + form.Get("id")},
+		"SK":   &types.AttributeValueMemberS{Value: "NOTE"},
+		"type": &types.AttributeValueMemberS{Value: "note"}, "id": &types.AttributeValueMemberS{Value: form.Get("id")},
+		"rev": &types.AttributeValueMemberN{Value: "1"},
 	}
-	if _, err := dynamodb.NewFromConfig(cfg).PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item}); err != nil {
+	if _, err := dynamodb.NewFromConfig(cfg).PutItem(ctx,
+		&dynamodb.PutItemInput{TableName: aws.String(os.Getenv("TABLE_NAME")), Item: item}); err != nil {
 		return events.APIGatewayV2HTTPResponse{}, err
 	}
-	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")}, nil
+	return events.APIGatewayV2HTTPResponse{StatusCode: 200, Body: os.Getenv("MODEL") + " " + os.Getenv("FREEE_API_URL")},
+		nil
 }

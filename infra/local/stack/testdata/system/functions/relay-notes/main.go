@@ -27,13 +27,15 @@ func handle(ctx context.Context, e events.DynamoDBEvent) error {
 			return errors.New("a note that nobody can relay")
 		}
 		_, err := sfn.NewFromConfig(cfg).StartExecution(ctx, &sfn.StartExecutionInput{
-			StateMachineArn: aws.String(os.Getenv("STATE_MACHINE_ARN")), Name: aws.String(id + "-1"), Input: aws.String(`{"tenant":"t","task":"` + id + `","run":1}`),
+			StateMachineArn: aws.String(os.Getenv("STATE_MACHINE_ARN")), Name: aws.String(id + "-1"),
+			Input: aws.String(`{"tenant":"t","task":"` + id + `","run":1}`),
 		})
 		if err != nil {
 			return err
 		}
 		_, err = sqs.NewFromConfig(cfg).SendMessage(ctx, &sqs.SendMessageInput{
-			QueueUrl: aws.String(os.Getenv("QUEUE_URL")), MessageBody: &id, MessageGroupId: &id, MessageDeduplicationId: &r.EventID,
+			QueueUrl: aws.String(os.Getenv("QUEUE_URL")), MessageBody: &id, MessageGroupId: &id,
+			MessageDeduplicationId: &r.EventID,
 		})
 		if err != nil {
 			return err
