@@ -20,7 +20,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
 
 	"ringi/infra/local/template"
@@ -218,9 +217,7 @@ func TestADeploymentKeepsWhatAStackWasTold(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			has := slices.Collect(maps.Keys(readRules(t).Parameters))
-			if diff := cmp.Diff(tt.want, readmeDeploys(t, false, has, tt.args...).parameters(tt.before)); diff != "" {
-				t.Errorf("the stack has (-want +got):\n%s", diff)
-			}
+			expect.Same(t, tt.want, readmeDeploys(t, false, has, tt.args...).parameters(tt.before))
 		})
 	}
 }

@@ -162,13 +162,7 @@ func serving(t *testing.T, cmd *exec.Cmd) (url string, logged *bytes.Buffer) {
 func gone(t *testing.T, pids []int) {
 	t.Helper()
 	for _, pid := range pids {
-		deadline := time.Now().Add(time.Minute)
-		for !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			if time.Now().After(deadline) {
-				t.Fatalf("process %d is left", pid)
-			}
-			time.Sleep(time.Millisecond) // or the looks take the time of what they wait for
-		}
+		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) })
 	}
 }
 
@@ -222,12 +216,10 @@ func printed(t *testing.T, url string) {
 	resp := expect.Value(http.Post(url+"/slack/events", "application/json", strings.NewReader("{}")))(t)
 	resp.Body.Close()
 	dir := expect.Value(process.Folder())(t)
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		if text, err := os.ReadFile(filepath.Join(dir, "functions.log")); err == nil && strings.Contains(string(text), `"_aws"`) {
-			return
-		}
-	}
-	t.Error("what functions print stands in no file")
+	expect.Eventually(t, "what functions print stands in the file", func() bool {
+		text, err := os.ReadFile(filepath.Join(dir, "functions.log"))
+		return err == nil && strings.Contains(string(text), `"_aws"`)
+	})
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {

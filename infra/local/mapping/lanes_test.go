@@ -16,6 +16,7 @@ import (
 
 	"ringi/infra/local/lambda"
 	"ringi/infra/local/template"
+	"ringi/shared/runtime/expect"
 )
 
 // changing is a stream in which the items of one partition change in turn.
@@ -105,14 +106,11 @@ func TestTheItemsOfAPartitionAreHandledSideBySideEachInOrder(t *testing.T) {
 		s.Run(ctx)
 		close(ended)
 	}()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(5 * time.Millisecond) {
+	expect.Eventually(t, "all changes are seen", func() bool {
 		o.mu.Lock()
-		done := o.seen >= changes
-		o.mu.Unlock()
-		if done {
-			break
-		}
-	}
+		defer o.mu.Unlock()
+		return o.seen >= changes
+	})
 	cancel()
 	<-ended
 	if len(o.wrong) > 0 || o.seen != changes || o.peak < 2 || o.peak > 4 {

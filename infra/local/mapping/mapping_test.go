@@ -90,17 +90,6 @@ func (p *probe) seen() []string {
 	return append([]string(nil), p.batches...)
 }
 
-func until(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if holds() {
-			return
-		}
-		time.Sleep(5 * time.Millisecond) // or the polls take the time of what they wait for
-	}
-	t.Fatalf("still waiting for %s", what)
-}
-
 func config(t *testing.T) aws.Config {
 	return aws.Config{
 		Region: "us-east-1", BaseEndpoint: aws.String(moto.StartForTest(t)), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
@@ -208,7 +197,7 @@ func TestStream(t *testing.T) {
 				OnFailure: lost.hear,
 			}
 			run(t, s.Run)
-			until(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
+			expect.Eventually(t, "the last batch", func() bool { return len(p.seen()) >= len(tt.want) })
 			expect.Same(t, tt.want, p.seen())
 			lost.mu.Lock()
 			defer lost.mu.Unlock()
@@ -257,7 +246,7 @@ func startQueue(t *testing.T, c *sqs.Client, p *probe, m template.QueueMapping, 
 // a message that just came back may be in neither.
 func emptied(t *testing.T, c *sqs.Client, url *string, p *probe, batches int) {
 	t.Helper()
-	until(t, "an empty queue", func() bool {
+	expect.Eventually(t, "an empty queue", func() bool {
 		if len(p.seen()) < batches {
 			return false
 		}
@@ -277,7 +266,7 @@ func TestQueue(t *testing.T) {
 	t.Run("groups side by side up to the maximum", func(t *testing.T) {
 		p := &probe{hold: make(chan struct{})}
 		url := startQueue(t, c, p, template.QueueMapping{BatchSize: 1, Concurrency: 2}, "a1", "b1", "c1")
-		until(t, "two at once", func() bool { return len(p.seen()) == 2 })
+		expect.Eventually(t, "two at once", func() bool { return len(p.seen()) == 2 })
 		close(p.hold)
 		emptied(t, c, url, p, 3)
 		if p.peak != 2 || len(p.seen()) != 3 {
@@ -314,5 +303,5 @@ func TestScheduleRunsAtItsRate(t *testing.T) {
 		t.Errorf("fired: %v, %d calls", err, len(p.seen()))
 	}
 	run(t, s.Run)
-	until(t, "three ticks", func() bool { return len(p.seen()) >= 4 })
+	expect.Eventually(t, "three ticks", func() bool { return len(p.seen()) >= 4 })
 }

@@ -42,16 +42,6 @@ func threads(pid int) int {
 	return len(list)
 }
 
-// until polls for a minute.
-func until(t *testing.T, what string, is func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("not within a minute: %s", what)
-		}
-	}
-}
-
 // TestCallsOfClientsThatAreGoneAreNotComputed: those that gave up while the machine stood still.
 func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	s := started(t, moto.Options{})
@@ -61,7 +51,7 @@ func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	}
 	before := threads(s.PID())
 	expect.NoError(t, syscall.Kill(s.PID(), syscall.SIGSTOP))
-	until(t, "it stands still", func() bool {
+	expect.Eventually(t, "it stands still", func() bool {
 		_, err := (&http.Client{Timeout: 200 * time.Millisecond}).Get(s.URL)
 		return err != nil
 	})
@@ -76,7 +66,7 @@ func TestCallsOfClientsThatAreGoneAreNotComputed(t *testing.T) {
 	if status, said := ask("DynamoDB_20120810.UpdateItem", count, nil); status != http.StatusOK {
 		t.Fatal(status, said)
 	}
-	until(t, "the threads of those that are gone end", func() bool { return threads(s.PID()) <= before+2 })
+	expect.Eventually(t, "the threads of those that are gone end", func() bool { return threads(s.PID()) <= before+2 })
 	if _, said := ask("DynamoDB_20120810.GetItem", `{"TableName":"rows","Key":{"PK":{"S":"a"}}}`, nil); !strings.Contains(said, `"N": "1"`) {
 		t.Errorf("50 calls of clients that are gone, and one of a client that is there: %s", said)
 	}
@@ -132,7 +122,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	for _, c := range idle {
 		c.Close()
 	}
-	until(t, "calls are answered again", func() bool { status, _ := look(); return status != 0 && status != http.StatusServiceUnavailable })
+	expect.Eventually(t, "calls are answered again", func() bool { status, _ := look(); return status != 0 && status != http.StatusServiceUnavailable })
 }
 
 // TestACallThatWaitsTooLongForItsTurnIsToldSo rather than left without an answer.

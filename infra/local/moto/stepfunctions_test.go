@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/sfn"
@@ -66,15 +65,9 @@ func (m *machine) token() string {
 
 func (m *machine) becomes(arn string, want types.ExecutionStatus) {
 	m.t.Helper()
-	var got types.ExecutionStatus
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		out := expect.Value(m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t)
-		if got = out.Status; got == want {
-			return
-		}
-		time.Sleep(5 * time.Millisecond) // or the looks take the time of what they wait for
-	}
-	m.t.Fatalf("execution is %s, want %s", got, want)
+	expect.Eventually(m.t, "the execution is "+string(want), func() bool {
+		return expect.Value(m.sfn.DescribeExecution(m.t.Context(), &sfn.DescribeExecutionInput{ExecutionArn: &arn}))(m.t).Status == want
+	})
 }
 
 func TestTokenTakesOneAnswer(t *testing.T) {

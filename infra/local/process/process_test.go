@@ -32,13 +32,7 @@ func TestKillEndsTheWholeGroup(t *testing.T) {
 	p.Kill()
 	p.Kill() // once more does nothing
 	for _, pid := range []int{p.PID(), grandchild} {
-		deadline := time.Now().Add(time.Minute)
-		for !ended(pid) {
-			if time.Now().After(deadline) {
-				t.Fatalf("process %d is left", pid)
-			}
-			time.Sleep(time.Millisecond) // or the looks take the time of what they wait for
-		}
+		expect.Eventually(t, fmt.Sprintf("process %d is gone", pid), func() bool { return ended(pid) })
 	}
 	if p.Err() == nil {
 		t.Error("a killed process ended well")

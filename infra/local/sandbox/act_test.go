@@ -31,7 +31,7 @@ func modal() slack.ModalViewRequest {
 
 func (w *world) card(t *testing.T) string {
 	t.Helper()
-	root := must(w.Say(workspace.Sato, workspace.HR, "x"))(t)
+	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "x"))(t)
 	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
 	expect.NoError(t, err)
 	return ts
@@ -43,9 +43,7 @@ func TestClickCarriesTheWholeMessage(t *testing.T) {
 	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "approve_prompt"))
 	got := w.app.actions()[0].body
 	want := map[string]any{"type": "message_attachment", "message_ts": ts, "attachment_id": 1.0, "channel_id": workspace.HR, "is_ephemeral": false, "is_app_unfurl": false, "thread_ts": at(got, "message", "thread_ts")}
-	if diff := cmp.Diff(want, got["container"]); diff != "" {
-		t.Errorf("container (-want +got):\n%s", diff)
-	}
+	expect.Same(t, want, got["container"])
 	for _, tt := range []struct {
 		path []any
 		want any
@@ -134,11 +132,11 @@ func TestModalFromClickToSubmission(t *testing.T) {
 	if v.PrivateMetadata != `{"task_id":"01J"}` || v.CallbackID != "rejection_reason_modal" || v.Hash == "" || v.RootViewID != v.ID {
 		t.Errorf("view = %+v", v)
 	}
-	refused := must(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
+	refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": ""}))(t)
 	if diff := cmp.Diff(map[string]string{"rejection_reason_block": "理由を入力してください"}, refused); diff != "" || len(w.Views(workspace.Suzuki)) != 1 {
 		t.Fatalf("empty reason (-want +got):\n%s", diff)
 	}
-	if refused := must(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
+	if refused := expect.Value(w.Submit(workspace.Suzuki, v.ID, map[string]any{"rejection_reason_block": "検証を追加して"}))(t); refused != nil {
 		t.Fatalf("refused: %v", refused)
 	}
 	if len(w.Views(workspace.Suzuki)) != 0 {
@@ -204,7 +202,7 @@ func TestClosingTellsTheApp(t *testing.T) {
 	w := newWorld(t)
 	ts := w.card(t)
 	expect.NoError(t, w.Click(workspace.Suzuki, workspace.HR, ts, "reject_prompt"))
-	v := must(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
+	v := expect.Value(w.slack.OpenView(w.app.actions()[0].body["trigger_id"].(string), modal()))(t)
 	if _, err := w.slack.UpdateView(modal(), "", "stale", v.View.ID); err == nil || err.Error() != "hash_conflict" {
 		t.Errorf("views.update with another hash = %v", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"ringi/infra/local/browser"
 	"ringi/infra/local/sandbox"
 	"ringi/infra/local/sandbox/workspace"
+	"ringi/shared/runtime/expect"
 )
 
 // cardApp is a small app: a mention gets a card, a rejection a form, an approval
@@ -73,7 +74,7 @@ func TestInTheBrowser(t *testing.T) {
 
 	p.Click(`.in-thread [data-focus="more"]`)
 	p.Click(`[role="menuitem"][data-id="cancel_task"]`)
-	eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
+	expect.Eventually(t, "the shortcut", func() bool { return w.app.count("message_action") == 1 })
 
 	p.Until(`document.querySelector(".step.waiting .waiting-note")?.textContent.includes("実行方針 v2") && document.querySelector(".row:last-child code")?.textContent === "HEAD"`)
 	p.Until(`document.querySelector(".row .chip").textContent === "完了" && document.querySelector(".row:last-child .row-detail").textContent === "変更 4 回 · 実行 3"`)
@@ -102,7 +103,7 @@ func TestHomeIsOfWhoeverLooks(t *testing.T) {
 	as(p, workspace.Tanaka)
 	p.Click(`[data-focus="home-tab"]`)
 	p.Until(`document.querySelector('[data-focus="home-tab"]').classList.contains("here") && failures.length === 0`)
-	eventually(t, "the app hears whose Home is open", func() bool {
+	expect.Eventually(t, "the app hears whose Home is open", func() bool {
 		seen := w.app.events()
 		return len(seen) > 0 && at(seen[len(seen)-1].body, "event", "user") == workspace.Tanaka
 	})
@@ -145,7 +146,7 @@ func form(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`document.querySelector("dialog.modal[open]")`)
 	p.Keys(kb.Escape)
 	p.Until(`!document.querySelector("dialog.modal")`)
-	eventually(t, "the app hears that the form was closed", func() bool { return w.app.count("view_closed") == 1 })
+	expect.Eventually(t, "the app hears that the form was closed", func() bool { return w.app.count("view_closed") == 1 })
 	p.Click(`[data-action="reject_prompt"]`)
 	p.Click(`dialog button[type="submit"]`)
 	p.Until(`document.querySelector("dialog .error:not([hidden])")`)
@@ -168,7 +169,7 @@ func question(t *testing.T, w *world, p *browser.Tab) {
 	p.Until(`!document.querySelector("dialog")`)
 	p.Click(`[data-action="cancel_execution"]`)
 	p.Click(`dialog.confirm .danger`)
-	eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
+	expect.Eventually(t, "the click that was confirmed", func() bool { return len(w.app.actions()) == before+1 })
 }
 
 // What an app writes is never markup of the page.

@@ -15,8 +15,8 @@ import (
 
 func TestMentionArrivesOnceAndWhole(t *testing.T) {
 	w := newWorld(t)
-	ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("A &amp; B")))(t)
-	eventually(t, "one event", func() bool { return len(w.app.events()) == 1 })
+	ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("A &amp; B")))(t)
+	expect.Eventually(t, "one event", func() bool { return len(w.app.events()) == 1 })
 	got := w.app.events()[0].body
 	want := map[string]any{"type": "app_mention", "user": workspace.Sato, "text": "<@" + workspace.Bot + "> A &amp; B", "ts": ts, "channel": workspace.HR, "event_ts": ts, "team": "T0SANDRING"}
 	for k, v := range want {
@@ -34,12 +34,12 @@ func TestMentionArrivesOnceAndWhole(t *testing.T) {
 
 func TestWhatIsNotSent(t *testing.T) {
 	w := newWorld(t)
-	must(w.Say(workspace.Sato, workspace.HR, "a word among people"))(t)
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "a word among people"))(t)
 	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false)); err != nil {
 		t.Fatal(err)
 	}
-	must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
-	eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
+	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
+	expect.Eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
 	if n := len(w.app.events()); n != 1 {
 		t.Errorf("%d events, want the last mention alone", n)
 	}
@@ -48,14 +48,14 @@ func TestWhatIsNotSent(t *testing.T) {
 func TestDirectMessagesEchoTheBot(t *testing.T) {
 	w := newWorld(t)
 	im := workspace.DirectMessage(workspace.Sato)
-	must(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
+	expect.Value(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
 	_, ts, err := w.slack.PostMessage(im, slack.MsgOptionText("受け付けました", false))
 	expect.NoError(t, err)
 	if _, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false)); err != nil {
 		t.Fatal(err)
 	}
 	expect.NoError(t, w.OpenMessages(workspace.Sato))
-	eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
+	expect.Eventually(t, "four events", func() bool { return len(w.app.events()) == 4 })
 	kinds := map[string]int{}
 	for _, e := range w.app.events() {
 		kind, _ := at(e.body, "event", "type").(string)
@@ -69,9 +69,7 @@ func TestDirectMessagesEchoTheBot(t *testing.T) {
 		kinds[kind+" "+sub]++
 	}
 	want := map[string]int{"message ": 1, "message by bot ": 1, "message message_changed": 1, "app_home_opened ": 1}
-	if diff := cmp.Diff(want, kinds); diff != "" {
-		t.Errorf("events (-want +got):\n%s", diff)
-	}
+	expect.Same(t, want, kinds)
 }
 
 func TestEventsAreRetriedThreeTimes(t *testing.T) {
@@ -101,8 +99,8 @@ func TestEventsAreRetriedThreeTimes(t *testing.T) {
 			w := newWorld(t)
 			w.app.onEvent = tt.answer
 			expect.NoError(t, w.SetToggles(tt.toggle))
-			ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-			eventually(t, "the last attempt", func() bool {
+			ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+			expect.Eventually(t, "the last attempt", func() bool {
 				a := w.Attempts()
 				return len(a) > 0 && a[len(a)-1].Final
 			})
@@ -134,8 +132,8 @@ func TestSlowAppIsNotWaitedFor(t *testing.T) {
 			<-release
 		}
 	}
-	must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-	eventually(t, "a retry for the timeout", func() bool {
+	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+	expect.Eventually(t, "a retry for the timeout", func() bool {
 		e := w.app.events()
 		return len(e) > 1 && e[1].header.Get("X-Slack-Retry-Reason") == "http_timeout"
 	})
@@ -145,8 +143,8 @@ func TestTogglesOfDelivery(t *testing.T) {
 	t.Run("twice", func(t *testing.T) {
 		w := newWorld(t)
 		expect.NoError(t, w.SetToggles(sandbox.Toggles{Twice: true}))
-		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-		eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
+		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		expect.Eventually(t, "two deliveries", func() bool { return len(w.app.events()) == 2 })
 		e := w.app.events()
 		if e[0].body["event_id"] != e[1].body["event_id"] || e[1].header.Get("X-Slack-Retry-Num") != "" {
 			t.Error("want the same event twice, none of them a retry")
@@ -156,19 +154,19 @@ func TestTogglesOfDelivery(t *testing.T) {
 		w := newWorld(t)
 		expect.NoError(t, w.SetToggles(sandbox.Toggles{LateSeconds: 1}))
 		said := time.Now()
-		must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-		eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+		expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
 		if late := w.app.events()[0].at.Sub(said); late < time.Second {
 			t.Errorf("came after %v, want a second", late)
 		}
 	})
 	t.Run("again by hand", func(t *testing.T) {
 		w := newWorld(t)
-		ts := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
-		if a := must(w.Redeliver(workspace.HR, ts, 5))(t); len(a) != 5 {
+		ts := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("x")))(t)
+		if a := expect.Value(w.Redeliver(workspace.HR, ts, 5))(t); len(a) != 5 {
 			t.Errorf("%d attempts", len(a))
 		}
-		eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
+		expect.Eventually(t, "six deliveries", func() bool { return len(w.app.events()) == 6 })
 		if _, err := w.Redeliver(workspace.HR, "1.000001", 1); err == nil {
 			t.Error("an unknown message was redelivered")
 		}
@@ -177,8 +175,8 @@ func TestTogglesOfDelivery(t *testing.T) {
 
 func TestStrangerSpeaksWithTheirTeam(t *testing.T) {
 	w := newWorld(t)
-	must(w.Say(workspace.Stranger, workspace.General, sandbox.Mention("x")))(t)
-	eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
+	expect.Value(w.Say(workspace.Stranger, workspace.General, sandbox.Mention("x")))(t)
+	expect.Eventually(t, "the event", func() bool { return len(w.app.events()) == 1 })
 	e := w.app.events()[0].body
 	if at(e, "event", "user_team") != workspace.StrangerTeam || e["team_id"] != "T0SANDRING" || e["is_ext_shared_channel"] != true {
 		t.Errorf("event = %v", e)

@@ -123,29 +123,6 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
 }
 
-// eventually polls until the claim holds.
-func eventually(t *testing.T, what string, claim func() bool) {
-	t.Helper()
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
-	deadline := time.After(time.Minute)
-	for !claim() {
-		select {
-		case <-look.C:
-		case <-deadline:
-			t.Fatalf("never happened: %s", what)
-		}
-	}
-}
-
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		expect.NoError(t, err)
-		return v
-	}
-}
-
 // at walks decoded JSON: keys of objects and indexes of arrays.
 func at(v any, path ...any) any {
 	for _, p := range path {

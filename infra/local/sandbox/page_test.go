@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/slack-go/slack"
 
 	"ringi/infra/local/sandbox"
@@ -60,9 +59,7 @@ func TestPageSays(t *testing.T) {
 				}
 				return
 			}
-			if diff := cmp.Diff(tt.text, all[len(all)-1].Text); diff != "" {
-				t.Errorf("text (-want +got):\n%s", diff)
-			}
+			expect.Same(t, tt.text, all[len(all)-1].Text)
 		})
 	}
 }
@@ -115,7 +112,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
-	must(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
+	expect.Value(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
 	if got := next(); !strings.Contains(got, "for all") {
 		t.Errorf("田中 hears %s first, want what is for all", got)
 	}

@@ -73,7 +73,7 @@ var calls = []struct{ method, form, refused string }{
 func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 	api := expect.Value(published.Open("slack"))(t)
 	w := newWorld(t, func(o *sandbox.Options) { o.TimeScale = 1 })
-	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	root := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
 	posted := w.call(t, botToken, "chat.postMessage", "channel="+workspace.HR+"&text=x&thread_ts="+root)
 	ts, _ := posted["ts"].(string)
 	view := url.QueryEscape(`{"type":"modal","title":{"type":"plain_text","text":"t"},"blocks":[]}`)

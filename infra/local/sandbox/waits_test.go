@@ -70,7 +70,7 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 	w := newWorld(t)
 	cardApp(t, w)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
-	eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(workspace.HR); return len(all) == 2 })
+	expect.Eventually(t, "the card", func() bool { all, _ := w.Workspace().Everything(workspace.HR); return len(all) == 2 })
 	all := expect.Value(w.Workspace().Everything(workspace.HR))(t)
 	for _, window := range []string{"one", "two", ""} {
 		status, answer := w.send(t, http.MethodPost, "act", "application/json",
@@ -101,7 +101,7 @@ func TestAModalBelongsToTheWindowThatOpenedIt(t *testing.T) {
 func TestADeliverysPayloadIsShown(t *testing.T) {
 	w := newWorld(t)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "<@"+workspace.Bot+"> お願い"))(t)
-	eventually(t, "the delivery", func() bool { return len(w.Attempts()) == 1 })
+	expect.Eventually(t, "the delivery", func() bool { return len(w.Attempts()) == 1 })
 	if status, answer := w.send(t, http.MethodGet, "attempts/1", "", ""); status != 200 || at(answer, "payload", "event", "type") != "app_mention" {
 		t.Errorf("%d %v", status, answer)
 	}

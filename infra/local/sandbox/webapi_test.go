@@ -36,7 +36,7 @@ func button(action, value string) *slack.ButtonBlockElement {
 
 func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	w := newWorld(t)
-	root := must(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
+	root := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
 	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
 	expect.NoError(t, err)
@@ -106,7 +106,7 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 	long := strings.Repeat("あ", 3001)
 	_, mine, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
 	expect.NoError(t, err)
-	theirs := must(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
+	theirs := expect.Value(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
 	expect.NoError(t, w.Workspace().SetArchived(workspace.General, true))
 	post := func(channel string, o ...slack.MsgOption) error {
 		_, _, err := w.slack.PostMessage(channel, o...)
@@ -150,9 +150,7 @@ func TestRefusalsHaveSlacksShape(t *testing.T) {
 			if tt.err.Error() != tt.want {
 				t.Errorf("error = %v, want %s", tt.err, tt.want)
 			}
-			if diff := cmp.Diff(tt.messages, r.ResponseMetadata.Messages); diff != "" {
-				t.Errorf("messages (-want +got):\n%s", diff)
-			}
+			expect.Same(t, tt.messages, r.ResponseMetadata.Messages)
 		})
 	}
 }
@@ -209,7 +207,7 @@ func TestHistoryPages(t *testing.T) {
 	w := newWorld(t)
 	var posted []string
 	for range 25 {
-		posted = append(posted, must(w.Say(workspace.Sato, workspace.HR, "x"))(t))
+		posted = append(posted, expect.Value(w.Say(workspace.Sato, workspace.HR, "x"))(t))
 	}
 	var got []string
 	cursor := ""
@@ -222,31 +220,29 @@ func TestHistoryPages(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff(posted[2:], got); diff != "" {
-		t.Errorf("history from the third message (-want +got):\n%s", diff)
-	}
+	expect.Same(t, posted[2:], got)
 }
 
 func TestPeopleAndChannels(t *testing.T) {
 	w := newWorld(t)
-	auth := must(w.slack.AuthTest())(t)
+	auth := expect.Value(w.slack.AuthTest())(t)
 	if auth.UserID != workspace.Bot || auth.BotID != workspace.BotID || auth.TeamID != "T0SANDRING" {
 		t.Errorf("auth.test = %+v", auth)
 	}
-	if u := must(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != workspace.Sato || u.RealName != "佐藤 花子" {
+	if u := expect.Value(w.slack.GetUserByEmail("sato@example.com"))(t); u.ID != workspace.Sato || u.RealName != "佐藤 花子" {
 		t.Errorf("lookupByEmail = %s %s", u.ID, u.RealName)
 	}
-	if u := must(w.slack.GetUserInfo(workspace.Guest))(t); !u.IsRestricted {
+	if u := expect.Value(w.slack.GetUserInfo(workspace.Guest))(t); !u.IsRestricted {
 		t.Error("the guest is not restricted")
 	}
-	if u := must(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || u.IsStranger {
+	if u := expect.Value(w.slack.GetUserInfo(workspace.Stranger))(t); u.TeamID != workspace.StrangerTeam || u.IsStranger {
 		t.Errorf("stranger: team %s, is_stranger %v", u.TeamID, u.IsStranger)
 	}
 	members, _, err := w.slack.GetUsersInConversation(&slack.GetUsersInConversationParameters{ChannelID: workspace.HR})
 	if diff := cmp.Diff([]string{workspace.Sato, workspace.Suzuki, workspace.Tanaka, workspace.Guest, workspace.Bot}, members); diff != "" || err != nil {
 		t.Errorf("members of #人事 (%v):\n%s", err, diff)
 	}
-	if got := must(w.slack.GetUserGroupMembers(workspace.Approvers))(t); !cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}) {
+	if got := expect.Value(w.slack.GetUserGroupMembers(workspace.Approvers))(t); !cmp.Equal(got, []string{workspace.Suzuki, workspace.Tanaka}) {
 		t.Errorf("user group = %v", got)
 	}
 	im, _, _, err := w.slack.OpenConversation(&slack.OpenConversationParameters{Users: []string{workspace.Sato}})
@@ -257,7 +253,7 @@ func TestPeopleAndChannels(t *testing.T) {
 		t.Errorf("post to a person went to %s, %v", channel, err)
 	}
 	_, ts, _ := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
-	link := must(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: workspace.HR, Ts: ts}))(t)
+	link := expect.Value(w.slack.GetPermalink(&slack.PermalinkParameters{Channel: workspace.HR, Ts: ts}))(t)
 	if want := w.url + "/archives/" + workspace.HR + "/p" + strings.ReplaceAll(ts, ".", ""); link != want {
 		t.Errorf("permalink %s, want %s", link, want)
 	}

@@ -272,7 +272,7 @@ func testGear(t *testing.T, w *world, p *browser.Tab) {
 	p.Type(`dialog.settings input[name="late_seconds"]`, "7")
 	p.Keys(kb.Escape) // a field saves itself when it is left
 	p.Until(`!document.querySelector("dialog")`)
-	eventually(t, "events are late", func() bool { return w.Toggles().LateSeconds == 7 })
+	expect.Eventually(t, "events are late", func() bool { return w.Toggles().LateSeconds == 7 })
 	expect.NoError(t, w.SetToggles(sandbox.Toggles{}))
 }
 

@@ -98,6 +98,16 @@ func shown(v any) string {
 	return fmt.Sprintf("%+v", v)
 }
 
+// Eventually ends the test unless a claim holds within a minute: a busy machine may take that long.
+func Eventually(t T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(2 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("not within a minute: " + what)
+		}
+	}
+}
+
 // Within fails the test if what it does never takes less than most: a busy machine may stand still meanwhile, but not each time.
 func Within(t T, most time.Duration, do func()) {
 	t.Helper()

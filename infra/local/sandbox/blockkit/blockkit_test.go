@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"ringi/infra/local/sandbox/blockkit"
 	"ringi/shared/runtime/expect"
 )
@@ -66,9 +64,7 @@ func TestBlocksAnswersAsSlackDoes(t *testing.T) {
 			for _, p := range blockkit.Blocks(decode(t, tt.blocks).([]any), "/blocks", blockkit.MaxMessageBlocks) {
 				got = append(got, p.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			expect.Same(t, tt.want, got)
 		})
 	}
 }
@@ -99,9 +95,7 @@ func TestViewAnswersAsSlackDoes(t *testing.T) {
 			for _, p := range blockkit.View(decode(t, tt.view).(map[string]any)) {
 				got = append(got, p.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			expect.Same(t, tt.want, got)
 		})
 	}
 }
