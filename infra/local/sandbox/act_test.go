@@ -32,8 +32,7 @@ func modal() slack.ModalViewRequest {
 func (w *world) card(t *testing.T) string {
 	t.Helper()
 	root := expect.Value(w.Say(workspace.Sato, workspace.HR, "x"))(t)
-	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
-	expect.NoError(t, err)
+	ts := w.post(t, workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("f", false), card("#2196f3", "📝 実行方針", button("approve_prompt", "01P"), button("reject_prompt", "01P")))
 	return ts
 }
 

@@ -175,9 +175,7 @@ func question(t *testing.T, w *world, p *browser.Tab) {
 // What an app writes is never markup of the page.
 func markup(t *testing.T, w *world, p *browser.Tab) {
 	hostile := "*bold* `<b>` <javascript:alert(1)|press> <img src=x onerror=failures.push(1)> <https://example.com/?a=1&amp;b=2|link> &lt;script&gt; <!date^1795132800^{date_num}|then>"
-	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(hostile, false)); err != nil {
-		t.Fatal(err)
-	}
+	w.post(t, workspace.HR, slack.MsgOptionText(hostile, false))
 	p.Until(`document.querySelector('.text-body a[href="https://example.com/?a=1&b=2"]')?.textContent === "link" && document.querySelector(".text-body strong")?.textContent === "bold"`)
 	p.Until(`!document.querySelector('.log a[href^="javascript"], .log script, .log img[src="x"]') && document.querySelector(".log time[title=then]").textContent.startsWith("2026-11-")`)
 }

@@ -35,9 +35,7 @@ func TestMentionArrivesOnceAndWhole(t *testing.T) {
 func TestWhatIsNotSent(t *testing.T) {
 	w := newWorld(t)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "a word among people"))(t)
-	if _, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false)); err != nil {
-		t.Fatal(err)
-	}
+	w.post(t, workspace.HR, slack.MsgOptionText(sandbox.Mention("talking to myself"), false))
 	expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("the last")))(t)
 	expect.Eventually(t, "an event", func() bool { return len(w.app.events()) > 0 })
 	if n := len(w.app.events()); n != 1 {
@@ -49,8 +47,7 @@ func TestDirectMessagesEchoTheBot(t *testing.T) {
 	w := newWorld(t)
 	im := workspace.DirectMessage(workspace.Sato)
 	expect.Value(w.Say(workspace.Sato, im, "従業員一覧を取得して"))(t)
-	_, ts, err := w.slack.PostMessage(im, slack.MsgOptionText("受け付けました", false))
-	expect.NoError(t, err)
+	ts := w.post(t, im, slack.MsgOptionText("受け付けました", false))
 	if _, _, _, err := w.slack.UpdateMessage(im, ts, slack.MsgOptionText("完了", false)); err != nil {
 		t.Fatal(err)
 	}

@@ -123,6 +123,14 @@ func newWorld(t *testing.T, adjust ...func(*sandbox.Options)) *world {
 	return &world{Sandbox: s, app: a, url: server.URL, slack: slack.New(botToken, slack.OptionAPIURL(server.URL+"/api/"))}
 }
 
+// post posts a message of the app's and returns its ts.
+func (w *world) post(t *testing.T, channel string, options ...slack.MsgOption) string {
+	t.Helper()
+	_, ts, err := w.slack.PostMessage(channel, options...)
+	expect.NoError(t, err)
+	return ts
+}
+
 // at walks decoded JSON: keys of objects and indexes of arrays.
 func at(v any, path ...any) any {
 	for _, p := range path {

@@ -66,9 +66,7 @@ func TestPageSays(t *testing.T) {
 
 func TestPageShowsEachPersonTheirOwn(t *testing.T) {
 	w := newWorld(t)
-	if _, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("for you", false)); err != nil {
-		t.Fatal(err)
-	}
+	w.post(t, workspace.Sato, slack.MsgOptionText("for you", false))
 	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("psst", false)))(t)
 	for _, tt := range []struct {
 		user               string
@@ -108,9 +106,7 @@ func TestStreamKeepsSecrets(t *testing.T) {
 		return ""
 	}
 	next() // hello
-	if _, _, err := w.slack.PostMessage(workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false)); err != nil {
-		t.Fatal(err)
-	}
+	w.post(t, workspace.Sato, slack.MsgOptionText("for 佐藤 alone", false))
 	expect.Value(w.slack.PostEphemeral(workspace.HR, workspace.Suzuki, slack.MsgOptionText("for 鈴木 alone", false)))(t)
 	expect.Value(w.Say(workspace.Sato, workspace.HR, "for all"))(t)
 	if got := next(); !strings.Contains(got, "for all") {

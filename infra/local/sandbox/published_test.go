@@ -109,8 +109,7 @@ func TestAnswersAreAsSlackPublishesThem(t *testing.T) {
 // trigger is a fresh trigger_id, of a click on a card's button.
 func trigger(t *testing.T, w *world) string {
 	t.Helper()
-	_, ts, err := w.slack.PostMessage(workspace.HR, card("#fff", "x", button("a", "v")))
-	expect.NoError(t, err)
+	ts := w.post(t, workspace.HR, card("#fff", "x", button("a", "v")))
 	expect.NoError(t, w.Click(workspace.Sato, workspace.HR, ts, "a"))
 	actions := w.app.actions()
 	id, _ := actions[len(actions)-1].body["trigger_id"].(string)

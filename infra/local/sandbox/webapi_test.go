@@ -37,9 +37,8 @@ func button(action, value string) *slack.ButtonBlockElement {
 func TestCardPostedInThreadKeepsItsMetadata(t *testing.T) {
 	w := newWorld(t)
 	root := expect.Value(w.Say(workspace.Sato, workspace.HR, sandbox.Mention("今月の勤怠をまとめて")))(t)
-	_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
+	ts := w.post(t, workspace.HR, slack.MsgOptionTS(root), slack.MsgOptionText("fallback", false), card("#f2c744", "📝 実行方針"),
 		slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": "01J", "card": "prompt#1"}}))
-	expect.NoError(t, err)
 	for _, all := range []bool{false, true} {
 		msgs, more, _, err := w.slack.GetConversationReplies(&slack.GetConversationRepliesParameters{ChannelID: workspace.HR, Timestamp: root, IncludeAllMetadata: all})
 		if err != nil || more || len(msgs) != 2 || msgs[1].Timestamp != ts {
@@ -87,9 +86,8 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			w := newWorld(t)
-			_, ts, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
+			ts := w.post(t, workspace.HR, slack.MsgOptionText("old", false), blocks, card("#f2c744", "a"),
 				slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "e", EventPayload: map[string]any{"a": "b"}}))
-			expect.NoError(t, err)
 			if _, _, _, err := w.slack.UpdateMessage(workspace.HR, ts, tt.options...); err != nil {
 				t.Fatal(err)
 			}
@@ -104,8 +102,7 @@ func TestUpdateKeepsAndRemovesAsSlackDoes(t *testing.T) {
 func TestRefusalsHaveSlacksShape(t *testing.T) {
 	w := newWorld(t)
 	long := strings.Repeat("あ", 3001)
-	_, mine, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionText("x", false))
-	expect.NoError(t, err)
+	mine := w.post(t, workspace.HR, slack.MsgOptionText("x", false))
 	theirs := expect.Value(w.Say(workspace.Sato, workspace.HR, "やあ"))(t)
 	expect.NoError(t, w.Workspace().SetArchived(workspace.General, true))
 	post := func(channel string, o ...slack.MsgOption) error {

@@ -65,8 +65,7 @@ func (w *world) request(t *testing.T, n int, waits bool) (root string) {
 	about := slack.MsgOptionMetadata(slack.SlackMetadata{EventType: "ringi_card", EventPayload: map[string]any{"task": taskID(n)}})
 	show := func(title string, more ...slack.Block) {
 		blocks := append([]slack.Block{slack.NewHeaderBlock(plain(title)), slack.NewSectionBlock(slack.NewTextBlockObject("mrkdwn", strings.Repeat("・勤怠を取得し、部署別に集計します。\n", 8), false, false), nil, nil)}, more...)
-		_, _, err := w.slack.PostMessage(workspace.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3", Blocks: slack.Blocks{BlockSet: blocks}}))
-		expect.NoError(t, err)
+		w.post(t, workspace.HR, slack.MsgOptionTS(root), about, slack.MsgOptionAttachments(slack.Attachment{Color: "#2196f3", Blocks: slack.Blocks{BlockSet: blocks}}))
 	}
 	if waits {
 		show("📝 実行方針", slack.NewActionBlock(taskID(n), button("approve_prompt", "01P"), button("reject_prompt", "01P")))
