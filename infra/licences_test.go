@@ -53,6 +53,7 @@ func (m materials) faults(modules []string) (all []string) {
 // Every module of go.mod, those of tests among them, is under a licence that allows to ship it. The bill of materials
 // stays in .ringi-local/sbom.cdx.json.
 func TestEveryDependencyMayBeShipped(t *testing.T) {
+	expect.Patience(t)
 	syft := samTool(t, "syft")
 	cache := strings.TrimSpace(string(expect.Value(exec.Command("go", "env", "GOMODCACHE").Output())(t)))
 	bill := filepath.Join(t.TempDir(), "sbom.cdx.json")

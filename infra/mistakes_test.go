@@ -3,6 +3,8 @@ package infra_test
 import (
 	"strings"
 	"testing"
+
+	"ringi/shared/runtime/expect"
 )
 
 // mistakes are edits that look harmless. The linters pass nearly all of them.
@@ -169,6 +171,7 @@ var mistakes = []struct {
 }
 
 func TestRulesNoticeMistakes(t *testing.T) {
+	expect.Patience(t)
 	for _, m := range mistakes {
 		t.Run(m.name, func(t *testing.T) {
 			texts := files(t)

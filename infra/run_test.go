@@ -221,6 +221,7 @@ var journeys = []journey{
 
 // The whole path, and each way off it.
 func TestRunsGoWhereTheRowsSay(t *testing.T) {
+	expect.Patience(t)
 	i := startInterpreter(t)
 	for _, c := range journeys {
 		t.Run(c.name, func(t *testing.T) {

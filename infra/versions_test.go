@@ -18,6 +18,7 @@ import (
 // samTool is a program of the private environment that .ci/run makes for SAM.
 func samTool(t *testing.T, name string) string {
 	t.Helper()
+	expect.Patience(t)
 	path := expect.Value(filepath.Abs(filepath.Join(repository, ".ringi-local", "ci", "bin", name)))(t)
 	if _, err := os.Stat(path); err == nil {
 		return path

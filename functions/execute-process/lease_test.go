@@ -14,6 +14,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/model"
 	"ringi/shared/model/managed"
+	"ringi/shared/runtime/expect"
 )
 
 // late is a vendor that answers the first call of each kind when nobody waits for it any more.
@@ -59,6 +60,7 @@ func (l late) Answer(ctx context.Context, session, request, text string, failed 
 // A call to a session is over before the lease of whoever made it: nothing of it meets the next one, however late
 // the vendor answers, and what the vendor took is not sent again.
 func TestNoCallOutlivesItsLease(t *testing.T) {
+	expect.Patience(t)
 	m := newSessionWorld(t, pipelinetest.Start(t))
 	m.h.HoldFor = 3 * time.Second
 	m.h.Sessions = late{m.h.Sessions, m, map[string]bool{}}

@@ -12,6 +12,7 @@ import (
 	"ringi/shared/domain/task"
 	"ringi/shared/domain/tenancy"
 	"ringi/shared/model/managed"
+	"ringi/shared/runtime/expect"
 )
 
 // crashing makes an invocation crash once, at one of the points between its calls.
@@ -107,6 +108,7 @@ func (m *sessionWorld) lives() (alive bool) {
 // is written twice, the session is one, is told once, and gets each answer once. Only
 // a write that was out is unknown.
 func TestASessionSurvivesACrashAnywhere(t *testing.T) {
+	expect.Patience(t)
 	base := newSessionWorld(t, pipelinetest.Start(t))
 	dies := &crashing{}
 	base.h.Store = crashingStore{base.h.Store, dies}

@@ -20,6 +20,7 @@ import (
 )
 
 func TestASessionGoesThroughTheSteps(t *testing.T) {
+	expect.Patience(t)
 	server := pipelinetest.Start(t)
 	for name, run := range map[string]func(*testing.T, *sessionWorld){
 		"approved steps are called in order, once":                 testSessionCompletes,

@@ -145,6 +145,7 @@ func TestAGateBehindManyRequestsThatAreOver(t *testing.T) {
 // Somebody who may have one request an hour answers a hundred times beside a gate: one card
 // asks, and the others say that it does. Once it is decided the next message is asked about.
 func TestAPersonIsAskedAboutOneMessageBesideAGate(t *testing.T) {
+	expect.Patience(t)
 	w := pipelinetest.Start(t).World(t)
 	w.Prompted(w.Settings(func(s *tenancy.Settings) { s.MaxOpenTasks.Person, s.MaxTasksPerHour.Person = 1, 1 }))
 	resume := func(outcome string) *pipelinetest.World {

@@ -16,6 +16,7 @@ import (
 // A request waits for as long as Slack doesn't say who asks, or whose the app is: nothing
 // is accepted, spent or parked, and it goes on by itself once Slack answers.
 func TestARequestWaitsForSlack(t *testing.T) {
+	expect.Patience(t)
 	server := pipelinetest.Start(t)
 	member := slackapi.User{ID: pipelinetest.Requester, Team: pipelinetest.Team}
 	refused := func(code string) error { return slackapi.Refused{Code: code, App: true} }

@@ -23,6 +23,7 @@ import (
 // armed is an order whose workspace holds the attacker.
 func armed(t *testing.T, s *store, args ...string) isolated.Order {
 	t.Helper()
+	expect.Patience(t)
 	binary := expect.Value(os.ReadFile(expect.Value(os.Executable())(t)))(t)
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)
@@ -184,6 +185,7 @@ func TestADiskIsNotFilled(t *testing.T) {
 }
 
 func TestMuchOutputIsNeitherKeptNorWaitedFor(t *testing.T) {
+	expect.Patience(t)
 	inRooms(t, func(t *testing.T, l level) {
 		// 100 MiB are 1,059,168 lines of 99 characters. That they don't fill memory is the same in every room: once is enough.
 		mb, want := 100, 1059168

@@ -40,6 +40,7 @@ try {
 // managedRuntime runs the handler as Lambda would, beside this test's binary, which is the sandbox's.
 func managedRuntime(t *testing.T, o isolated.Order, args ...string) (out, errs string) {
 	t.Helper()
+	expect.Patience(t)
 	node, err := exec.LookPath("node")
 	if err != nil {
 		if os.Getenv("CI") != "" && os.Getenv("RINGI_WITHOUT_NODE") == "" {

@@ -142,6 +142,7 @@ var given = map[level]outcome{}
 
 // inRooms runs a test in a room of each level that this machine gives. What it refuses has to refuse to run anything.
 func inRooms(t *testing.T, test func(t *testing.T, l level)) {
+	expect.Patience(t)
 	for _, l := range []level{namespaces, landlock, machine} {
 		t.Run(string(l), func(t *testing.T) {
 			got, known := given[l]

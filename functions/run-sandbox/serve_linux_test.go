@@ -38,6 +38,7 @@ func TestACommandRunsInItsWorkspace(t *testing.T) {
 }
 
 func TestACommandsEndIsToldAsItWas(t *testing.T) {
+	expect.Patience(t)
 	s := newStore(t)
 	tests := []struct {
 		name   string
@@ -79,6 +80,7 @@ func TestACommandsEndIsToldAsItWas(t *testing.T) {
 }
 
 func TestACancelEndsACommand(t *testing.T) {
+	expect.Patience(t)
 	inRooms(t, func(t *testing.T, l level) {
 		var s *store
 		var got outcome

@@ -116,6 +116,7 @@ func TestDevicesStayAsTheMachineHasThem(t *testing.T) {
 
 // What a command writes counts where no folder lists it, too.
 func TestADiskIsNotFilledUnseen(t *testing.T) {
+	expect.Patience(t)
 	const fill = `i=0; while [ $i -lt 8 ]; do head -c 100M /dev/zero > $d/f$i || exit 9; i=$((i+1)); done; sleep 15; echo GOT 800 MiB`
 	for name, script := range map[string]string{
 		"a closed folder":                 `d=closed; mkdir $d; chmod 300 $d; ` + fill,

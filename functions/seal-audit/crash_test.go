@@ -70,6 +70,7 @@ func (m *mortal) Sign(ctx context.Context, text []byte) (signature []byte, err e
 
 // A batch for two tenants and a minute's work, ended at each call: what is repeated afterwards leaves a chain that holds.
 func TestACrashAnywhereLeavesAChainThatHolds(t *testing.T) {
+	expect.Patience(t)
 	server := storetest.Start(t)
 	met := 0
 	for dies := 1; ; dies++ {

@@ -82,6 +82,7 @@ func TestOneLargeTenantHoldsUpNobodysLateRows(t *testing.T) {
 
 // What a process has read of a tenant's links it does not read again: minutes that have no time for all get there together.
 func TestLinksAreReadOnFromMinuteToMinute(t *testing.T) {
+	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))
 	w.left(7, tenant)
 	w.Store = &long{Store: w.store, tenant: tenant, links: 3}

@@ -33,6 +33,7 @@ func (s hanging) Load(ctx context.Context, ref aggregate.Ref) (aggregate.Aggrega
 }
 
 func TestWhatIsBesideDelaysNoExpiry(t *testing.T) {
+	expect.Patience(t)
 	setup := func(t *testing.T, w *pipelinetest.World) (*Handler, *pipelinetest.World) {
 		w.Prompted(tenancy.DefaultSettings())
 		b, _ := w.Load().OpenGateBeside()

@@ -212,6 +212,7 @@ func (m *minute) expired() (n int) {
 
 // A sweep of 3,000 tasks, half of which have a gate whose time is over, while a service is down.
 func TestABrownOutDelaysNoExpiry(t *testing.T) {
+	expect.Patience(t)
 	quiet := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(quiet) })

@@ -30,6 +30,7 @@ import (
 // all are drawn as fast as Slack allows, and the cards of another workspace are drawn promptly
 // by the same five lanes, whenever they come; also while each call to the first one's Slack hangs for 10 s.
 func TestABacklogOfOneWorkspaceDelaysNobody(t *testing.T) {
+	expect.Patience(t)
 	quiet := slog.Default()
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 	t.Cleanup(func() { slog.SetDefault(quiet) })

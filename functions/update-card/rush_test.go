@@ -40,6 +40,7 @@ type rush struct {
 // updates a minute. What asks a person for a decision is seen within 15 s in 95 of 100 cases and
 // the end of the work within 90 s, though progress alone would fill the minutes.
 func TestWhatAsksIsSeenFirstAtSlacksPace(t *testing.T) {
+	expect.Patience(t)
 	w := newWorld(t, storetest.Start(t))
 	w.paced(0)
 	w.slack.Now = w.Now

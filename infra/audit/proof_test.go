@@ -222,6 +222,7 @@ func ended(t *testing.T, details map[string]any) Receipt {
 
 // An end that lists no writes says that there was none. What an entry of an earlier release has not is said.
 func TestAnEndWithoutWritesProvesThatNobodyMadeOne(t *testing.T) {
+	expect.Patience(t)
 	earlier, nothing := map[string]any{"attempt": 1}, map[string]any{"attempt": 1, "writes": map[string]any{}, "ends": map[string]any{}, "handed_over": map[string]any{}}
 	hashes := map[string]any{"attempt": 1, "writes": map[string]any{"step-3": aggregate.HashOf(messageSent)}}
 	reused := map[string]any{"attempt": 1, "reused": []string{"step-4"}}

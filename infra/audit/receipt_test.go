@@ -147,6 +147,7 @@ func (r Receipt) without(key string) Receipt {
 // python runs verify.py on receipts, one a line, and returns what it says of each.
 func python(t *testing.T, receipts []byte) (all []said) {
 	t.Helper()
+	expect.Patience(t)
 	c := exec.Command("python3", "verify.py", "--lines")
 	c.Stdin = bytes.NewReader(receipts)
 	var errs bytes.Buffer
@@ -180,6 +181,7 @@ func findings(t *testing.T, r Receipt) (all [][2]string) {
 // What one check finds the other finds, and each finds each. Of the large log the second, which reads 30 MB for each,
 // gets one in fifty.
 func TestBothVerifiersFindEveryTampering(t *testing.T) {
+	expect.Patience(t)
 	rows, per, of := 500, 25, 1
 	if *long {
 		rows, per, of = 100_000, 500, 50

@@ -91,6 +91,7 @@ func (a *audited) row(pk, sk string) map[string]types.AttributeValue {
 
 // A request goes through the whole stack and is proved; then somebody changes rows in the table by hand.
 func TestWhatTheStackDidIsProved(t *testing.T) {
+	expect.Patience(t)
 	s := expect.Value(driver.Start(t.Context(), driver.Options()))(t)
 	t.Cleanup(s.Close)
 	d := driver.Ask(t, s, workspace.Sato, "今月の勤怠をまとめて")

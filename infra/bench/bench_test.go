@@ -39,6 +39,7 @@ const (
 )
 
 func TestAPipelineCostsWhatItDid(t *testing.T) {
+	expect.Patience(t)
 	var found []string
 	for range 3 { // where the machine stood still calls were made again, though not each time
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
@@ -74,6 +75,7 @@ func differences(c *Calls, before map[string]float64) []string {
 const coldRatio = 1.5
 
 func TestStartsAreNoSlowerThanTheyWere(t *testing.T) {
+	expect.Patience(t)
 	r := expect.Value(coldstart.Measure(t.Context(), coldstart.Options{Spawns: 9, Functions: []string{"receive-event", "receive-interaction"}, Artifacts: os.Getenv("RINGI_ARTIFACTS"), NoBolt: true, Log: io.Discard}))(t)
 	if len(r.Functions) != 2 {
 		t.Fatalf("measured %+v", r.Functions)
@@ -121,6 +123,7 @@ func TestTheWayToTheFirstCardIsTimedWithoutTheMeter(t *testing.T) {
 }
 
 func TestWhereTheTimeGoesIsMeasured(t *testing.T) {
+	expect.Patience(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	where, err := measureShares(ctx, 3)

@@ -41,6 +41,7 @@ type duckTable struct {
 // inDuckDB reads an archive by a Python of its own; without a Python the test is skipped on a laptop and fails when CI is set.
 func inDuckDB(t *testing.T, folder string) (out read) {
 	t.Helper()
+	expect.Patience(t)
 	pins := expect.Value(os.ReadFile("testdata/requirements.txt"))(t)
 	interpreter, err := python.Environment(t.Context(), expect.Value(process.Folder())(t), "duckdb", pins, func(m string) { t.Log(m) })
 	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {

@@ -32,6 +32,7 @@ type printed struct {
 // held is a contest of the sample that was run.
 func held(t *testing.T, folder string, args ...string) (printed, ran) {
 	t.Helper()
+	expect.Patience(t)
 	var out printed
 	r := run(t, folder, append([]string{"exec", "-model", "demo", "--json"}, args...)...)
 	if err := json.Unmarshal([]byte(r.out), &out); err != nil {

@@ -133,6 +133,7 @@ func onFreePorts() []string {
 // command builds this command once more, to run it as a person does.
 func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
+	expect.Patience(t)
 	path := filepath.Join(t.TempDir(), "local")
 	if out, err := exec.Command("go", "build", "-o", path, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -223,6 +224,7 @@ func printed(t *testing.T, url string) {
 }
 
 func TestKillingGoRunStopsEverything(t *testing.T) {
+	expect.Patience(t)
 	cmd := exec.Command("go", append([]string{"run", "."}, onFreePorts()...)...)
 	serving(t, cmd)
 	pids := childrenOf(t, cmd.Process.Pid)

@@ -78,6 +78,7 @@ func inProject(t *testing.T) {
 
 // The whole program, against the local stack in place of what sam deploys.
 func TestTheSmokeTestHoldsAgainstTheLocalStack(t *testing.T) {
+	expect.Patience(t)
 	inProject(t)
 	s := expect.Value(stack.Start(t.Context(), stack.Options{Model: "demo", Artifacts: os.Getenv("RINGI_ARTIFACTS")}))(t)
 	t.Cleanup(s.Close)

@@ -15,6 +15,8 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"ringi/shared/runtime/expect"
 )
 
 const (
@@ -49,9 +51,7 @@ type Tab struct {
 // name server said so.
 func Start(t testing.TB, names ...string) *Browser {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("left out by -short: it opens a browser")
-	}
+	expect.Patience(t)
 	path := installed(t)
 	b, end, err := common.browser(path, names)
 	if err != nil {

@@ -49,6 +49,7 @@ func (d *plannedFault) Dying(lambda.Call) {
 // startWithFault starts Probe, which calls a service as it comes up, and counts what is posted there.
 func startWithFault(t *testing.T, d *plannedFault, timeout time.Duration) (s *lambda.Service, posted *atomic.Int32) {
 	t.Helper()
+	expect.Patience(t)
 	built := expect.Value(build())(t)
 	posted = &atomic.Int32{}
 	service := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

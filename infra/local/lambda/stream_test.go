@@ -26,6 +26,7 @@ import (
 // startSandbox serves the sandbox's own binary as two managed functions, one of which is patient, and as Plain, which is none.
 func startSandbox(t *testing.T, timeout time.Duration) (*lambda.Service, aws.Config) {
 	t.Helper()
+	expect.Patience(t)
 	binary := filepath.Join(t.TempDir(), "bootstrap")
 	build := exec.Command("go", "build", "-trimpath", "-o", binary, "ringi/functions/run-sandbox")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -125,7 +126,7 @@ func TestWhatIsKnownOfACommandThatGaveNoEnd(t *testing.T) {
 func TestASandboxChangesAWorkspaceInTheBucket(t *testing.T) {
 	_, c := startSandbox(t, time.Minute)
 	t.Setenv("RINGI_LOCAL_DIR", folder)
-	endpoint := moto.StartForTest(t)
+	endpoint := moto.ForTests(t)
 	inBucket := c.Copy()
 	inBucket.BaseEndpoint = &endpoint
 	buckets := s3.NewFromConfig(inBucket, func(o *s3.Options) { o.UsePathStyle = true })

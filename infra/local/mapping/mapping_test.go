@@ -92,7 +92,7 @@ func (p *probe) seen() []string {
 
 func config(t *testing.T) aws.Config {
 	return aws.Config{
-		Region: "us-east-1", BaseEndpoint: aws.String(moto.StartForTest(t)), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
+		Region: "us-east-1", BaseEndpoint: aws.String(moto.ForTests(t)), Credentials: credentials.NewStaticCredentialsProvider("local", "local", ""),
 	}
 }
 

@@ -46,6 +46,9 @@ func table(t *testing.T, db *dynamodb.Client) string {
 		}},
 		StreamSpecification: &types.StreamSpecification{StreamEnabled: aws.Bool(true), StreamViewType: "NEW_AND_OLD_IMAGES"},
 	}))(t)
+	t.Cleanup(func() { // all tests share a server
+		expect.Value(db.DeleteTable(context.Background(), &dynamodb.DeleteTableInput{TableName: aws.String("rows")}))(t)
+	})
 	return aws.ToString(out.TableDescription.LatestStreamArn)
 }
 
@@ -78,7 +81,7 @@ func records(t *testing.T, cfg aws.Config, stream string) []string {
 }
 
 func TestOneWriterOfManyWins(t *testing.T) {
-	cfg := config(moto.StartForTest(t))
+	cfg := config(moto.ForTests(t))
 	db := dynamodb.NewFromConfig(cfg)
 	stream := table(t, db)
 	const writers = 32
@@ -119,7 +122,7 @@ func TestOneWriterOfManyWins(t *testing.T) {
 }
 
 func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
 	table(t, db)
 	write := func(sk string) error {
 		_, err := db.TransactWriteItems(t.Context(), &dynamodb.TransactWriteItemsInput{
@@ -138,7 +141,7 @@ func TestRepeatedRequestTokenWritesOnce(t *testing.T) {
 }
 
 func TestStreamHasOneRecordPerChange(t *testing.T) {
-	cfg := config(moto.StartForTest(t))
+	cfg := config(moto.ForTests(t))
 	db := dynamodb.NewFromConfig(cfg)
 	stream := table(t, db)
 	set := func(value string) {
@@ -167,7 +170,7 @@ func sized(sk string, bytes int) map[string]types.AttributeValue {
 }
 
 func TestARowOverTheLimitIsRefused(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
 	table(t, db)
 	const largest = 405_000
 	store := func(item map[string]types.AttributeValue) error {
@@ -190,7 +193,7 @@ func TestARowOverTheLimitIsRefused(t *testing.T) {
 }
 
 func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
-	cfg := config(moto.StartForTest(t))
+	cfg := config(moto.ForTests(t))
 	db, c := dynamodb.NewFromConfig(cfg), dynamodbstreams.NewFromConfig(cfg)
 	stream := table(t, db)
 	d := expect.Value(c.DescribeStream(t.Context(), &dynamodbstreams.DescribeStreamInput{StreamArn: &stream}))(t)
@@ -228,7 +231,7 @@ func TestAReaderThatWaitsHearsOfAChangeAtOnce(t *testing.T) {
 }
 
 func TestIndexPagesInOrder(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
 	table(t, db)
 	const rows = 300
 	for at := 0; at < rows; at += 25 {
@@ -280,7 +283,7 @@ func update(t *testing.T, db *dynamodb.Client, expression, condition string, nam
 }
 
 func TestUpdatesAreCheckedInEveryForm(t *testing.T) {
-	db := dynamodb.NewFromConfig(config(moto.StartForTest(t)))
+	db := dynamodb.NewFromConfig(config(moto.ForTests(t)))
 	table(t, db)
 	names := map[string]string{"#0": "v", "#1": "w"}
 	want := key("a", "1")

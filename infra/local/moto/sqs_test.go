@@ -22,7 +22,8 @@ type fifo struct {
 
 func startFIFO(t *testing.T) *fifo {
 	t.Helper()
-	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
+	expect.Patience(t)
+	c := sqs.NewFromConfig(config(moto.ForTests(t)))
 	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
 		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
 	}))(t)

@@ -27,6 +27,7 @@ const makeRows = `{"TableName":"rows","BillingMode":"PAY_PER_REQUEST","Attribute
 
 func started(t *testing.T, o moto.Options) *process.Server {
 	t.Helper()
+	expect.Patience(t)
 	s, err := moto.Start(t.Context(), o)
 	if errors.Is(err, moto.ErrPython) && os.Getenv("CI") == "" {
 		t.Skip(err)

@@ -31,6 +31,7 @@ type machine struct {
 
 func startMachine(t *testing.T) *machine {
 	t.Helper()
+	expect.Patience(t)
 	cfg := config(moto.StartForTest(t))
 	m := &machine{t: t, sfn: sfn.NewFromConfig(cfg), sqs: sqs.NewFromConfig(cfg)}
 	q := expect.Value(m.sqs.CreateQueue(t.Context(), &sqs.CreateQueueInput{QueueName: aws.String("tokens")}))(t)

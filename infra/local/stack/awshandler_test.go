@@ -15,6 +15,7 @@ import (
 
 // atOnce answers each call as soon as the last byte of its body is there.
 func atOnce(t *testing.T, answer string) string {
+	expect.Patience(t)
 	l := expect.Value(listen(anyPort, "-test"))(t)
 	t.Cleanup(func() { l.Close() })
 	go func() {

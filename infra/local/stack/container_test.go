@@ -15,6 +15,7 @@ const dockerHost = "host.docker.internal"
 // asks calls an address as a container does: by a name of its own for this machine.
 func asks(t *testing.T, addr, host, method, path, body string, header map[string]string) (status int) {
 	t.Helper()
+	expect.Patience(t)
 	r := expect.Value(http.NewRequestWithContext(t.Context(), method, "http://"+addr+path, strings.NewReader(body)))(t)
 	r.Host = host
 	for name, value := range header {
@@ -58,6 +59,7 @@ func TestContainersAreServedUnderOneName(t *testing.T) {
 }
 
 func TestATemplateForContainersSaysAllThatFunctionsAreTold(t *testing.T) {
+	expect.Patience(t)
 	s := start(t, stack.Options{ContainerHost: dockerHost})
 	door := strings.TrimPrefix(s.AWSEndpoint, "http://")
 	text := expect.Value(stack.ContainerTemplate(t.Context(), door, "build", "x86_64"))(t)

@@ -34,6 +34,7 @@ var system = filepath.Join("testdata", "system", "template.yaml")
 
 func start(t *testing.T, o stack.Options) *stack.Stack {
 	t.Helper()
+	expect.Patience(t)
 	o.Template, o.ByHand = system, true
 	s := expect.Value(stack.Start(t.Context(), o))(t)
 	t.Cleanup(s.Close)
@@ -256,6 +257,7 @@ func TestSandboxHasEveryPathThatIsNoRoute(t *testing.T) {
 }
 
 func TestStartSaysWhatIsInTheWay(t *testing.T) {
+	expect.Patience(t)
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer l.Close()
 	taken := l.Addr().String()
@@ -289,6 +291,7 @@ func TestStartSaysWhatIsInTheWay(t *testing.T) {
 }
 
 func TestInvokeOnce(t *testing.T) {
+	expect.Patience(t)
 	running := start(t, stack.Options{})
 	address := strings.TrimPrefix(running.AWSEndpoint, "http://")
 	tests := []struct {

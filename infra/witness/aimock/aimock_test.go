@@ -34,6 +34,7 @@ var files embed.FS
 // start starts it on a free port and waits until it answers.
 func start(t *testing.T) (url string) {
 	t.Helper()
+	expect.Patience(t)
 	node, dir := npm.Start(t, "aimock", files)
 	l := expect.Value(net.Listen("tcp", "127.0.0.1:0"))(t)
 	address := l.Addr().String()

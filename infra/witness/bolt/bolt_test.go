@@ -17,6 +17,7 @@ var files embed.FS
 
 func app(t *testing.T) witness.App {
 	t.Helper()
+	expect.Patience(t)
 	node, dir := npm.Start(t, "bolt", files)
 	return witness.App{Name: "the Bolt app", Command: func(testing.TB) *exec.Cmd {
 		cmd := exec.Command(node, "app.js")

@@ -15,6 +15,7 @@ import (
 // skipped on a laptop and fails when CI is set.
 func command(t *testing.T, name string) func(testing.TB) *exec.Cmd {
 	t.Helper()
+	expect.Patience(t)
 	interpreter, err := interpreter(t.Context(), func(m string) { t.Log(m) })
 	if errors.Is(err, python.ErrMissing) && os.Getenv("CI") == "" {
 		t.Skip(err)

@@ -72,6 +72,7 @@ func tamperings() map[string]func(l *log, r *rand.Rand) {
 }
 
 func TestEveryTamperingIsFound(t *testing.T) {
+	expect.Patience(t)
 	s := newSealer(t)
 	whole := seal(t, s, 500, 25)
 	r := rand.New(rand.NewPCG(7, 7))

@@ -17,7 +17,7 @@ import (
 
 // TestContestsOfABucketAreListed: below the workspace's prefix, in folders too, and none of another's.
 func TestContestsOfABucketAreListed(t *testing.T) {
-	url := moto.StartForTest(t)
+	url := moto.ForTests(t)
 	cfg := aws.Config{Region: "us-east-1", BaseEndpoint: &url, Credentials: credentials.NewStaticCredentialsProvider("a", "b", "")}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true })
 	bucket := strings.ToLower(t.Name())

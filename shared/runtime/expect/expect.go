@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -118,4 +119,12 @@ func Within(t T, most time.Duration, do func()) {
 		}
 	}
 	t.Errorf("it takes longer than %s", most)
+}
+
+// Patience leaves a test out where only short ones are asked for: it waits, or starts programs, for seconds.
+func Patience(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("left out by -short: it takes seconds")
+	}
 }

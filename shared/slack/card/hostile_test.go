@@ -91,6 +91,7 @@ func quote(x string) string {
 }
 
 func TestHostileTextsOnEveryCard(t *testing.T) {
+	expect.Patience(t)
 	for _, st := range states {
 		for name, x := range hostile {
 			t.Run(st.name+"/"+name, func(t *testing.T) {

@@ -104,6 +104,7 @@ func weight(v any) (n int) {
 
 // TestQueriesCostTheSameHoweverManyRowsThereAre fills a table with 10, 1,000 and 10,000 scored rounds of one tenant, and asks.
 func TestQueriesCostTheSameHoweverManyRowsThereAre(t *testing.T) {
+	expect.Patience(t)
 	server := storetest.Start(t)
 	var first map[string]float64
 	for _, rows := range []int{10, 1_000, 10_000} {

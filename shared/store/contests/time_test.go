@@ -31,6 +31,7 @@ func (s slow) Say(ctx context.Context, r model.Request, onText func(string)) (mo
 
 // TestAContestTakesAsLongAsItsSlowestTeam plays one round of ten teams and prints what it costs.
 func TestAContestTakesAsLongAsItsSlowestTeam(t *testing.T) {
+	expect.Patience(t)
 	server := storetest.Start(t)
 	m, calls := &meter{}, &atomic.Int32{}
 	w := newWorld(t, server)

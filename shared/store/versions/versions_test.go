@@ -62,7 +62,7 @@ func tree(t *testing.T, content string) (*conversation.Tree, []byte) {
 }
 
 func TestAnActionGetsAndChangesItsWorkspace(t *testing.T) {
-	endpoint := moto.StartForTest(t)
+	endpoint := moto.ForTests(t)
 	client := s3.NewFromConfig(config(endpoint), func(o *s3.Options) { o.UsePathStyle = true })
 	expect.Value(client.CreateBucket(t.Context(), &s3.CreateBucketInput{Bucket: aws.String("bucket")}))(t)
 	s := versions.Open(config(endpoint), "bucket")

@@ -162,6 +162,7 @@ func counted(t *testing.T, do func()) map[metric.Name]float64 {
 }
 
 func TestADirectMessageWaitsOutARateLimit(t *testing.T) {
+	expect.Patience(t)
 	byMail := strings.Replace(dmArgs, "U0SANDSATO", "sato@example.com", 1)
 	for _, method := range []string{"users.lookupByEmail", "conversations.open", "conversations.history", "chat.postMessage"} {
 		w := newWorld(t)

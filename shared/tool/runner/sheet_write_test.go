@@ -123,6 +123,7 @@ func TestASpreadsheetWithoutRoom(t *testing.T) {
 }
 
 func TestASheetWriteThatFails(t *testing.T) {
+	expect.Patience(t)
 	for name, test := range map[string]struct {
 		fault   func(w *world)
 		outcome failedcall.Outcome
