@@ -23,7 +23,7 @@ type fifo struct {
 func startFIFO(t *testing.T) *fifo {
 	t.Helper()
 	expect.Patience(t)
-	c := sqs.NewFromConfig(config(moto.ForTests(t)))
+	c := sqs.NewFromConfig(config(moto.StartForTest(t)))
 	q := expect.Value(c.CreateQueue(t.Context(), &sqs.CreateQueueInput{
 		QueueName: aws.String("cards.fifo"), Attributes: map[string]string{"FifoQueue": "true", "VisibilityTimeout": "60", "DeduplicationScope": "messageGroup", "FifoThroughputLimit": "perMessageGroupId"},
 	}))(t)
