@@ -30,7 +30,7 @@ import (
 func TestStore(t *testing.T) {
 	names := template.Names{Stack: "test", Region: "us-east-1", Account: "123456789012"}
 	described := expect.Value(template.Read(filepath.Join("..", "..", "template.yaml"), names, map[string]string{"Stage": "dev"}))(t)
-	for name, start := range map[string]func(testing.TB) string{"moto": moto.ForTests, "DynamoDB Local": dynamodblocal.StartForTest} {
+	for name, start := range map[string]func(testing.TB) string{"moto": moto.StartForTest, "DynamoDB Local": dynamodblocal.StartForTest} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			(&suite{endpoint: start(t), described: described.Tables[0]}).run(t)
